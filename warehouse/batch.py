@@ -1,0 +1,149 @@
+"""What a batch of the lake says of itself: `batch.json`, and the generations of runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warehouse.schemas import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ROOT_GENERATION = "root"
+
+RunKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFile:
+    """A Parquet file of a batch: its rows and the SHA-256 of its bytes."""
+
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A generation of a run, and the one that it replaces (None for the root)."""
+
+    suite: str
+    run_id: str
+    generation: str = ROOT_GENERATION
+    parent: str | None = None
+
+    @property
+    def run(self) -> RunKey:
+        """The run that it is a generation of."""
+        return self.suite, self.run_id
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An imported file: its hash, the run name it was imported as, the generations it fed."""
+
+    sha256: str
+    run_as: str | None
+    generations: tuple[Generation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A tombstone: hashes of what `forget` removed. The run's name itself is not kept."""
+
+    run: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What `batch.json` says.
+
+    Attributes:
+        name: a ULID, also the folder's name.
+        created_at: UTC, ISO 8601.
+        command: what made it: import, run, forget, compact.
+        version: version of evalstore.
+        schema_version: version of the tables' schemas.
+        files: by table name.
+        generations: the generations of runs that have rows here.
+        sources: the files that were imported.
+        replaces: batches whose content this one holds, so that they no longer count.
+        forgotten: tombstones.
+        restored: hashes of files that were brought back after a `forget`.
+    """
+
+    name: str
+    created_at: str
+    command: str
+    version: str
+    schema_version: int = SCHEMA_VERSION
+    files: dict[str, BatchFile] = field(default_factory=dict)
+    generations: tuple[Generation, ...] = ()
+    sources: tuple[Source, ...] = ()
+    replaces: tuple[str, ...] = ()
+    forgotten: tuple[Forgotten, ...] = ()
+    restored: tuple[str, ...] = ()
+
+
+def current_generations(batches: Iterable[Batch]) -> dict[RunKey, Generation]:
+    """Find each run's current generation.
+
+    From the root, follow the replacements; of rivals that replace the same generation the one
+    with the smaller hash counts, so that no clock and no order of batches decides.
+    """
+    children: dict[tuple[RunKey, str], set[str]] = {}
+    runs: dict[RunKey, None] = {}
+    for generation in _generations(batches):
+        runs[generation.run] = None
+        if generation.parent is not None:
+            children.setdefault((generation.run, generation.parent), set()).add(
+                generation.generation
+            )
+    return {run: _newest(run, children) for run in runs}
+
+
+def _newest(run: RunKey, children: Mapping[tuple[RunKey, str], set[str]]) -> Generation:
+    parent, current = None, ROOT_GENERATION
+    while rivals := children.get((run, current)):
+        parent, current = current, min(rivals)
+    return Generation(*run, current, parent)
+
+
+def _generations(batches: Iterable[Batch]) -> Iterator[Generation]:
+    for batch in batches:
+        yield from batch.generations
+
+
+def batch_from_json(document: dict[str, Any]) -> Batch:
+    """Read a batch from the object that `batch_to_json` wrote.
+
+    Raises:
+        KeyError, TypeError: it is no such object.
+    """
+    return Batch(
+        **{
+            **document,
+            "files": {k: BatchFile(**v) for k, v in document["files"].items()},
+            "generations": tuple(Generation(**g) for g in document["generations"]),
+            "sources": tuple(
+                Source(
+                    source["sha256"],
+                    source["run_as"],
+                    tuple(Generation(**g) for g in source["generations"]),
+                )
+                for source in document["sources"]
+            ),
+            "replaces": tuple(document["replaces"]),
+            "forgotten": tuple(
+                Forgotten(f["run"], tuple(f["files"])) for f in document["forgotten"]
+            ),
+            "restored": tuple(document["restored"]),
+        }
+    )
+
+
+def batch_to_json(batch: Batch) -> bytes:
+    """Write a batch as the bytes of its `batch.json`."""
+    return (json.dumps(asdict(batch), ensure_ascii=False, indent=1) + "\n").encode()

@@ -1,0 +1,42 @@
+"""What can go wrong, by what the caller can do about it.
+
+EvalstoreError              anything that a person can mend; ends a command with `exit_code`
+├── BadInput              a file, a query or an argument cannot be used
+│   └── Conflict          a log contradicts what the store holds of the same run
+├── CheckFailed           the work was done, and what it found is not good (exit code 1)
+├── StoreDamaged          a file of the store is not what it was when it was written
+├── StoreBusy             another program holds the warehouse file
+└── StoreNewer            the store was written by a newer version of evalstore
+"""
+
+
+class EvalstoreError(Exception):
+    """A failure with a message for people: what is wrong, where, and what to do."""
+
+    exit_code = 2
+
+
+class BadInput(EvalstoreError):  # noqa: N818 - the name says what it is
+    """A file, a query or an argument that cannot be used."""
+
+
+class Conflict(BadInput):
+    """A log that lacks rows which the store has, and has rows which the store lacks."""
+
+
+class CheckFailed(EvalstoreError):  # noqa: N818
+    """Something was checked and did not hold."""
+
+    exit_code = 1
+
+
+class StoreDamaged(EvalstoreError):  # noqa: N818
+    """A file of the store does not have the content that it was written with."""
+
+
+class StoreBusy(EvalstoreError):  # noqa: N818
+    """Another program holds the warehouse file open."""
+
+
+class StoreNewer(EvalstoreError):  # noqa: N818
+    """The store holds batches of a newer version of evalstore."""

@@ -1,0 +1,293 @@
+"""The lake: immutable batches of Parquet files, the truth of the store.
+
+`<store>/lake/<batch>/<table>.parquet` and `<batch>/batch.json`. A batch is written in
+`<store>/staging/` and moved into the lake by one rename, so that readers see all of it or
+nothing, and any number of processes may add batches at once without locks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
+from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer
+from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, arrow_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    import pyarrow.parquet as pq
+
+    from warehouse.batch import Forgotten, Generation, Source
+
+ROWS_PER_GROUP = 100_000
+
+Row = dict[str, Any]
+
+
+class Lake:
+    """The batches of a store."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self.path = store / "lake"
+        self.staging = store / "staging"
+
+    def batch_names(self) -> set[str]:
+        """List the batches that exist, replaced ones included."""
+        if not self.path.is_dir():
+            return set()
+        with os.scandir(self.path) as entries:
+            return {entry.name for entry in entries if not entry.name.startswith(".")}
+
+    def read(self, name: str) -> Batch:
+        """Read a batch's `batch.json`.
+
+        Raises:
+            StoreDamaged: the file cannot be read as what `write` wrote.
+            StoreNewer: it was written by a newer version of evalstore.
+        """
+        path = self.path / name / "batch.json"
+        try:
+            batch = batch_from_json(json.loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise StoreDamaged(f"{path}: not readable as a batch ({error})") from error
+        if batch.schema_version > SCHEMA_VERSION:
+            raise StoreNewer(
+                f"{path}: written by evalstore {batch.version} with schema version "
+                f"{batch.schema_version}, this is version {SCHEMA_VERSION}: install a newer one"
+            )
+        return batch
+
+    def current(self) -> list[Batch]:
+        """Read all batches that are not replaced by others, in order of their names.
+
+        Raises:
+            StoreDamaged: a `batch.json` cannot be read.
+            StoreNewer: a batch is of a newer version.
+        """
+        batches = [self.read(name) for name in sorted(self.batch_names())]
+        replaced = {name for batch in batches for name in batch.replaces}
+        return [batch for batch in batches if batch.name not in replaced]
+
+    def file(self, batch: Batch, table: str) -> Path:
+        """Give the path of a table's Parquet file in a batch."""
+        return self.path / batch.name / f"{table}.parquet"
+
+    def verify(self, batch: Batch) -> None:
+        """Check the SHA-256 of every file of a batch.
+
+        Raises:
+            StoreDamaged: a file is missing or has other bytes than were written.
+        """
+        for table, expected in batch.files.items():
+            path = self.file(batch, table)
+            try:
+                actual = file_sha256(path)
+            except OSError as error:
+                raise StoreDamaged(f"{path}: {error.strerror}") from error
+            if actual != expected.sha256:
+                raise StoreDamaged(
+                    f"{path}: SHA-256 is {actual[:12]}…, was {expected.sha256[:12]}… when written"
+                )
+
+    def write(self, command: str) -> BatchWriter:
+        """Begin a batch; it becomes visible with `BatchWriter.commit`."""
+        self._sweep()
+        return BatchWriter(self, command)
+
+    def remove(self, name: str) -> None:
+        """Remove a batch that another one replaces."""
+        # Renamed first: a folder half removed must not look like a damaged batch.
+        self.staging.mkdir(parents=True, exist_ok=True)
+        away = self.staging / f"{name}.removed"
+        with suppress(FileNotFoundError):
+            (self.path / name).rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left in the staging folder."""
+        if not self.staging.is_dir():
+            return
+        for path in self.staging.iterdir():
+            if path.suffix == ".lock" and _is_abandoned(path):
+                shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+                path.unlink(missing_ok=True)
+            elif path.suffix == ".removed":
+                shutil.rmtree(path, ignore_errors=True)
+
+
+class BatchWriter:
+    """A batch being written. Use it as a context manager: without `commit` nothing remains."""
+
+    def __init__(self, lake: Lake, command: str) -> None:
+        from ulid import ULID
+
+        self.name = str(ULID())
+        self._lake = lake
+        self._command = command
+        self._folder = lake.staging / self.name
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._buffers: dict[str, list[Row]] = {}
+        self._rows: dict[str, int] = {}
+        lake.staging.mkdir(parents=True, exist_ok=True)
+        self._lock = (lake.staging / f"{self.name}.lock").open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._folder.mkdir()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for writer in self._writers.values():
+            with suppress(OSError):
+                writer.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        Path(self._lock.name).unlink(missing_ok=True)
+        self._lock.close()
+
+    def add(self, table: Table, rows: Iterable[Row]) -> None:
+        """Add rows to a table, as dicts by column name; missing columns are NULL."""
+        buffer = self._buffers.setdefault(table.name, [])
+        buffer.extend(rows)
+        if len(buffer) >= ROWS_PER_GROUP:
+            self._flush(table)
+
+    def path(self, table: Table) -> Path:
+        """Give the path for a Parquet file that the caller writes whole, by other means."""
+        return self._folder / f"{table.name}.parquet"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return not any(self._buffers.values()) and not any(self._folder.iterdir())
+
+    def commit(
+        self,
+        *,
+        generations: Iterable[Generation] = (),
+        sources: Iterable[Source] = (),
+        replaces: Iterable[str] = (),
+        forgotten: Iterable[Forgotten] = (),
+        restored: Iterable[str] = (),
+    ) -> Batch:
+        """Write `batch.json` and move the batch into the lake, durably and at once.
+
+        The arguments are the attributes of `Batch` of the same names.
+
+        Raises:
+            EvalstoreError: the batch could not be written; the lake is as it was.
+        """
+        try:
+            self._finish_files()
+            batch = Batch(
+                name=self.name,
+                created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                command=self._command,
+                version=evalstore_version(),
+                files=self._describe_files(),
+                generations=tuple(generations),
+                sources=tuple(sources),
+                replaces=tuple(replaces),
+                forgotten=tuple(forgotten),
+                restored=tuple(restored),
+            )
+            _write_durably(self._folder / "batch.json", batch_to_json(batch))
+            self._lake.path.mkdir(parents=True, exist_ok=True)
+            self._folder.rename(self._lake.path / self.name)
+            _sync_folder(self._lake.path)
+        except OSError as error:
+            raise EvalstoreError(
+                f"{self._lake.path}: the batch could not be written ({error.strerror or error}); "
+                "nothing was added: make room or permit writing, then give the command again"
+            ) from error
+        return batch
+
+    def _flush(self, table: Table) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        rows = self._buffers.pop(table.name, [])
+        if not rows:
+            return
+        schema = arrow_schema(table)
+        if table.name not in self._writers:
+            self._writers[table.name] = pq.ParquetWriter(
+                self.path(table), schema, compression="zstd"
+            )
+        self._writers[table.name].write_table(pa.Table.from_pylist(rows, schema))
+
+    def _finish_files(self) -> None:
+        for table in TABLES:
+            self._flush(table)
+        for writer in self._writers.values():
+            writer.close()
+
+    def _describe_files(self) -> dict[str, BatchFile]:
+        import pyarrow.parquet as pq
+
+        files = {}
+        for path in sorted(self._folder.glob("*.parquet")):
+            _sync_file(path)
+            files[path.stem] = BatchFile(pq.read_metadata(path).num_rows, file_sha256(path))
+        return files
+
+
+def evalstore_version() -> str:
+    """Give the version of the installed evalstore, `0` where it runs without being installed."""
+    try:
+        return version("evalstore")
+    except PackageNotFoundError:
+        return "0"
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a file's bytes with SHA-256, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_abandoned(lock: Path) -> bool:
+    with suppress(OSError), lock.open("r") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _write_durably(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

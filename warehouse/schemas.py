@@ -1,0 +1,410 @@
+"""The tables of the lake: every column, its type, its meaning and its unit.
+
+This is the one place that says what is stored. The Parquet schemas, the tables of the warehouse
+and the data dictionary in `docs/` are made from it. Columns are only ever added, and nullable.
+
+Types are written as DuckDB writes them. `JSON` is text that holds valid JSON. `TIMESTAMP` is UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a lake table.
+
+    Attributes:
+        name: with its unit as suffix where it has one (`_ms`, `_usd`, `_seconds`).
+        type: a DuckDB type, or `JSON` for text that holds valid JSON.
+        meaning: one sentence for the data dictionary.
+        nullable: False where a row without it cannot be used.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the lake.
+
+    Attributes:
+        name: also the name of the Parquet file in a batch.
+        grain: what one row is.
+        columns: in the order in which they are written.
+        of_run: rows belong to a generation of a run; otherwise they are known by `content_id`.
+    """
+
+    name: str
+    grain: str
+    columns: tuple[Column, ...]
+    of_run: bool = True
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+
+def _required(name: str, type_: str, meaning: str) -> Column:
+    return Column(name, type_, meaning, nullable=False)
+
+
+_CONTENT_ID = _required(
+    "content_id", "VARCHAR", "hash of the record, and of its count where a source repeats it"
+)
+_RUN_KEY = (
+    _required("suite", "VARCHAR", "benchmark family: palindrome, openclaw, posters or a user's"),
+    _required("run_id", "VARCHAR", "name of the run, unique in its suite"),
+    _required("generation", "VARCHAR", "version of the run's content; `root` until replaced"),
+    _CONTENT_ID,
+)
+_SOURCE = (
+    Column("record_keys", "JSON", "the record's keys in their order; NULL for our own runs"),
+    Column("extra", "JSON", "every field of the record that has no column"),
+    Column("source", "VARCHAR", "the record as it stood, where columns would not give it back"),
+)
+_FILE = Column("file_sha256", "VARCHAR", "SHA-256 of the imported file that the row came from")
+
+RUNS = Table(
+    "runs",
+    "what one source says of a generation of a run",
+    (
+        *_RUN_KEY,
+        Column("parent_generation", "VARCHAR", "generation that this one replaces"),
+        Column("origin", "VARCHAR", "`import` or `runner`"),
+        Column("started_at", "TIMESTAMP", "start of the run, UTC"),
+        Column("ended_at", "TIMESTAMP", "end of the run, UTC"),
+        Column("run_date", "VARCHAR", "the log's own local date, as recorded"),
+        Column("label", "VARCHAR", "`gold` or `silver` ground truth, where it applies"),
+        Column("label_basis", "VARCHAR", "`proven` in the store or `declared` at the import"),
+        Column("temperature", "DOUBLE", "sampling temperature of the whole run"),
+        Column("seed", "BIGINT", "random seed of the whole run"),
+        Column("model_path", "VARCHAR", "path of the model file, as recorded"),
+        Column("task_set", "VARCHAR", "task set that the run used"),
+        Column("prompt_template", "VARCHAR", "template of the prompts, with its placeholder"),
+        Column("template_hash", "VARCHAR", "hash of the prompt template"),
+        Column("dataset_hashes", "JSON", "SHA-256 of URL list, manifest and prompt files"),
+        Column("config", "JSON", "configuration of the run"),
+        Column("inventory", "JSON", "host, programs and models at the time of the run"),
+        Column("recorded_summary", "JSON", "summary that came with the run, to audit ours against"),
+        Column("git_commit", "VARCHAR", "commit of the code that ran"),
+        Column("versions", "JSON", "versions of the programs that ran"),
+        Column("source_name", "VARCHAR", "name of the imported file or folder, without its path"),
+        *_SOURCE,
+        _FILE,
+    ),
+)
+
+RESULTS = Table(
+    "results",
+    "a model call for a task of a run",
+    (
+        *_RUN_KEY,
+        _required("seq", "BIGINT", "order in the source, from 1"),
+        Column("provider", "VARCHAR", "way to reach the model, as recorded"),
+        Column("model", "VARCHAR", "model, as recorded; NULL where only a model file is named"),
+        Column("model_path", "VARCHAR", "path of the model file, as recorded"),
+        Column("thinking_level", "VARCHAR", "low, medium, high or xhigh"),
+        Column("settings", "JSON", "parameters of the call, keys sorted"),
+        Column("requested", "JSON", "parameters that were asked for, where not all were sent"),
+        Column("sent", "JSON", "parameters that were sent to the provider"),
+        Column("task_set", "VARCHAR", "task set that the task belongs to"),
+        Column("task_id", "VARCHAR", "the task's id in its set; the prompt's text where none"),
+        Column("task_name", "VARCHAR", "a short name for people"),
+        Column("task_hash", "VARCHAR", "content hash of the task's version, where known"),
+        Column("prompt", "VARCHAR", "the task's prompt, without the template"),
+        Column("template_hash", "VARCHAR", "hash of the prompt template"),
+        Column("attempt", "INTEGER", "planned repeat of the cell, from 1; NULL where not recorded"),
+        Column("stands_in_for", "VARCHAR", "content_id of the failure that this row stands in for"),
+        Column(
+            "availability_status",
+            "VARCHAR",
+            "ok, skipped_unavailable, auth_error, rate_limited or error",
+        ),
+        Column("success", "BOOLEAN", "the model answered without an error"),
+        Column("failure_type", "VARCHAR", "reason code of a failure"),
+        Column("started_at", "TIMESTAMP", "start of the call, UTC"),
+        Column("ended_at", "TIMESTAMP", "end of the call, UTC"),
+        Column("e2e_ms", "BIGINT", "latency of the last try of the call, milliseconds"),
+        Column("ttft_ms", "BIGINT", "time to the first token, milliseconds"),
+        Column("duration_seconds", "DOUBLE", "wall time with retries and back-off, seconds"),
+        Column("input_tokens", "BIGINT", "tokens of the prompt"),
+        Column("output_tokens", "BIGINT", "tokens of the answer"),
+        Column("cost_usd", "DOUBLE", "cost of the call, US dollars; NULL where unknown"),
+        Column("cost_source", "VARCHAR", "who said the cost"),
+        Column("raw_output", "VARCHAR", "the model's text as it came"),
+        Column("raw_output_truncated", "BOOLEAN", "whether our runner cut raw_output"),
+        Column("answer", "VARCHAR", "the answer taken out of the model's text"),
+        Column("parsed_output", "JSON", "what the validator or parser made of the text"),
+        Column("is_correct", "BOOLEAN", "recorded verdict of a palindrome task"),
+        Column("objective_pass", "BOOLEAN", "recorded verdict of an openclaw validator"),
+        Column("violation", "VARCHAR", "recorded reason of a failed validator"),
+        Column("tool_calls", "VARCHAR[]", "recorded tools found in the text"),
+        Column("tool_call_count", "BIGINT", "recorded number of tools found"),
+        Column("tool_use_success", "BOOLEAN", "recorded verdict of the tool use"),
+        Column("retries", "JSON", "earlier tries of the same call: status, failure, time"),
+        *_SOURCE,
+        _FILE,
+    ),
+)
+
+TASKS = Table(
+    "tasks",
+    "a version of a task in a task set",
+    (
+        _CONTENT_ID,
+        _required("suite", "VARCHAR", "benchmark family"),
+        _required("task_set", "VARCHAR", "name of the task set"),
+        _required("task_set_hash", "VARCHAR", "content hash of the whole set"),
+        _required("seq", "BIGINT", "order in the set, from 1"),
+        _required("task_id", "VARCHAR", "id in the set; the prompt's text where none"),
+        Column("task_name", "VARCHAR", "a short name for people"),
+        _required("task_hash", "VARCHAR", "content hash of this version of the task"),
+        Column("prompt", "VARCHAR", "the prompt"),
+        Column("reference", "VARCHAR", "the right answer"),
+        Column("validator", "JSON", "rule that decides whether an answer passes"),
+        Column("expected_tools", "VARCHAR[]", "tools of which an answer should use one"),
+        Column("image_url", "VARCHAR", "where the image comes from"),
+        Column("image_sha256", "VARCHAR", "SHA-256 of the image; its bytes are never stored"),
+        Column("exclusion", "VARCHAR", "why the task is not scored"),
+        Column("set_title", "VARCHAR", "title of the task set"),
+        Column("set_template", "VARCHAR", "prompt template of the task set"),
+        *_SOURCE,
+        _FILE,
+    ),
+    of_run=False,
+)
+
+MODELS = Table(
+    "models",
+    "a version of a model configuration",
+    (
+        _CONTENT_ID,
+        _required("model_path", "VARCHAR", "path relative to the workspace: models/<file>"),
+        _required("name", "VARCHAR", "model name, with its slashes"),
+        Column("provider", "VARCHAR", "way to reach the model"),
+        _required("parameters", "JSON", "parameters of the calls, keys sorted"),
+        Column("version", "VARCHAR", "version of the model"),
+        Column("metadata", "JSON", "what else is known of the model"),
+        Column("price", "JSON", "US dollars per token, input and output"),
+        Column("skip", "BOOLEAN", "left out when all models are asked for"),
+        Column("unresolved", "BOOLEAN", "made by an export for a model whose file was missing"),
+        *_SOURCE,
+        _FILE,
+    ),
+    of_run=False,
+)
+
+ANNOTATIONS = Table(
+    "annotations",
+    "a record of an annotator, an adjudication or a model for a poster",
+    (
+        _CONTENT_ID,
+        _required("suite", "VARCHAR", "benchmark family"),
+        _required("task_set", "VARCHAR", "dataset that the poster belongs to"),
+        _required("task_id", "VARCHAR", "id of the poster"),
+        Column("annotator", "VARCHAR", "who made the record"),
+        _required("kind", "VARCHAR", "`human`, `adjudicated`, `declared` or `model`"),
+        Column("label", "VARCHAR", "`gold` or `silver`"),
+        Column("label_basis", "VARCHAR", "`proven` in the store or `declared` at the import"),
+        Column("document", "JSON", "the record"),
+        Column("annotated_at", "TIMESTAMP", "when it was made, UTC"),
+        Column("adjudicates", "VARCHAR[]", "content_ids of the records that it settles"),
+        Column("cost_usd", "DOUBLE", "cost of the call, US dollars"),
+        Column("meta", "JSON", "what the model's call recorded"),
+        Column("raw_output", "VARCHAR", "the model's text as it came"),
+        *_SOURCE,
+        _FILE,
+    ),
+    of_run=False,
+)
+
+JUDGEMENTS = Table(
+    "judgements",
+    "a judge's record for a result",
+    (
+        *_RUN_KEY,
+        Column("provider", "VARCHAR", "provider of the judged model"),
+        _required("model", "VARCHAR", "the judged model"),
+        _required("task_id", "VARCHAR", "id of the judged task"),
+        Column("judge", "VARCHAR", "model that judged"),
+        Column("overall_score", "DOUBLE", "the judge's score, 0 to 100"),
+        Column("document", "JSON", "the record"),
+        Column("errors", "JSON", "errors that the judge found"),
+        Column("cost_usd", "DOUBLE", "cost of the call, US dollars"),
+        Column("meta", "JSON", "what the judge's call recorded"),
+        Column("raw_output", "VARCHAR", "the judge's text as it came"),
+        *_SOURCE,
+        _FILE,
+    ),
+)
+
+EVENTS = Table(
+    "events",
+    "an event of the harness",
+    (
+        *_RUN_KEY,
+        _required("seq", "BIGINT", "order in the source, among the results"),
+        Column("event", "VARCHAR", "name of the event"),
+        Column("tag", "VARCHAR", "which part of the run it belongs to"),
+        _required("document", "JSON", "the whole record, keys in their order"),
+        Column("source", "VARCHAR", "the record as it stood, where JSON would not give it back"),
+        _FILE,
+    ),
+)
+
+RESOURCES = Table(
+    "resources",
+    "a snapshot of the system's resources",
+    (
+        *_RUN_KEY,
+        _required("name", "VARCHAR", "name of the file"),
+        Column("tag", "VARCHAR", "provider, model and thinking level, as in the file's name"),
+        Column("phase", "VARCHAR", "`before` or `after` the model's suite"),
+        Column("invocation", "INTEGER", "which invocation of the run made it, from 1"),
+        _required("content", "BLOB", "the bytes as they were"),
+        Column("parsed", "JSON", "the figures that were read from it"),
+        _FILE,
+    ),
+)
+
+ARTIFACTS = Table(
+    "artifacts",
+    "a text kept beside a run or a result: OCR, repair, notes, a report",
+    (
+        *_RUN_KEY,
+        Column("model", "VARCHAR", "model that it belongs to"),
+        Column("task_id", "VARCHAR", "task that it belongs to"),
+        _required("kind", "VARCHAR", "what it is: ocr, repair, refine, locfill, notes, report"),
+        _required("name", "VARCHAR", "path inside the run's folder"),
+        _required("content", "BLOB", "the bytes as they were"),
+        _FILE,
+    ),
+)
+
+PUBLISHED = Table(
+    "published",
+    "a metric of a model in an imported published report",
+    (
+        _CONTENT_ID,
+        _required("report", "VARCHAR", "name of the published folder"),
+        _required("suite", "VARCHAR", "benchmark family"),
+        Column("run_id", "VARCHAR", "run that the report says it is of"),
+        Column("form", "VARCHAR", "which generation of the report's schema"),
+        Column("published_at", "TIMESTAMP", "when it was published, UTC"),
+        Column("label", "VARCHAR", "`gold` or `silver`, where said"),
+        _required("seq", "BIGINT", "order of the model in the report, from 1"),
+        _required("model", "VARCHAR", "model"),
+        _required("metric", "VARCHAR", "name of the metric"),
+        Column("value", "DOUBLE", "the metric"),
+        Column("low", "DOUBLE", "lower end of its interval"),
+        Column("high", "DOUBLE", "upper end of its interval"),
+        Column("text", "VARCHAR", "the value where it is no number"),
+        _FILE,
+    ),
+    of_run=False,
+)
+
+FILES = Table(
+    "files",
+    "an imported file",
+    (
+        _CONTENT_ID,
+        _required("path", "VARCHAR", "path as given to the import"),
+        _required("sha256", "VARCHAR", "SHA-256 of the bytes"),
+        _required("format", "VARCHAR", "format that was read"),
+        _required("size_bytes", "BIGINT", "size"),
+        Column("content", "BLOB", "the bytes; NULL above the size limit"),
+    ),
+    of_run=False,
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "a record that could not be used",
+    (
+        _CONTENT_ID,
+        _required("path", "VARCHAR", "path as given to the import"),
+        Column("sha256", "VARCHAR", "SHA-256 of the file"),
+        Column("line", "BIGINT", "line in the file, from 1"),
+        Column("byte_offset", "BIGINT", "offset of the record in the file, bytes"),
+        Column("raw", "BLOB", "the record's bytes; NULL above the size limit"),
+        _required("reason", "VARCHAR", "what is wrong"),
+    ),
+    of_run=False,
+)
+
+VIOLATIONS = Table(
+    "violations",
+    "a place where an imported file breaks a rule of its specification",
+    (
+        _CONTENT_ID,
+        _required("path", "VARCHAR", "path as given to the import"),
+        _required("sha256", "VARCHAR", "SHA-256 of the file"),
+        Column("suite", "VARCHAR", "benchmark family"),
+        Column("run_id", "VARCHAR", "run that the file belongs to"),
+        Column("line", "BIGINT", "line in the file, from 1"),
+        _required("field", "VARCHAR", "the field, as a path: tasks[2].answer"),
+        _required("rule", "VARCHAR", "short name of the rule"),
+        _required("message", "VARCHAR", "what is wrong, for people"),
+    ),
+    of_run=False,
+)
+
+TABLES: tuple[Table, ...] = (
+    RUNS,
+    RESULTS,
+    TASKS,
+    MODELS,
+    ANNOTATIONS,
+    JUDGEMENTS,
+    EVENTS,
+    RESOURCES,
+    ARTIFACTS,
+    PUBLISHED,
+    FILES,
+    QUARANTINE,
+    VIOLATIONS,
+)
+
+BY_NAME = {table.name: table for table in TABLES}
+
+
+@cache
+def arrow_schema(table: Table) -> pa.Schema:
+    """Give the Parquet schema of a table, with each column's meaning and the schema version."""
+    import pyarrow as pa
+
+    types = {
+        "VARCHAR": pa.string(),
+        "JSON": pa.string(),
+        "VARCHAR[]": pa.list_(pa.string()),
+        "BLOB": pa.binary(),
+        "BIGINT": pa.int64(),
+        "INTEGER": pa.int32(),
+        "DOUBLE": pa.float64(),
+        "BOOLEAN": pa.bool_(),
+        "TIMESTAMP": pa.timestamp("us"),
+    }
+    fields = [
+        pa.field(c.name, types[c.type], nullable=c.nullable, metadata={"meaning": c.meaning})
+        for c in table.columns
+    ]
+    return pa.schema(fields, metadata={"evalstore.schema_version": str(SCHEMA_VERSION)})
+
+
+def duckdb_type(column: Column) -> str:
+    """Give the type of a column in the warehouse, where JSON is text that any client can read."""
+    return "VARCHAR" if column.type == "JSON" else column.type
