@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from warehouse.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 ROOT_GENERATION = "root"
 
@@ -87,7 +87,7 @@ class Batch:
     restored: tuple[str, ...] = ()
 
 
-def current_generations(batches: Iterable[Batch]) -> dict[RunKey, Generation]:
+def current_generations(generations: Iterable[Generation]) -> dict[RunKey, Generation]:
     """Find each run's current generation.
 
     From the root, follow the replacements; of rivals that replace the same generation the one
@@ -95,7 +95,7 @@ def current_generations(batches: Iterable[Batch]) -> dict[RunKey, Generation]:
     """
     children: dict[tuple[RunKey, str], set[str]] = {}
     runs: dict[RunKey, None] = {}
-    for generation in _generations(batches):
+    for generation in generations:
         runs[generation.run] = None
         if generation.parent is not None:
             children.setdefault((generation.run, generation.parent), set()).add(
@@ -109,11 +109,6 @@ def _newest(run: RunKey, children: Mapping[tuple[RunKey, str], set[str]]) -> Gen
     while rivals := children.get((run, current)):
         parent, current = current, min(rivals)
     return Generation(*run, current, parent)
-
-
-def _generations(batches: Iterable[Batch]) -> Iterator[Generation]:
-    for batch in batches:
-        yield from batch.generations
 
 
 def batch_from_json(document: dict[str, Any]) -> Batch:

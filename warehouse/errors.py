@@ -6,6 +6,7 @@ EvalstoreError              anything that a person can mend; ends a command with
 ├── CheckFailed           the work was done, and what it found is not good (exit code 1)
 ├── StoreDamaged          a file of the store is not what it was when it was written
 ├── StoreBusy             another program holds the warehouse file
+├── StoreReadOnly         the store cannot be written
 └── StoreNewer            the store was written by a newer version of evalstore
 """
 
@@ -36,6 +37,10 @@ class StoreDamaged(EvalstoreError):  # noqa: N818
 
 class StoreBusy(EvalstoreError):  # noqa: N818
     """Another program holds the warehouse file open."""
+
+
+class StoreReadOnly(EvalstoreError):  # noqa: N818
+    """The store cannot be written."""
 
 
 class StoreNewer(EvalstoreError):  # noqa: N818

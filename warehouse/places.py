@@ -10,3 +10,4 @@ ROOT = Path(__file__).resolve().parent.parent
 SQL = ROOT / "sql"
 TASKS = ROOT / "tasks"
 MODELS = ROOT / "models"
+UDFS = ROOT / "warehouse" / "udfs"

@@ -102,6 +102,7 @@ RUNS = Table(
         Column("git_commit", "VARCHAR", "commit of the code that ran"),
         Column("versions", "JSON", "versions of the programs that ran"),
         Column("source_name", "VARCHAR", "name of the imported file or folder, without its path"),
+        Column("source_rows", "BIGINT", "records in the source; the fullest speaks for the run"),
         *_SOURCE,
         _FILE,
     ),
@@ -113,6 +114,7 @@ RESULTS = Table(
     (
         *_RUN_KEY,
         _required("seq", "BIGINT", "order in the source, from 1"),
+        Column("run_date", "VARCHAR", "the log's own local date, as recorded"),
         Column("provider", "VARCHAR", "way to reach the model, as recorded"),
         Column("model", "VARCHAR", "model, as recorded; NULL where only a model file is named"),
         Column("model_path", "VARCHAR", "path of the model file, as recorded"),

@@ -1,0 +1,149 @@
+"""The one place that opens the warehouse file, and puts our functions into it.
+
+DuckDB lets one writer in, or many readers. So nobody keeps the file open: a connection lives
+for one query or one sync, and is closed with its functions removed.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from warehouse.errors import StoreBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from warehouse.udfs import Udf
+
+# Files of this form open in every DuckDB client since 1.2.
+_STORAGE = "v1.2.0"
+_PAUSE_SECONDS = 0.05
+_HOLDER = re.compile(r"\(PID (\d+)\)")
+
+
+@contextmanager
+def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse alone, with all scoring functions.
+
+    Raises:
+        StoreBusy: another program still holds the file after `wait_seconds`.
+        duckdb.Error: the file is damaged.
+    """
+    from warehouse.udfs import UDFS
+
+    config = {"storage_compatibility_version": _STORAGE}
+    with _opened(path, wait_seconds, read_only=False, config=config, udfs=UDFS) as connection:
+        yield connection
+
+
+@contextmanager
+def open_for_reading(
+    path: Path, *, wait_seconds: float, query: str = ""
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse beside other readers; no query can change it or reach outside it.
+
+    The scoring functions that `query` names are registered: they need pyarrow, which a query
+    without them should not have to wait for.
+
+    Raises:
+        StoreBusy: another program still holds the file for writing after `wait_seconds`.
+        duckdb.Error: the file is damaged or not there.
+    """
+    udfs = _mentioned(query)
+    with _opened(path, wait_seconds, read_only=True, config={}, udfs=udfs) as connection:
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+@contextmanager
+def open_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an empty database of its own, to read Parquet files with."""
+    connection = duckdb.connect()
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _opened(
+    path: Path,
+    wait_seconds: float,
+    *,
+    read_only: bool,
+    config: dict[str, Any],
+    udfs: Iterable[Udf],
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = _connect_patiently(path, wait_seconds, read_only=read_only, config=config)
+    registered: list[str] = []
+    try:
+        for udf in udfs:
+            _register(connection, udf)
+            registered.append(udf.name)
+        yield connection
+    finally:
+        # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
+        for name in registered:
+            connection.remove_function(name)
+        connection.close()
+
+
+def _connect_patiently(
+    path: Path, wait_seconds: float, *, read_only: bool, config: dict[str, Any]
+) -> duckdb.DuckDBPyConnection:
+    give_up_at = time.monotonic() + wait_seconds
+    while True:
+        try:
+            return duckdb.connect(str(path), read_only=read_only, config=config)
+        except duckdb.IOException as error:
+            if "lock on file" not in str(error):
+                raise
+            if time.monotonic() >= give_up_at:
+                raise StoreBusy(_busy_message(path, str(error))) from error
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _busy_message(path: Path, reason: str) -> str:
+    holder = _HOLDER.search(reason)
+    who = f"the program with process id {holder[1]}" if holder else "another program"
+    return f"{path}: {who} holds the warehouse open; close it there, or wait until it is done"
+
+
+def _mentioned(query: str) -> list[Udf]:
+    # The names are looked for in the text first: importing them all costs start-up time.
+    if "_" not in query and "(" not in query:
+        return []
+    from warehouse.udfs import UDFS
+
+    return [udf for udf in UDFS if udf.name in query.lower()]
+
+
+def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
+    import pyarrow as pa
+
+    empty = connection.sql(f"SELECT NULL::{udf.returns} AS value LIMIT 0").to_arrow_table()
+    arrow_type = empty.schema[0].type
+
+    def on_arrow(*columns: Any) -> Any:  # noqa: ANN401
+        return pa.array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
+
+    # DuckDB counts the parameters, and evaluates annotations, by the signature.
+    parameters = [Parameter(f"c{n}", Parameter.POSITIONAL_ONLY) for n in range(len(udf.parameters))]
+    on_arrow.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    connection.create_function(
+        udf.name,
+        on_arrow,
+        [duckdb.sqltype(parameter) for parameter in udf.parameters],
+        duckdb.sqltype(udf.returns),
+        type=PythonUDFType.ARROW,
+        null_handling=FunctionNullHandling.SPECIAL,
+    )

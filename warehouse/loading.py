@@ -1,0 +1,191 @@
+"""Loads batches of the lake into the tables of the warehouse.
+
+A run that is in one batch alone is inserted as it is. A run that spans several is loaded anew
+from all of them: its current generation's rows, each content once. So the work depends on the
+runs that a new batch touches, and the order of batches does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.batch import Generation, current_generations
+from warehouse.schemas import TABLES, Table, duckdb_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import duckdb
+
+    from warehouse.batch import Batch, RunKey
+    from warehouse.lake import Lake
+
+# The same call in two runs counts once. A log without timestamps has its date and model instead.
+_CALL_HASH = """hash(
+    suite, started_at, coalesce(prompt, task_id), coalesce(answer, raw_output),
+    coalesce(duration_seconds, e2e_ms),
+    CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, provider, model, model_path) END
+)"""
+
+
+def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty tables of schema `lake`."""
+    connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
+    for table in TABLES:
+        columns = ", ".join(f"{c.name} {duckdb_type(c)}" for c in table.columns)
+        further = ", call_hash UBIGINT" if table.name == "results" else ""
+        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{further})")
+    connection.execute(
+        """
+        CREATE TABLE lake.batches (
+            batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR
+        );
+        CREATE TABLE lake.generations (
+            batch VARCHAR, suite VARCHAR, run_id VARCHAR, generation VARCHAR, parent VARCHAR
+        );
+        """
+    )
+
+
+def load(connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Batch]) -> None:
+    """Load new batches, in the caller's transaction.
+
+    Leaves a temporary table `touched` (suite, run_id, generation, is_fresh): the runs that have
+    rows in the new batches, and whether none had before.
+    """
+    _record(connection, batches)
+    _find_touched(connection, [batch.name for batch in batches])
+    for batch in batches:
+        for table in TABLES:
+            if table.name not in batch.files:
+                continue
+            if table.of_run:
+                _load_fresh_runs(connection, lake, batch, table)
+            else:
+                _load_by_content(connection, lake, batch, table)
+    _reload_spread_runs(connection, lake)
+
+
+def _record(connection: duckdb.DuckDBPyConnection, batches: Iterable[Batch]) -> None:
+    for batch in batches:
+        connection.execute(
+            "INSERT INTO lake.batches VALUES (?, ?::TIMESTAMPTZ AT TIME ZONE 'UTC', ?, ?)",
+            [batch.name, batch.created_at, batch.command, batch.version],
+        )
+        _insert_many(
+            connection,
+            "lake.generations",
+            [(batch.name, g.suite, g.run_id, g.generation, g.parent) for g in batch.generations],
+        )
+
+
+def _find_touched(connection: duckdb.DuckDBPyConnection, new: list[str]) -> None:
+    rows = connection.execute(
+        """
+        SELECT suite, run_id, generation, parent, list_contains($new, batch), batch
+        FROM lake.generations
+        WHERE (suite, run_id) IN (
+            SELECT (suite, run_id) FROM lake.generations WHERE list_contains($new, batch)
+        )
+        """,
+        {"new": new},
+    ).fetchall()
+    batches_of: dict[RunKey, set[str]] = {}
+    for suite, run_id, _, _, _, batch in rows:
+        batches_of.setdefault((suite, run_id), set()).add(batch)
+    current = current_generations(Generation(*row[:4]) for row in rows)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE touched "
+        "(suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_fresh BOOLEAN)"
+    )
+    _insert_many(
+        connection,
+        "touched",
+        [(*run, g.generation, len(batches_of[run]) == 1) for run, g in current.items()],
+    )
+
+
+def _load_fresh_runs(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, batch: Batch, table: Table
+) -> None:
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.*, $batch AS batch {_computed(table)}
+        FROM read_parquet($path) AS file
+        SEMI JOIN (FROM touched WHERE is_fresh) AS fresh USING (suite, run_id, generation)
+        """,
+        {"batch": batch.name, "path": str(lake.file(batch, table.name))},
+    )
+
+
+def _load_by_content(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, batch: Batch, table: Table
+) -> None:
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.*, $batch AS batch
+        FROM read_parquet($path) AS file
+        ANTI JOIN lake.{table.name} USING (content_id)
+        QUALIFY row_number() OVER (PARTITION BY content_id) = 1
+        """,
+        {"batch": batch.name, "path": str(lake.file(batch, table.name))},
+    )
+
+
+def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
+    names = connection.execute(
+        """
+        SELECT DISTINCT batch FROM lake.generations
+        SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
+        """
+    ).fetchall()
+    batches = [lake.read(name) for (name,) in names]
+    for table in TABLES:
+        if not table.of_run:
+            continue
+        connection.execute(
+            f"""
+            DELETE FROM lake.{table.name} AS loaded USING touched
+            WHERE loaded.suite = touched.suite AND loaded.run_id = touched.run_id
+                AND NOT touched.is_fresh
+            """
+        )
+        paths = [
+            str(lake.file(batch, table.name)) for batch in batches if table.name in batch.files
+        ]
+        if paths:
+            _insert_each_content_once(connection, table, paths)
+
+
+def _insert_each_content_once(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+) -> None:
+    # A grown file tells a later place for a record than a part of it did.
+    order = "seq DESC, batch" if "seq" in table.column_names else "batch"
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.* EXCLUDE (filename), parse_filename(parse_dirpath(filename)) AS batch
+            {_computed(table)}
+        FROM read_parquet($paths, union_by_name = true, filename = true) AS file
+        SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
+        QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
+        """,
+        {"paths": paths},
+    )
+
+
+def _computed(table: Table) -> str:
+    return f", {_CALL_HASH} AS call_hash" if table.name == "results" else ""
+
+
+def _insert_many(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    # Column by column: DuckDB takes a list at once, where executemany would go row by row.
+    if rows:
+        marks = ", ".join(["unnest(?)"] * len(rows[0]))
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        connection.execute(f"INSERT INTO {table} SELECT {marks}", columns)

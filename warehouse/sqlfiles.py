@@ -1,0 +1,180 @@
+"""The SQL files: what each one says of itself, and the order in which they build on each other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import EvalstoreError
+from warehouse.places import SQL, UDFS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+# What a folder's files become: the schema in the warehouse that holds them.
+_SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "scores"} | {
+    "checks": "checks"
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """A file of `sql/`.
+
+    Its header is the block of comments at its top: a sentence, `grain:`, then the columns that
+    need a word, and for a score `materialised`, `key:` and `inputs:`.
+
+    Attributes:
+        folder: functions, base, scores, marts or checks.
+        name: of the view, table or function that it defines.
+        purpose: the sentence.
+        grain: what one row is.
+        columns: meaning by column name.
+        key: the columns that know a row of a materialised score.
+        inputs: the view in `scores` that a materialised score is computed from; None for a view.
+        sql: the whole text.
+    """
+
+    folder: str
+    name: str
+    purpose: str
+    grain: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+    inputs: str | None
+    sql: str
+
+    @property
+    def schema(self) -> str:
+        """The schema of the warehouse that it lives in."""
+        return _SCHEMAS[self.folder]
+
+    @property
+    def qualified(self) -> str:
+        """Its full name in the warehouse."""
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it defines a function (and creates it itself), not a relation."""
+        return self.folder == "functions"
+
+    @property
+    def is_materialised(self) -> bool:
+        """Whether sync keeps its rows in a table."""
+        return self.inputs is not None
+
+
+def read_sql_files(root: Path = SQL) -> list[SqlFile]:
+    """Read all SQL files, sorted by folder and name."""
+    paths = sorted(path for folder in _SCHEMAS for path in (root / folder).glob("*.sql"))
+    return [parse_sql_file(path.parent.name, path.stem, path.read_text("utf-8")) for path in paths]
+
+
+def sql_digest(files: Iterable[SqlFile]) -> str:
+    """Hash the texts of the files: views are made anew where it differs."""
+    text = "\0".join(f"{file.qualified}\0{file.sql}" for file in files)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Hash the code of our scoring functions: scores are computed anew where it differs."""
+    code = b"\0".join(path.read_bytes() for path in sorted(UDFS.glob("*.py")))
+    return hashlib.sha256(code).hexdigest()
+
+
+def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
+    """Read the header of a SQL file."""
+    purpose: list[str] = []
+    notes: dict[str, str] = {}
+    last = None
+    for line in _header(sql):
+        label, colon, text = line.partition(": ")
+        if (colon and label.isidentifier()) or line == "materialised":
+            last = label
+            notes[label] = text.strip()
+        elif last is not None:
+            notes[last] = f"{notes[last]} {line}".strip()
+        else:
+            purpose.append(line)
+    return SqlFile(
+        folder=folder,
+        name=name,
+        purpose=" ".join(purpose),
+        grain=notes.pop("grain", ""),
+        key=_names(notes.pop("key", "")),
+        inputs=notes.pop("inputs", None) if notes.pop("materialised", None) is not None else None,
+        columns=notes,
+        sql=sql,
+    )
+
+
+def in_order(files: Sequence[SqlFile], connection: duckdb.DuckDBPyConnection) -> list[SqlFile]:
+    """Sort files so that each comes after those that it refers to; functions come first.
+
+    Raises:
+        EvalstoreError: a file does not parse, or files refer to each other in a circle.
+    """
+    relations = {file.qualified: file for file in files if not file.is_function}
+    graph = {
+        name: _references(file, connection) & relations.keys() - {name}
+        for name, file in relations.items()
+    }
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise EvalstoreError(
+            f"sql/: views refer to each other in a circle: {error.args[1]}"
+        ) from None
+    return [file for file in files if file.is_function] + [relations[name] for name in order]
+
+
+def _header(sql: str) -> Iterator[str]:
+    for line in sql.splitlines():
+        if not line.startswith("--"):
+            return
+        yield line[2:].strip()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _references(file: SqlFile, connection: duckdb.DuckDBPyConnection) -> set[str]:
+    references = _tables_in(file.sql, connection)
+    if file.inputs is not None:
+        references.add(f"scores.{file.inputs}")
+    return references
+
+
+def _tables_in(sql: str, connection: duckdb.DuckDBPyConnection) -> set[str]:
+    row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    tree: dict[str, Any] = json.loads(row[0]) if row else {}
+    if tree["error"]:
+        raise EvalstoreError(f"sql/: {tree['error_message']} in: {sql[:200]}")
+    return set(_base_tables(tree))
+
+
+def _base_tables(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        if node.get("type") == "BASE_TABLE":
+            yield f"{node['schema_name'] or 'main'}.{node['table_name']}"
+        for child in node.values():
+            yield from _base_tables(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _base_tables(child)
+
+
+@cache
+def shipped_sql() -> tuple[SqlFile, ...]:
+    """Read the SQL files that ship with evalstore, once."""
+    return tuple(read_sql_files())

@@ -1,0 +1,171 @@
+"""A store as its users see it: a folder with a lake, and SQL over what the lake holds."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from warehouse.connection import open_for_reading
+from warehouse.errors import BadInput, StoreBusy, StoreReadOnly
+from warehouse.lake import Lake
+from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+class EvalstoreWarning(UserWarning):
+    """Something that a reader of the figures should know: what is missing from them, and why."""
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, EvalstoreWarning, stacklevel=2)
+
+
+class Store:
+    """A folder of evaluations.
+
+    Attributes:
+        path: the folder.
+        lake: its batches.
+        warehouse: the DuckDB file made from them; it can be deleted at any time.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        on_warning: Callable[[str], None] = _warn,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
+        self.path = path
+        self.lake = Lake(path)
+        self.warehouse = path / "warehouse.duckdb"
+        self._on_warning = on_warning
+        self._wait_seconds = wait_seconds
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r})"
+
+    def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> Query:
+        """Prepare a query; it runs when its rows are fetched, on what the store holds then.
+
+        Args:
+            query: any query that DuckDB reads; values are bound as `$name`.
+            parameters: the values, by name.
+        """
+        return Query(self, query, dict(parameters or {}))
+
+    def sync(self, *, rebuild: bool = False) -> SyncReport:
+        """Bring the warehouse up to date with the lake; with `rebuild`, from nothing.
+
+        Raises:
+            StoreBusy: another program holds the warehouse.
+            StoreReadOnly: the folder cannot be written.
+            StoreNewer: the lake has batches of a newer version.
+        """
+        report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
+        for problem in report.damaged:
+            self._on_warning(f"{problem}; left out")
+        return report
+
+    @contextmanager
+    def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open the warehouse for reading, brought up to date where that is possible.
+
+        Args:
+            query: the query to come; the scoring functions that it names are registered.
+
+        Raises:
+            BadInput: there is no store here.
+            StoreBusy: another program holds the warehouse for writing.
+        """
+        if not self.path.is_dir():
+            raise BadInput(f"{self.path}: no store here; `evalstore import` makes one")
+        self._catch_up()
+        with open_for_reading(
+            self.warehouse, wait_seconds=self._wait_seconds, query=query
+        ) as connection:
+            yield connection
+
+    def _catch_up(self) -> None:
+        if self._is_current():
+            return
+        try:
+            self.sync()
+        except (StoreBusy, StoreReadOnly) as error:
+            if not self.warehouse.exists():
+                raise
+            self._on_warning(
+                f"{error}. The figures lack what was added since; the lake has it safe"
+            )
+
+    def _is_current(self) -> bool:
+        if not self.warehouse.exists():
+            return False
+        try:
+            with open_for_reading(self.warehouse, wait_seconds=self._wait_seconds) as connection:
+                return is_current(connection, self.lake)
+        except duckdb.Error:
+            return False
+
+
+class Query:
+    """A query that runs when its rows are fetched. It holds no file open before or after."""
+
+    def __init__(self, store: Store, query: str, parameters: dict[str, Any]) -> None:
+        self._store = store
+        self._query = query
+        self._parameters = parameters
+
+    def pl(self) -> pl.DataFrame:
+        """Fetch all rows as a Polars frame."""
+        with self._relation() as relation:
+            return relation.pl()
+
+    def df(self) -> pd.DataFrame:
+        """Fetch all rows as a pandas frame."""
+        with self._relation() as relation:
+            return relation.df()
+
+    def to_arrow_table(self) -> pa.Table:
+        """Fetch all rows as an Arrow table."""
+        with self._relation() as relation:
+            return relation.to_arrow_table()
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Fetch all rows as tuples."""
+        with self.cursor() as cursor:
+            return cursor.fetchall()
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Run the query and stream its rows: `fetchmany` on what this gives.
+
+        Raises:
+            BadInput: DuckDB cannot run the query; the message marks the place.
+        """
+        with self._store.reading(self._query) as connection, _query_errors():
+            connection.execute(self._query, self._parameters)
+            yield connection
+
+    @contextmanager
+    def _relation(self) -> Iterator[duckdb.DuckDBPyRelation]:
+        with self._store.reading(self._query) as connection, _query_errors():
+            yield connection.sql(self._query, params=self._parameters)
+
+
+@contextmanager
+def _query_errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise BadInput(str(error)) from error

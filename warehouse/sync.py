@@ -1,0 +1,233 @@
+"""Brings the warehouse up to date with the lake, by what is new alone."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, TYPE_CHECKING
+
+import duckdb
+
+from warehouse import loading, scoring
+from warehouse.connection import open_for_writing
+from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.sqlfiles import code_digest, in_order, shipped_sql, sql_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from warehouse.batch import Batch
+    from warehouse.lake import Lake
+    from warehouse.sqlfiles import SqlFile
+
+WAIT_SECONDS = 10.0
+_PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did.
+
+    Attributes:
+        loaded: names of the batches that it loaded.
+        damaged: what is wrong with the batches that it left out.
+        rebuilt: whether the warehouse was made from nothing.
+    """
+
+    loaded: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+    rebuilt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a warehouse was made from: schema version, SQL and functions, batches."""
+
+    schema: str
+    definitions: str
+    batches: frozenset[str]
+
+
+def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
+    """Tell whether an open warehouse holds all batches of the lake, and our own views.
+
+    Raises:
+        duckdb.Error: it is no warehouse of ours.
+    """
+    return _state(connection) == _wanted(lake)
+
+
+def sync(
+    warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
+) -> SyncReport:
+    """Load the batches that the warehouse has not seen, and compute what depends on them.
+
+    One transaction: readers see the state before or the state after. A warehouse of another
+    version, a damaged one, or one with a batch that has since been replaced is made from
+    nothing, beside the old one, and takes its place when it is complete.
+
+    Raises:
+        StoreBusy: another program holds the warehouse.
+        StoreNewer: the lake has batches of a newer version.
+    """
+    with _only_writer(lake.store / "sync.lock", wait_seconds):
+        if not rebuild and warehouse.exists():
+            report = _try_increment(warehouse, lake, wait_seconds)
+            if report is not None:
+                return report
+        return _rebuild(warehouse, lake, wait_seconds)
+
+
+def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport | None:
+    """Add what is new; None where only a rebuild will do."""
+    try:
+        with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
+            state, wanted = _state(connection), _wanted(lake)
+            batches, damaged = _readable(lake, sorted(wanted.batches - state.batches))
+            is_replaced = any(batch.replaces for batch in batches)
+            if state.schema != wanted.schema or state.batches - wanted.batches or is_replaced:
+                return None
+            redefine = state.definitions != wanted.definitions
+            if batches or redefine:
+                _increment(connection, lake, batches, redefine=redefine)
+            return SyncReport(tuple(batch.name for batch in batches), tuple(damaged))
+    except duckdb.Error:
+        return None
+
+
+def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
+    fresh = warehouse.with_name(f"{warehouse.name}.new")
+    for leftover in (fresh, fresh.with_name(f"{fresh.name}.wal")):
+        leftover.unlink(missing_ok=True)
+    batches, damaged = _readable(lake, sorted(lake.batch_names()))
+    replaced = {name for batch in batches for name in batch.replaces}
+    batches = [batch for batch in batches if batch.name not in replaced]
+    try:
+        with open_for_writing(fresh, wait_seconds=wait_seconds) as connection:
+            _create(connection)
+            _increment(connection, lake, batches, redefine=True)
+    except duckdb.Error as error:
+        fresh.unlink(missing_ok=True)
+        raise EvalstoreError(
+            f"{fresh}: the warehouse could not be built ({_first_line(error)}); the lake has "
+            "everything safe"
+        ) from error
+    _swap(fresh, warehouse, wait_seconds)
+    return SyncReport(tuple(batch.name for batch in batches), tuple(damaged), rebuilt=True)
+
+
+def _swap(fresh: Path, warehouse: Path, wait_seconds: float) -> None:
+    # A program that holds the old file would go on reading what is no longer there.
+    if warehouse.exists():
+        try:
+            with open_for_writing(warehouse, wait_seconds=wait_seconds):
+                pass
+        except duckdb.Error:
+            pass
+    warehouse.with_name(f"{warehouse.name}.wal").unlink(missing_ok=True)
+    fresh.replace(warehouse)
+
+
+def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]:
+    batches, damaged = [], []
+    for name in names:
+        try:
+            batch = lake.read(name)
+            lake.verify(batch)
+            batches.append(batch)
+        except StoreDamaged as error:
+            damaged.append(str(error))
+    return batches, damaged
+
+
+def _create(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("CREATE SCHEMA scores; CREATE SCHEMA checks")
+    loading.create_tables(connection)
+    connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
+    connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
+    scoring.create_duplicate_calls(connection)
+
+
+def _increment(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Batch], *, redefine: bool
+) -> None:
+    files = in_order(shipped_sql(), connection)
+    by_content = {table.name for table in TABLES if not table.of_run}
+    connection.execute("BEGIN")
+    if redefine:
+        _define(connection, files)
+    loading.load(connection, lake, batches)
+    scoring.update_duplicate_calls(connection)
+    everywhere = any(by_content & batch.files.keys() for batch in batches)
+    scoring.update_scores(connection, files, everywhere=everywhere)
+    connection.execute("COMMIT")
+
+
+def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
+    """Make all views and functions anew, and empty the scores whose scorer changed."""
+    views = connection.execute(
+        "SELECT format('{}.{}', schema_name, view_name) FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+    for (name,) in views:
+        connection.execute(f"DROP VIEW {name}")
+    for file in files:
+        if file.is_function:
+            connection.execute(file.sql)
+        elif file.is_materialised:
+            scoring.create_score_table(connection, file, files)
+        else:
+            connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
+    connection.execute(
+        "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?)", [_definitions()]
+    )
+
+
+def _state(connection: duckdb.DuckDBPyConnection) -> _State:
+    meta = dict(connection.execute("FROM lake.meta").fetchall())
+    names = connection.execute("SELECT batch FROM lake.batches").fetchall()
+    return _State(
+        meta.get("schema", ""), meta.get("definitions", ""), frozenset(name for (name,) in names)
+    )
+
+
+def _wanted(lake: Lake) -> _State:
+    return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names()))
+
+
+@cache
+def _definitions() -> str:
+    return f"{sql_digest(shipped_sql())} {code_digest()}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+@contextmanager
+def _only_writer(path: Path, wait_seconds: float) -> Iterator[None]:
+    give_up_at = time.monotonic() + wait_seconds
+    with _opened_lock(path) as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= give_up_at:
+                    raise StoreBusy(
+                        f"{path}: another sync is at work; wait until it is done"
+                    ) from None
+            time.sleep(_PAUSE_SECONDS)
+        yield
+
+
+def _opened_lock(path: Path) -> IO[str]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w")
+    except OSError as error:
+        raise StoreReadOnly(f"{path}: {error.strerror}; the store cannot be written") from error
