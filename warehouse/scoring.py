@@ -99,8 +99,10 @@ def create_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
 def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
     """Hash what a score is computed by: its SQL, its inputs' SQL, and our functions' code."""
     inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
-    text = "\0".join((file.sql, inputs.sql, code_digest()))
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256(code_digest().encode())
+    digest.update(inputs.sql.encode())
+    digest.update(file.sql.encode())
+    return digest.hexdigest()
 
 
 def _update(connection: duckdb.DuckDBPyConnection, file: SqlFile, *, everywhere: bool) -> None:

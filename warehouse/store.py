@@ -129,12 +129,14 @@ class Query:
     def pl(self) -> pl.DataFrame:
         """Fetch all rows as a Polars frame."""
         with self._relation() as relation:
-            return relation.pl()
+            frame: pl.DataFrame = relation.pl()
+            return frame
 
     def df(self) -> pd.DataFrame:
         """Fetch all rows as a pandas frame."""
         with self._relation() as relation:
-            return relation.df()
+            frame: pd.DataFrame = relation.df()
+            return frame
 
     def to_arrow_table(self) -> pa.Table:
         """Fetch all rows as an Arrow table."""

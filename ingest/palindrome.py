@@ -1,0 +1,240 @@
+"""Reads palindrome logs: `benchmark_logs/YYYY-MM-DD-<model>.yaml`, in every form they have had."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING
+
+from ingest.reading import Reading, Reject, SourceFile
+from warehouse.fields import Fields
+from warehouse.hashing import content_hash, numbered
+from warehouse.jsontext import json_text
+from warehouse.yaml_documents import Mapping, Node, Sequence, slice_text, text_lines, value_of
+
+if TYPE_CHECKING:
+    from warehouse.lake import Row
+
+SUITE = "palindrome"
+
+_LOG_KEYS = {"date", "model", "prompt_template", "tasks"}
+_TASK_KEYS = {
+    "timestamp",
+    "prompt",
+    "answer",
+    "is_correct",
+    "duration_seconds",
+    "metadata",
+}
+_METADATA_KEYS = {"input_tokens", "output_tokens", "cost_usd", "cost_source"}
+_RESULT_KEYS = {"answer", "is_correct", "duration_seconds"}
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MODEL_PATH = re.compile(r"models/.+-[1-9][0-9]*\.yaml", re.ASCII)
+_UNSAFE_IN_PATH = re.compile(r"(^|/)\.\.(/|$)|^/|\\|\0")
+
+
+def is_log(node: Node) -> bool:
+    """Tell a log from other YAML by its content: tasks with results, or a log's own fields."""
+    if not isinstance(node, Mapping):
+        return False
+    fields = dict(node.items)
+    tasks = fields.get("tasks")
+    if tasks is None:
+        return len(fields.keys() & _LOG_KEYS) > 1
+    if fields.keys() & {"date", "prompt_template"}:
+        return True
+    return isinstance(tasks, Sequence) and any(
+        isinstance(task, Mapping) and _RESULT_KEYS & dict(task.items).keys() for task in tasks.items
+    )
+
+
+def read_log(file: SourceFile, node: Node) -> Reading:
+    """Read a log into one row for the run and a row for each task.
+
+    Every rule of the specification is checked; what breaks one is reported and used as far as
+    it can be. What cannot be read as a task is rejected.
+    """
+    reading = Reading("palindrome log")
+    problem = _unusable(node)
+    if problem is not None or not isinstance(node, Mapping):
+        reading.rejects.append(Reject(problem or "no mapping", node.line, raw=file.data))
+        return reading
+    lines = text_lines(file.data)
+    header = Fields(node, "")
+    run = _run_row(file, header)
+    reading.run = (SUITE, run["run_id"])
+    tasks = header.node("tasks")
+    results = _result_rows(tasks, run, lines, reading) if isinstance(tasks, Sequence) else []
+    run["source_rows"] = len(results)
+    if not header.is_faithful:
+        run["source"] = _header_text(node, tasks, lines)
+    reading.rows = {"runs": [run], "results": results}
+    reading.violations[:0] = header.violations
+    return reading
+
+
+def _unusable(node: Node) -> str | None:
+    """Say why a log cannot be read at all."""
+    if not isinstance(node, Mapping):
+        return "not a mapping"
+    tasks = dict(node.items).get("tasks")
+    if not isinstance(tasks, Sequence):
+        found = "missing" if tasks is None else "no list"
+        return f"`tasks` is {found}, so that there is no result to read"
+    twice = [key for key, _ in node.duplicates if key in _LOG_KEYS]
+    if twice:
+        return f"the key `{twice[0]}` stands twice at the top, so that it is not clear which counts"
+    return None
+
+
+def _run_row(file: SourceFile, header: Fields) -> Row:
+    run_date = header.text("date", required=True)
+    model_path = header.text("model", required=True)
+    template = header.text("prompt_template", required=True)
+    _check_header(header, run_date, model_path, template)
+    _check_file_name(header, file.path.name, run_date, model_path)
+    extra = header.further(_LOG_KEYS)
+    return {
+        "suite": SUITE,
+        "run_id": f"{run_date or 'undated'}/{model_path or 'unnamed'}",
+        "content_id": content_hash("run", run_date, model_path, template, extra),
+        "origin": "import",
+        "run_date": run_date,
+        "model_path": model_path,
+        "task_set": SUITE,
+        "prompt_template": template,
+        "template_hash": content_hash(template) if template is not None else None,
+        "source_name": file.path.name,
+        "record_keys": json_text([key for key, _ in header.mapping.items]),
+        "extra": json_text(extra) if extra else None,
+        "file_sha256": file.sha256,
+    }
+
+
+def _check_header(
+    header: Fields, run_date: str | None, model_path: str | None, template: str | None
+) -> None:
+    if run_date is not None and not is_date(run_date):
+        header.report(_line(header, "date"), "date", "date", f"{run_date!r} is not YYYY-MM-DD")
+    if model_path is not None and not _MODEL_PATH.fullmatch(model_path):
+        message = f"{model_path!r} is not models/<model>-<variation-index>.yaml"
+        header.report(_line(header, "model"), "model", "model_path", message)
+    if model_path is not None and _UNSAFE_IN_PATH.search(model_path):
+        message = f"{model_path!r} leaves the project's folder"
+        header.report(_line(header, "model"), "model", "model_path_relative", message)
+    if template is not None and "{prompt}" not in template:
+        line = _line(header, "prompt_template")
+        header.report(line, "prompt_template", "placeholder", "has no {prompt} placeholder")
+
+
+def _check_file_name(
+    header: Fields, name: str, run_date: str | None, model_path: str | None
+) -> None:
+    """Check `YYYY-MM-DD-<model>.yaml`, as far as the log itself tells what <model> is."""
+    if run_date is None or model_path is None:
+        return
+    stem = model_path.removeprefix("models/").removesuffix(".yaml")
+    without_index = re.sub(r"-[1-9][0-9]*$", "", stem)
+    if name not in {f"{run_date}-{stem}.yaml", f"{run_date}-{without_index}.yaml"}:
+        message = f"{name!r} is not {run_date}-<model>.yaml of {model_path!r}"
+        header.report(1, "(file name)", "file_name", message)
+
+
+def is_date(text: str) -> bool:
+    """Tell whether a text is a calendar date in the form YYYY-MM-DD."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _result_rows(tasks: Sequence, run: Row, lines: list[str], reading: Reading) -> list[Row]:
+    rows = []
+    for index, node in enumerate(tasks.items):
+        if not isinstance(node, Mapping):
+            raw = slice_text(lines, node).encode()
+            reading.rejects.append(Reject(f"tasks[{index}] is no mapping", node.line, raw=raw))
+            continue
+        fields = Fields(node, f"tasks[{index}].")
+        row = _result_row(fields, run, seq=index + 1)
+        if not fields.is_faithful:
+            row["source"] = slice_text(lines, node)
+        reading.violations.extend(fields.violations)
+        rows.append(row)
+    hashes = (row["content_id"] for row in rows)
+    for row, content_id in zip(rows, numbered(hashes), strict=True):
+        row["content_id"] = content_id
+    return rows
+
+
+def _result_row(fields: Fields, run: Row, *, seq: int) -> Row:
+    prompt = fields.text("prompt", required=True)
+    extra = fields.further(_TASK_KEYS)
+    return {
+        "suite": SUITE,
+        "run_id": run["run_id"],
+        "content_id": content_hash(run["template_hash"], value_of(fields.mapping)),
+        "seq": seq,
+        "run_date": run["run_date"],
+        "model_path": run["model_path"],
+        "template_hash": run["template_hash"],
+        "task_set": SUITE,
+        "task_id": prompt,
+        "prompt": prompt,
+        "started_at": fields.timestamp("timestamp"),
+        "answer": fields.text("answer", required=True),
+        "is_correct": fields.boolean("is_correct", required=True),
+        "duration_seconds": fields.number("duration_seconds", required=True, is_float=True),
+        **_metadata(fields, extra),
+        "record_keys": _record_keys(fields.mapping),
+        "extra": json_text(extra) if extra else None,
+        "file_sha256": run["file_sha256"],
+    }
+
+
+def _metadata(task: Fields, extra: dict[str, object]) -> Row:
+    node = task.node("metadata")
+    if not isinstance(node, Mapping):
+        if node is not None:
+            extra["metadata"] = value_of(node)
+        return {}
+    fields = Fields(node, f"{task.path}metadata.", task.violations)
+    row = {
+        "input_tokens": fields.count("input_tokens"),
+        "output_tokens": fields.count("output_tokens"),
+        "cost_usd": fields.number("cost_usd"),
+        "cost_source": fields.text("cost_source"),
+    }
+    unknown = fields.further(_METADATA_KEYS)
+    if unknown:
+        extra["metadata"] = unknown
+    task.is_faithful = task.is_faithful and fields.is_faithful
+    return row
+
+
+def _record_keys(mapping: Mapping) -> str:
+    """Give the keys in their order, metadata's too: `["prompt",["metadata",["cost_usd"]]]`."""
+    keys: list[object] = []
+    for key, node in mapping.items:
+        if key == "metadata" and isinstance(node, Mapping):
+            keys.append([key, [inner for inner, _ in node.items]])
+        else:
+            keys.append(key)
+    return json_text(keys)
+
+
+def _line(header: Fields, key: str) -> int:
+    node = header.node(key)
+    return node.line if node is not None else header.mapping.line
+
+
+def _header_text(node: Mapping, tasks: Node | None, lines: list[str]) -> str:
+    """The lines of the log that are not its tasks."""
+    if tasks is None:
+        return slice_text(lines, node)
+    kept = lines[node.line - 1 : tasks.line - 1] + lines[tasks.end_line : node.end_line]
+    return "".join(kept)

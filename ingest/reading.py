@@ -1,0 +1,65 @@
+"""What every reader takes and gives: a file, and the rows that it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warehouse.fields import Violation
+
+    from warehouse.batch import RunKey
+    from warehouse.lake import Row
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to be imported.
+
+    Attributes:
+        path: as given, or as found below a folder that was given.
+        data: its bytes.
+        sha256: of the bytes, hexadecimal.
+    """
+
+    path: Path
+    data: bytes
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A record, or a whole file, that cannot be used.
+
+    Attributes:
+        reason: what is wrong, for people.
+        line: from 1; None for the whole file.
+        byte_offset: of the record in the file.
+        raw: the record's bytes; None where they cannot be kept.
+    """
+
+    reason: str
+    line: int | None = None
+    byte_offset: int | None = None
+    raw: bytes | None = None
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a reader made of a file.
+
+    Attributes:
+        format: name of the format.
+        rows: by table name; rows of a run lack their generation, which the import decides.
+        run: the run that the file tells of, where it tells of one.
+        violations: broken rules of the specification.
+        rejects: what could not be used.
+    """
+
+    format: str
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    run: RunKey | None = None
+    violations: list[Violation] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)

@@ -1,0 +1,87 @@
+-- Every model call, with the names that the model's file gives it.
+-- grain: result
+-- result_id: unique in its run
+-- run_date: the log's own local date, else the UTC day of the call
+-- model: as recorded, else as the model file says, else the recorded path of the model file
+-- is_resolved: the model is known by its name, not just by the path of a missing file
+-- settings: parameters of the call for people
+-- latency_ms: e2e_ms, else the recorded duration
+-- availability_status: ok where the log's form only holds answered calls
+-- duplicate_of: the run in which this very call counts; NULL where it counts here
+-- is_correct, objective_pass, violation, tool_calls, tool_call_count, tool_use_success: as recorded
+WITH model_files AS (
+    SELECT model_path, name, provider, settings, is_unresolved
+    FROM models
+    WHERE is_current
+),
+
+stood_in_for AS (
+    SELECT suite, run_id, stands_in_for AS content_id
+    FROM lake.results
+    WHERE stands_in_for IS NOT NULL
+)
+
+SELECT
+    calls.suite,
+    calls.run_id,
+    calls.generation,
+    calls.content_id AS result_id,
+    calls.seq,
+    coalesce(calls.run_date, strftime(calls.started_at, '%Y-%m-%d')) AS run_date,
+    coalesce(calls.provider, model_files.provider) AS provider,
+    coalesce(calls.model, model_files.name, calls.model_path) AS model,
+    calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
+    calls.model_path,
+    coalesce(
+        CASE WHEN calls.thinking_level IS NOT NULL THEN 'thinking_level ' || calls.thinking_level END,
+        settings_text(calls.settings),
+        model_files.settings,
+        ''
+    ) AS settings,
+    calls.thinking_level,
+    coalesce(calls.task_set, calls.suite) AS task_set,
+    calls.task_id,
+    calls.task_name,
+    calls.task_hash,
+    calls.prompt,
+    calls.template_hash,
+    coalesce(calls.attempt, 1) AS attempt,
+    coalesce(calls.availability_status, 'ok') AS availability_status,
+    coalesce(calls.success, true) AS success,
+    calls.failure_type,
+    calls.started_at,
+    calls.ended_at,
+    calls.e2e_ms,
+    calls.ttft_ms,
+    calls.duration_seconds,
+    coalesce(CAST(calls.e2e_ms AS DOUBLE), calls.duration_seconds * 1000) AS latency_ms,
+    calls.input_tokens,
+    calls.output_tokens,
+    calls.cost_usd,
+    calls.cost_source,
+    calls.raw_output,
+    calls.raw_output_truncated,
+    calls.answer,
+    calls.parsed_output,
+    calls.is_correct,
+    calls.objective_pass,
+    calls.violation,
+    calls.tool_calls,
+    calls.tool_call_count,
+    calls.tool_use_success,
+    calls.retries,
+    calls.requested,
+    calls.sent,
+    duplicates.counted_in AS duplicate_of,
+    calls.record_keys,
+    calls.extra,
+    calls.source,
+    calls.file_sha256,
+    calls.batch
+FROM lake.results AS calls
+ANTI JOIN stood_in_for USING (suite, run_id, content_id)
+LEFT JOIN model_files ON calls.model_path = model_files.model_path
+LEFT JOIN scores.duplicate_calls AS duplicates
+    ON calls.suite = duplicates.suite
+    AND calls.run_id = duplicates.run_id
+    AND calls.content_id = duplicates.content_id

@@ -1,0 +1,71 @@
+-- The runs, each in its current generation.
+-- grain: run
+-- run_date: the log's own local date, else the UTC day of the first call
+-- n_templates: prompt templates used; prompt_template is that of the fullest source
+-- models: the models that were called, sorted
+WITH headers AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY suite, run_id
+            ORDER BY source_rows DESC NULLS LAST, content_id
+        ) AS place
+    FROM lake.runs
+),
+
+templates AS (
+    SELECT suite, run_id, count(DISTINCT template_hash) AS n_templates
+    FROM lake.runs
+    GROUP BY ALL
+),
+
+calls AS (
+    SELECT
+        suite,
+        run_id,
+        count(*) AS n_results,
+        count(DISTINCT task_id) AS n_tasks,
+        min(run_date) AS first_date,
+        min(started_at) AS started_at,
+        max(coalesce(ended_at, started_at)) AS ended_at,
+        list_sort(list(DISTINCT model)) AS models
+    FROM results
+    GROUP BY ALL
+)
+
+SELECT
+    headers.suite,
+    headers.run_id,
+    headers.generation,
+    headers.parent_generation,
+    headers.origin,
+    coalesce(headers.run_date, calls.first_date) AS run_date,
+    coalesce(headers.started_at, calls.started_at) AS started_at,
+    coalesce(headers.ended_at, calls.ended_at) AS ended_at,
+    coalesce(calls.n_results, 0) AS n_results,
+    coalesce(calls.n_tasks, 0) AS n_tasks,
+    calls.models,
+    headers.model_path,
+    headers.label,
+    headers.label_basis,
+    headers.temperature,
+    headers.seed,
+    headers.task_set,
+    headers.prompt_template,
+    headers.template_hash,
+    templates.n_templates,
+    headers.dataset_hashes,
+    headers.config,
+    headers.inventory,
+    headers.git_commit,
+    headers.versions,
+    headers.source_name,
+    headers.record_keys,
+    headers.extra,
+    headers.source,
+    headers.file_sha256,
+    headers.batch
+FROM headers
+JOIN templates USING (suite, run_id)
+LEFT JOIN calls USING (suite, run_id)
+WHERE headers.place = 1

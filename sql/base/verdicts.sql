@@ -1,0 +1,41 @@
+-- Whether each result passed: as recorded where a log says so, else as we compute it.
+-- grain: result
+-- recorded: the log's own verdict
+-- computed: ours, by the original program's rule; NULL where the task is not known
+-- passed: recorded, else computed
+-- verdict_source: which of the two `passed` is
+SELECT
+    results.suite,
+    results.run_id,
+    results.result_id,
+    results.seq,
+    results.run_date,
+    results.started_at,
+    results.provider,
+    results.model,
+    results.settings,
+    results.task_set,
+    results.task_id,
+    results.task_name,
+    results.prompt,
+    results.attempt,
+    results.availability_status,
+    results.success,
+    results.latency_ms,
+    results.duration_seconds,
+    results.input_tokens,
+    results.output_tokens,
+    results.cost_usd,
+    coalesce(results.is_correct, results.objective_pass) AS recorded,
+    palindromes.is_correct AS computed,
+    coalesce(recorded, computed) AS passed,
+    CASE
+        WHEN recorded IS NOT NULL THEN 'recorded'
+        WHEN computed IS NOT NULL THEN 'computed'
+    END AS verdict_source,
+    results.duplicate_of
+FROM results
+LEFT JOIN scores.palindrome_verdicts AS palindromes
+    ON results.suite = palindromes.suite
+    AND results.run_id = palindromes.run_id
+    AND results.result_id = palindromes.content_id

@@ -1,0 +1,13 @@
+-- Calls that stand in more than one run; the marts count them once.
+-- grain: result that does not count
+SELECT
+    results.suite,
+    results.run_id,
+    results.duplicate_of,
+    results.model,
+    results.task_id,
+    results.started_at,
+    results.result_id
+FROM results
+WHERE results.duplicate_of IS NOT NULL
+ORDER BY results.suite, results.run_id, results.seq, results.result_id

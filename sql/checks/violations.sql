@@ -1,0 +1,13 @@
+-- Places where imported files break a rule of their specification.
+-- grain: file × field × rule
+SELECT
+    path,
+    line,
+    field,
+    rule,
+    message,
+    suite,
+    run_id,
+    sha256
+FROM lake.violations
+ORDER BY path, line, field, rule

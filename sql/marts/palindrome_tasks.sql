@@ -1,0 +1,34 @@
+-- How hard each palindrome task is, and who solved it.
+-- grain: task (its prompt)
+-- reference: the right answer, where a task file says it
+-- accuracy_low, accuracy_high: Wilson's 95 % interval
+-- solved_by: models with at least one right answer, sorted
+WITH answers AS (
+    SELECT *
+    FROM verdicts
+    WHERE suite = 'palindrome' AND passed IS NOT NULL AND duplicate_of IS NULL
+),
+
+reference_texts AS (
+    SELECT prompt, arg_min(reference, task_version) AS reference
+    FROM tasks
+    WHERE suite = 'palindrome'
+    GROUP BY prompt
+)
+
+SELECT
+    answers.prompt,
+    any_value(reference_texts.reference) AS reference,
+    count(*) AS n,
+    count(*) FILTER (passed) AS n_correct,
+    n_correct / nullif(n, 0) AS accuracy,
+    wilson_low(n_correct, n) AS accuracy_low,
+    wilson_high(n_correct, n) AS accuracy_high,
+    exact_mean(duration_seconds) AS time_per_task_seconds,
+    exact_mean(cost_usd) AS mean_cost_usd,
+    count(DISTINCT model) AS n_models,
+    coalesce(list_sort(list(DISTINCT model) FILTER (passed)), []) AS solved_by
+FROM answers
+LEFT JOIN reference_texts ON answers.prompt = reference_texts.prompt
+GROUP BY answers.prompt
+ORDER BY accuracy DESC, answers.prompt

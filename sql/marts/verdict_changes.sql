@@ -1,0 +1,24 @@
+-- Each judged result beside the same model's previous one for the same task.
+-- grain: judged result
+-- previous_passed: NULL for the first
+-- change: gained (failed before, passed now), lost (the other way), or same
+WITH judged AS (
+    SELECT
+        suite, run_id, result_id, run_date, started_at, provider, model, settings, task_set,
+        task_id, passed,
+        lag(passed) OVER (
+            PARTITION BY suite, provider, model, settings, task_set, task_id
+            ORDER BY run_date, started_at, run_id, seq, result_id
+        ) AS previous_passed
+    FROM verdicts
+    WHERE passed IS NOT NULL AND duplicate_of IS NULL
+)
+
+SELECT
+    *,
+    CASE
+        WHEN passed AND NOT previous_passed THEN 'gained'
+        WHEN NOT passed AND previous_passed THEN 'lost'
+        WHEN previous_passed IS NOT NULL THEN 'same'
+    END AS change
+FROM judged

@@ -1,0 +1,12 @@
+-- Whether a palindrome answer is right, by the original program's rule.
+-- grain: palindrome result whose task is known
+-- materialised
+-- key: suite, run_id, content_id
+-- inputs: palindrome_verdict_inputs
+SELECT
+    suite,
+    run_id,
+    content_id,
+    reference,
+    palindrome_correct(answer, reference) AS is_correct
+FROM inputs

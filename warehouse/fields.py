@@ -1,0 +1,192 @@
+"""Fields of a YAML record, taken out with their types checked and nothing lost.
+
+A value of the wrong type is used as far as it can be (`"4.1"` for a number), is reported, and
+marks the record, so that its original text is kept beside the columns.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from warehouse.jsontext import is_exact, json_text, utf8
+from warehouse.yaml_documents import Mapping, Node, Scalar, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Beyond this no duration in seconds and no cost in dollars is meant.
+LARGEST_AMOUNT = 1e12
+_INT64 = range(-(2**63), 2**63)
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A place where a file breaks a rule of its specification.
+
+    Attributes:
+        line: from 1.
+        field: a path such as `tasks[2].answer`, counted from 0 as in the file's list.
+        rule: short name of the rule.
+        message: what is wrong, for people.
+    """
+
+    line: int
+    field: str
+    rule: str
+    message: str
+
+
+@dataclass(slots=True)
+class Fields:
+    """The fields of one mapping.
+
+    Attributes:
+        mapping: the node.
+        path: where it stands, as a prefix for the names of fields: `tasks[2].`.
+        violations: what was found wrong so far.
+        is_faithful: whether the columns, with `extra`, give the record back.
+    """
+
+    mapping: Mapping
+    path: str
+    violations: list[Violation] = field(default_factory=list)
+    is_faithful: bool = True
+    _nodes: dict[str, Node] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._nodes = dict(self.mapping.items)
+        for key, line in self.mapping.duplicates:
+            self.is_faithful = False
+            self.report(line, key, "unique_keys", "the key stands twice; the last one counts")
+
+    def node(self, key: str) -> Node | None:
+        """Give a field's node, None where it is absent."""
+        return self._nodes.get(key)
+
+    def text(self, key: str, *, required: bool = False) -> str | None:
+        """Take a field that should be text; another scalar gives its text as it stood."""
+        node = self._present(key, required=required)
+        if node is None:
+            return None
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return self._utf8(node.value)
+        self._wrong(key, node, "text")
+        return utf8(node.text) if isinstance(node, Scalar) and node.value is not None else None
+
+    def scalar_text(self, key: str) -> str | None:
+        """Take a field that is text for us, whatever scalar stands there: a version, say."""
+        node = self._nodes.get(key)
+        if node is None or isinstance(node, Scalar):
+            return utf8(node.text) if node is not None and node.value is not None else None
+        self._wrong(key, node, "text")
+        return None
+
+    def number(self, key: str, *, required: bool = False, is_float: bool = False) -> float | None:
+        """Take a field that should be a number, a float where `is_float`."""
+        node = self._present(key, required=required)
+        if node is None:
+            return None
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if is_float and isinstance(value, int):
+                self.report(node.line, key, "float", f"{value} is a whole number, not a float")
+            return self._amount(key, node, value)
+        self._wrong(key, node, "a number")
+        return _as_number(value)
+
+    def count(self, key: str) -> int | None:
+        """Take a field that should be a whole number."""
+        node = self._present(key, required=False)
+        if node is None:
+            return None
+        value = node.value if isinstance(node, Scalar) else None
+        if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
+            return value
+        self._wrong(key, node, "a whole number")
+        number = _as_number(value)
+        whole = int(number) if number is not None and number.is_integer() else None
+        return whole if whole in _INT64 else None
+
+    def boolean(self, key: str, *, required: bool = False) -> bool | None:
+        """Take a field that should be `true` or `false`."""
+        node = self._present(key, required=required)
+        if node is None:
+            return None
+        if isinstance(node, Scalar) and isinstance(node.value, bool):
+            return node.value
+        self._wrong(key, node, "true or false (lowercase)")
+        return _BOOLEANS.get(node.text.lower()) if isinstance(node, Scalar) else None
+
+    def timestamp(self, key: str) -> datetime | None:
+        """Take a UTC timestamp of the form `YYYY-MM-DDTHH:MM:SSZ`; the result is naive UTC."""
+        node = self._present(key, required=False)
+        if node is None:
+            return None
+        text = node.text if isinstance(node, Scalar) else ""
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            moment = None
+        if moment is None or not _TIMESTAMP.fullmatch(text):
+            self._wrong(key, node, "a UTC timestamp YYYY-MM-DDTHH:MM:SSZ")
+        if moment is None:
+            return None
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return zoned.astimezone(UTC).replace(tzinfo=None)
+
+    def further(self, known: Iterable[str]) -> dict[str, object]:
+        """Give the fields that are not known, as plain values."""
+        extra: dict[str, object] = {
+            key: value_of(node) for key, node in self._nodes.items() if key not in known
+        }
+        if not is_exact(extra):
+            self.is_faithful = False
+        return extra
+
+    def report(self, line: int, key: str, rule: str, message: str) -> None:
+        """Note a broken rule at a field."""
+        name = utf8(f"{self.path}{key}")
+        self.violations.append(Violation(line, name, rule, f"{name}: {message}"))
+
+    def _present(self, key: str, *, required: bool) -> Node | None:
+        node = self._nodes.get(key)
+        if node is None and required:
+            self.report(self.mapping.line, key, "required", "the field is missing")
+        return node
+
+    def _wrong(self, key: str, node: Node, wanted: str) -> None:
+        self.is_faithful = False
+        self.report(node.line, key, "type", f"{_shown(node)} is not {wanted}")
+
+    def _utf8(self, text: str) -> str:
+        clean = utf8(text)
+        if clean != text:
+            self.is_faithful = False
+        return clean
+
+    def _amount(self, key: str, node: Node, value: float) -> float | None:
+        if abs(value) > LARGEST_AMOUNT or math.isnan(value):
+            self._wrong(key, node, "an amount that can be meant")
+            return None
+        return float(value)
+
+
+def _as_number(value: object) -> float | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if abs(number) <= LARGEST_AMOUNT else None
+
+
+def _shown(node: Node, longest: int = 60) -> str:
+    text = json_text(value_of(node))
+    return text if len(text) <= longest else f"{text[:longest]}…"

@@ -1,0 +1,61 @@
+"""JSON for columns: always valid, always the same text for the same value."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def json_text(value: object) -> str:
+    """Write a value as JSON text, key order kept, non-ASCII raw.
+
+    JSON has neither NaN nor infinity, and UTF-8 has no lone surrogates: they are written as text
+    and as U+FFFD. `is_exact` tells whether that was necessary.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+    return utf8(text)
+
+
+def canonical_json(value: object) -> str:
+    """Write a value as JSON text with its keys sorted."""
+    return json_text(_sorted(value))
+
+
+def is_exact(value: object) -> bool:
+    """Tell whether JSON text gives the value back."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def utf8(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8, by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _sorted(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value

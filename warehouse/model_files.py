@@ -1,0 +1,78 @@
+"""Reads model configurations: `models/<name>.yaml`, a user's or our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.fields import Fields
+from warehouse.hashing import content_hash
+from warehouse.jsontext import canonical_json, json_text
+from warehouse.yaml_documents import Mapping, Node, Scalar, value_of
+
+if TYPE_CHECKING:
+    from warehouse.fields import Violation
+    from warehouse.lake import Row
+
+# `options` is what the palindrome program calls them.
+_PARAMETERS = ("parameters", "options")
+_KNOWN = {"name", "provider", "version", "metadata", "price", "skip", *_PARAMETERS}
+_LIKELY = _KNOWN | {"model_id", "benchmark"}
+
+
+def is_model_file(node: Node, *, folder: str) -> bool:
+    """Tell a model configuration from other YAML by its content, with its folder as a hint."""
+    if not isinstance(node, Mapping):
+        return False
+    fields = dict(node.items)
+    name = fields.get("name")
+    has_name = isinstance(name, Scalar) and isinstance(name.value, str) and "tasks" not in fields
+    return has_name and (folder == "models" or fields.keys() <= _LIKELY)
+
+
+def model_row(node: Mapping, *, file_name: str) -> tuple[Row, list[Violation]]:
+    """Give the row of table `models` for a model configuration, and what is wrong in the file.
+
+    A mark `metadata: {unresolved: true}` says that an export made the file for a model whose
+    own file was missing.
+    """
+    fields = Fields(node, "")
+    metadata = _object(fields, "metadata")
+    unresolved = metadata.pop("unresolved", None) if metadata else None
+    known = {
+        "model_path": f"models/{file_name}",
+        "name": fields.text("name", required=True),
+        "provider": fields.text("provider"),
+        "parameters": canonical_json(_parameters(fields)),
+        "version": fields.scalar_text("version"),
+        "metadata": json_text(metadata) if metadata else None,
+        "price": _json(_object(fields, "price")),
+        "skip": fields.boolean("skip"),
+        "unresolved": unresolved is True or None,
+        "extra": _json(fields.further(_KNOWN)),
+    }
+    row = {
+        **known,
+        "content_id": content_hash("model", known),
+        "record_keys": json_text([key for key, _ in node.items]),
+    }
+    return row, fields.violations
+
+
+def _parameters(fields: Fields) -> dict[str, object]:
+    parameters: dict[str, object] = {}
+    for key in _PARAMETERS:
+        parameters |= _object(fields, key) or {}
+    return parameters
+
+
+def _object(fields: Fields, key: str) -> dict[str, object] | None:
+    node = fields.node(key)
+    if node is None or isinstance(node, Mapping):
+        value = value_of(node) if node is not None else None
+        return dict(value) if isinstance(value, dict) else None
+    fields.report(node.line, key, "type", "is not a mapping")
+    return None
+
+
+def _json(value: dict[str, object] | None) -> str | None:
+    return json_text(value) if value else None

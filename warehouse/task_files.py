@@ -1,0 +1,73 @@
+"""Reads palindrome task files: a title, a prompt template, and tasks with their references."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.fields import Fields
+from warehouse.hashing import content_hash
+from warehouse.jsontext import json_text
+from warehouse.yaml_documents import Mapping, Node, Sequence, value_of
+
+if TYPE_CHECKING:
+    from warehouse.fields import Violation
+    from warehouse.lake import Row
+
+SUITE = "palindrome"
+
+_TASK_KEYS = {"prompt", "reference"}
+_SET_KEYS = {"title", "system_prompt", "tasks"}
+
+
+def is_task_file(node: Node) -> bool:
+    """Tell a task file from other YAML by its content: tasks with prompts and references."""
+    if not isinstance(node, Mapping):
+        return False
+    tasks = dict(node.items).get("tasks")
+    return isinstance(tasks, Sequence) and any(
+        isinstance(task, Mapping) and dict(task.items).keys() >= _TASK_KEYS for task in tasks.items
+    )
+
+
+def task_rows(node: Mapping, *, task_set: str) -> tuple[list[Row], list[Violation]]:
+    """Give a row of table `tasks` for each task of a file, and what is wrong in the file."""
+    header = Fields(node, "")
+    violations = header.violations
+    shared = {
+        "suite": SUITE,
+        "task_set": task_set,
+        "task_set_hash": content_hash(value_of(node)),
+        "set_title": header.scalar_text("title"),
+        "set_template": header.text("system_prompt"),
+    }
+    further = header.further(_SET_KEYS)
+    tasks = header.node("tasks")
+    rows = []
+    for index, task in enumerate(tasks.items if isinstance(tasks, Sequence) else []):
+        fields = Fields(
+            task if isinstance(task, Mapping) else _EMPTY, f"tasks[{index}].", violations
+        )
+        row = _task_row(fields, seq=index + 1)
+        row["extra"] = _json({**row["extra"], **({"set": further} if further else {})})
+        rows.append({**shared, **row, "content_id": content_hash("task", shared, row)})
+    return rows, violations
+
+
+_EMPTY = Mapping([], 0, 0, [])
+
+
+def _task_row(fields: Fields, *, seq: int) -> Row:
+    prompt = fields.text("prompt", required=True)
+    reference = fields.text("reference", required=True)
+    return {
+        "seq": seq,
+        "task_id": prompt or "",
+        "task_hash": content_hash(prompt, reference),
+        "prompt": prompt,
+        "reference": reference,
+        "extra": fields.further(_TASK_KEYS),
+    }
+
+
+def _json(value: dict[str, object]) -> str | None:
+    return json_text(value) if value else None

@@ -1,0 +1,197 @@
+"""Builds the nodes of a YAML document from libyaml's events, under bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+import yaml
+from yaml._yaml import CParser
+
+from warehouse.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlError
+from warehouse.yaml_scalars import ScalarValue, resolve, tagged_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DEPTH: Final = 64
+MAX_NODES: Final = 2_000_000
+# Nodes plus characters that aliases may add to a document.
+MAX_ALIASED: Final = 1_000_000
+
+
+# PyYAML's stubs declare every attribute of an event optional, whatever its kind.
+_Event: TypeAlias = Any
+_Mark: TypeAlias = Any
+
+
+def compose(data: bytes) -> Node:
+    """Build the nodes of the only document in a stream.
+
+    Raises:
+        YamlError: The stream holds another number of documents, tags or a key that is no text, or
+            goes beyond a bound.
+        yaml.YAMLError: The stream is not valid YAML.
+    """
+    return _Composer(data).document()
+
+
+class _Composer:
+    """Builds the nodes of one stream from libyaml's events."""
+
+    __slots__ = ("aliased", "anchors", "next_event", "nodes")
+
+    def __init__(self, data: bytes) -> None:
+        self.next_event: Callable[[], _Event] = CParser(data).get_event
+        # None marks an anchor whose node is still open.
+        self.anchors: dict[str, Node | None] = {}
+        self.nodes = 0
+        self.aliased = 0
+
+    def document(self) -> Node:
+        self.next_event()  # the stream's start
+        if type(self.next_event()) is yaml.StreamEndEvent:
+            raise YamlError("the document is empty: nothing but blanks or comments")
+        node = self.node(self.next_event(), 1)
+        self.next_event()  # the document's end
+        event = self.next_event()
+        if type(event) is not yaml.StreamEndEvent:
+            _refuse("a second document starts here: keep one document in a file", event.start_mark)
+        return node
+
+    def node(self, event: _Event, depth: int) -> Node:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            _refuse(f"more than {MAX_NODES:,} values: split the file", event.start_mark)
+        if type(event) is yaml.ScalarEvent:
+            return self.scalar(event)
+        if type(event) is yaml.AliasEvent:
+            return self.alias(event, depth)
+        return self.collection(event, depth)
+
+    def scalar(self, event: _Event) -> Scalar:
+        text = event.value
+        line = event.start_mark.line + 1
+        end = event.end_mark
+        # A block scalar ends at the start of the line after it.
+        end_line = end.line + 1 if end.column else max(line, end.line)
+        value: ScalarValue = text
+        if event.tag is not None:
+            value = _tagged(event, event.tag)
+        elif event.implicit[0]:  # plain: neither quoted nor a block
+            value = resolve(text)
+        node = Scalar(value, text, line, end_line)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def collection(self, event: _Event, depth: int) -> Sequence | Mapping:
+        if depth > MAX_DEPTH:
+            _refuse(f"nested more than {MAX_DEPTH} levels deep: flatten it", event.start_mark)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None
+        node = (
+            self.mapping(event, depth)
+            if type(event) is yaml.MappingStartEvent
+            else self.sequence(event, depth)
+        )
+        if event.anchor is not None:
+            self.anchors[event.anchor] = node
+        return node
+
+    def sequence(self, start: _Event, depth: int) -> Sequence:
+        _check_tag(start, "tag:yaml.org,2002:seq")
+        items: list[Node] = []
+        event = self.next_event()
+        last = start.start_mark.line + 1
+        while type(event) is not yaml.SequenceEndEvent:
+            item = self.node(event, depth + 1)
+            items.append(item)
+            last = _last_line(event, item)
+            event = self.next_event()
+        return Sequence(items, start.start_mark.line + 1, _end_line(start, event, last))
+
+    def mapping(self, start: _Event, depth: int) -> Mapping:
+        _check_tag(start, "tag:yaml.org,2002:map")
+        items: list[tuple[str, Node]] = []
+        seen: set[str] = set()
+        duplicates: list[tuple[str, int]] = []
+        event = self.next_event()
+        last = start.start_mark.line + 1
+        while type(event) is not yaml.MappingEndEvent:
+            key = self.key(event)
+            if key in seen:
+                duplicates.append((key, event.start_mark.line + 1))
+            seen.add(key)
+            event = self.next_event()
+            item = self.node(event, depth + 1)
+            items.append((key, item))
+            last = _last_line(event, item)
+            event = self.next_event()
+        line = start.start_mark.line + 1
+        return Mapping(items, line, _end_line(start, event, last), duplicates)
+
+    def key(self, event: _Event) -> str:
+        if type(event) is yaml.ScalarEvent:
+            if event.tag is None and event.anchor is None:
+                return event.value
+            return self.scalar(event).text
+        node = self.alias(event, 1) if type(event) is yaml.AliasEvent else None
+        if not isinstance(node, Scalar):
+            _refuse("a list or mapping as a key: only text can be a key", event.start_mark)
+        return node.text
+
+    def alias(self, event: _Event, depth: int) -> Node:
+        mark = event.start_mark
+        name = event.anchor[:60]
+        if event.anchor not in self.anchors:
+            _refuse(f"*{name} stands for nothing: no &{name} before it", mark)
+        node = self.anchors[event.anchor]
+        if node is None:
+            _refuse(f"*{name} contains itself: write the value out", mark)
+        weight, levels = _measure(node)
+        self.aliased += weight
+        if self.aliased > MAX_ALIASED:
+            _refuse("the aliases (*name) add too much: write the values out", mark)
+        if depth + levels - 1 > MAX_DEPTH:
+            _refuse(f"nested more than {MAX_DEPTH} levels deep by *{name}", mark)
+        return node
+
+
+def _measure(node: Node) -> tuple[int, int]:
+    """Return the weight of a node (nodes plus characters) and its levels of collections."""
+    if isinstance(node, Scalar):
+        return 1 + len(node.text), 0
+    if isinstance(node, Mapping):
+        weight = 1 + sum(1 + len(key) for key, _ in node.items)
+        parts = [_measure(item) for _, item in node.items]
+    else:
+        weight = 1
+        parts = [_measure(item) for item in node.items]
+    return weight + sum(part[0] for part in parts), 1 + max((part[1] for part in parts), default=0)
+
+
+def _last_line(event: _Event, item: Node) -> int:
+    """Return the last line of an item; an alias ends where it stands, not at its anchor."""
+    end: int = event.end_mark.line + 1
+    return end if type(event) is yaml.AliasEvent else item.end_line
+
+
+def _end_line(start: _Event, end: _Event, last: int) -> int:
+    """Return a collection's last line: its bracket's, or its last item's in block style."""
+    return end.end_mark.line + 1 if start.flow_style else last
+
+
+def _tagged(event: _Event, tag: str) -> ScalarValue:
+    try:
+        return tagged_value(tag, event.value)
+    except ValueError as error:
+        _refuse(str(error), event.start_mark)
+
+
+def _check_tag(event: _Event, expected: str) -> None:
+    if event.tag is not None and event.tag != expected:
+        _refuse(f"the tag {event.tag[:60]!r} is not accepted: remove it", event.start_mark)
+
+
+def _refuse(message: str, mark: _Mark) -> NoReturn:
+    raise YamlError(message, mark.line + 1, mark.column + 1)

@@ -1,0 +1,85 @@
+"""The nodes of a YAML document, with the lines that they stand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from warehouse.errors import BadInput
+
+Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+
+
+class YamlError(BadInput):
+    """A document that is no valid YAML, or that goes beyond what is accepted.
+
+    Attributes:
+        line: Line of the fault, from 1; 0 where the fault is the whole document's.
+        column: Column of the fault, from 1; 0 where it is not known.
+    """
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        self.line = line
+        self.column = column
+        place = f"line {line}" + (f", column {column}" if column else "")
+        super().__init__(f"{place}: {message}" if line else message)
+
+
+@dataclass(slots=True)
+class Scalar:
+    """A single value.
+
+    Attributes:
+        value: The value by the rules of YAML 1.2.
+        text: The text that stood there, without quotes, escapes and folding.
+        line: First line, from 1.
+        end_line: Last line, from 1.
+    """
+
+    value: bool | int | float | str | None
+    text: str
+    line: int
+    end_line: int
+
+
+@dataclass(slots=True)
+class Sequence:
+    """A list of nodes with its first and last line."""
+
+    items: list[Node]
+    line: int
+    end_line: int
+
+
+@dataclass(slots=True)
+class Mapping:
+    """Keys and nodes in the order of the text.
+
+    Attributes:
+        items: Every pair, repeated keys included.
+        line: First line, from 1.
+        end_line: Last line, from 1.
+        duplicates: Each repetition of a key, with its line.
+    """
+
+    items: list[tuple[str, Node]]
+    line: int
+    end_line: int
+    duplicates: list[tuple[str, int]]
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+def value_of(node: Node) -> Value:
+    """Return the plain Python value of a node; the last of repeated keys wins."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Mapping):
+        return {key: value_of(item) for key, item in node.items}
+    return [value_of(item) for item in node.items]
+
+
+def slice_text(lines: list[str], node: Node) -> str:
+    """Return the whole lines that a node stands on, out of the `text_lines` of its document."""
+    return "".join(lines[node.line - 1 : node.end_line])

@@ -1,0 +1,62 @@
+"""What a plain scalar means: the core schema of YAML 1.2, with lower-case booleans only."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final, TypeAlias
+
+ScalarValue: TypeAlias = bool | int | float | str | None
+
+# Python converts no longer decimal numbers; longer ones stay text.
+MAX_DIGITS: Final = 4_300
+
+_CONSTANTS: Final[dict[str, ScalarValue]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    "true": True,
+    "false": False,
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+}
+_INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_BASES: Final = {"0o": 8, "0x": 16}
+_TAGS: Final[dict[str, type]] = {
+    "tag:yaml.org,2002:int": int,
+    "tag:yaml.org,2002:float": float,
+    "tag:yaml.org,2002:bool": bool,
+    "tag:yaml.org,2002:null": type(None),
+}
+
+
+def resolve(text: str) -> ScalarValue:
+    """Return the value of a plain scalar; what is no null, boolean or number is text."""
+    # The first character decides most scalars.
+    if text[:1] in "-+.0123456789":
+        return _CONSTANTS[text] if text in _CONSTANTS else _number(text)
+    return _CONSTANTS.get(text, text)
+
+
+def tagged_value(tag: str, text: str) -> ScalarValue:
+    """Return the value of a scalar with an explicit tag.
+
+    Raises:
+        ValueError: The tag is none of the core schema, or the text is not of its type.
+    """
+    if tag == "tag:yaml.org,2002:str":
+        return text
+    if tag not in _TAGS:
+        raise ValueError(f"the tag {tag[:60]!r} is not accepted: remove it")
+    value = resolve(text)
+    if type(value) is not _TAGS[tag]:
+        raise ValueError(f"the value is not of its tag {tag[:60]!r}: remove the tag")
+    return value
+
+
+def _number(text: str) -> int | float | str:
+    if len(text) > MAX_DIGITS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text, _BASES.get(text[:2], 10))
+    return float(text) if _FLOAT.fullmatch(text) else text
