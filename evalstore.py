@@ -1,1 +1,130 @@
-"""The front door."""
+"""The front door: `evalstore.open()` for notebooks, and the command line.
+
+Each command lives with the folder that does its work, and is loaded when it is called: the
+help and the small commands must not wait for libraries that they do not use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from warehouse.store import Store
+
+__all__ = ["main", "open"]
+
+# Name, where it is, and its line in the help: reading them must not import the commands.
+_COMMANDS: tuple[tuple[str, str, str], ...] = (
+    ("import", "ingest.command:import_", "Bring in the logs that you have."),
+    ("runs", "warehouse.commands.runs:runs", "List the runs."),
+    ("show", "warehouse.commands.show:show", "Show a view: leaderboard, pass_rates, …"),
+    ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
+    ("export", "exports.command:export", "Write the specification's files out again."),
+    ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
+    ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),
+    ("forget", "warehouse.commands.forget:forget", "Remove a run for good."),
+)
+_PACKAGES = ("warehouse", "ingest", "exports", "runners")
+
+_EXAMPLES = """
+Examples:
+
+\b
+  evalstore import benchmark_logs/            bring in a folder of logs
+  evalstore show leaderboard                  which model is best
+  evalstore sql "from runs" --format csv      any query, any format
+  evalstore export palindrome --to out/       the specification's files
+"""
+
+
+def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evalstore.open()
+    """Open a store for queries: `evalstore.open("store").sql("from leaderboard").pl()`.
+
+    Nothing is held open between queries, so that a notebook never blocks an import.
+
+    Raises:
+        ImportError: a module of the user's own hides one of ours.
+    """
+    _check_not_hidden()
+    from warehouse.store import Store
+
+    return Store(Path(path))
+
+
+class _Commands(click.Group):
+    """The commands, loaded when they are called."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return [name for name, _, _ in _COMMANDS]
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for name, place, _ in _COMMANDS:
+            if name == cmd_name:
+                _check_not_hidden()
+                module, _, attribute = place.partition(":")
+                command: click.Command = getattr(importlib.import_module(module), attribute)
+                return command
+        return None
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, _, text in _COMMANDS])
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
+        from warehouse.errors import EvalstoreError
+
+        try:
+            return super().invoke(ctx)
+        except EvalstoreError as error:
+            from warehouse.cells import visible_lines
+
+            click.echo(f"error: {visible_lines(str(error))}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=_Commands, epilog=_EXAMPLES, context_settings={"max_content_width": 100})
+@click.version_option(package_name="evalstore")
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="store",
+    envvar="EVALSTORE_DIR",
+    show_default=True,
+    show_envvar=True,
+    help="Folder of the store.",
+)
+@click.pass_context
+def _cli(ctx: click.Context, store: Path) -> None:
+    """Every model evaluation you have ever run, in one warehouse that you can query."""
+    ctx.obj = store
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a check failed, 2 misuse or bad input."""
+    _cli.main(args=arguments, prog_name="evalstore")
+
+
+def _check_not_hidden() -> None:
+    """Say so where a module of the user's own stands in the way of one of ours."""
+    home = Path(__file__).resolve().parent
+    for name in _PACKAGES:
+        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+        origin = spec.origin if spec is not None else None
+        if origin is not None and not Path(origin).resolve().is_relative_to(home / name):
+            raise ImportError(
+                f"{origin} hides evalstore's own package `{name}`: rename it, or start Python "
+                "from another folder"
+            )
+
+
+if __name__ == "__main__":
+    main()

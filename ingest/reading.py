@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.fields import Violation
-
     from warehouse.batch import RunKey
+    from warehouse.fields import Violation
     from warehouse.lake import Row
 
 

@@ -41,10 +41,20 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An imported file: its hash, the run name it was imported as, the generations it fed."""
+    """An imported file.
+
+    Attributes:
+        sha256: hash of its bytes.
+        name: its name, which for model and task files is part of what they say.
+        run_as: the run that it was imported as, where that was asked for.
+        is_clean: whether all of it could be used.
+        generations: what it fed.
+    """
 
     sha256: str
+    name: str
     run_as: str | None
+    is_clean: bool
     generations: tuple[Generation, ...]
 
 
@@ -124,9 +134,10 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
             "generations": tuple(Generation(**g) for g in document["generations"]),
             "sources": tuple(
                 Source(
-                    source["sha256"],
-                    source["run_as"],
-                    tuple(Generation(**g) for g in source["generations"]),
+                    **{
+                        **source,
+                        "generations": tuple(Generation(**g) for g in source["generations"]),
+                    }
                 )
                 for source in document["sources"]
             ),

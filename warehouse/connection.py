@@ -59,6 +59,8 @@ def open_for_reading(
     """
     udfs = _mentioned(query)
     with _opened(path, wait_seconds, read_only=True, config={}, udfs=udfs) as connection:
+        # A timestamp with a zone would otherwise be shown in the zone of whoever reads it.
+        connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         yield connection

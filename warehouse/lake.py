@@ -160,6 +160,11 @@ class BatchWriter:
         shutil.rmtree(self._folder, ignore_errors=True)
         Path(self._lock.name).unlink(missing_ok=True)
         self._lock.close()
+        if isinstance(error, OSError):
+            raise EvalstoreError(
+                f"{self._lake.store}: the batch could not be written ({error.strerror or error}); "
+                "nothing was added: make room or permit writing, then give the command again"
+            ) from error
 
     def add(self, table: Table, rows: Iterable[Row]) -> None:
         """Add rows to a table, as dicts by column name; missing columns are NULL."""
@@ -191,31 +196,26 @@ class BatchWriter:
         The arguments are the attributes of `Batch` of the same names.
 
         Raises:
-            EvalstoreError: the batch could not be written; the lake is as it was.
+            OSError: the batch could not be written; the lake is as it was. Leaving the context
+                makes an `EvalstoreError` of it.
         """
-        try:
-            self._finish_files()
-            batch = Batch(
-                name=self.name,
-                created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                command=self._command,
-                version=evalstore_version(),
-                files=self._describe_files(),
-                generations=tuple(generations),
-                sources=tuple(sources),
-                replaces=tuple(replaces),
-                forgotten=tuple(forgotten),
-                restored=tuple(restored),
-            )
-            _write_durably(self._folder / "batch.json", batch_to_json(batch))
-            self._lake.path.mkdir(parents=True, exist_ok=True)
-            self._folder.rename(self._lake.path / self.name)
-            _sync_folder(self._lake.path)
-        except OSError as error:
-            raise EvalstoreError(
-                f"{self._lake.path}: the batch could not be written ({error.strerror or error}); "
-                "nothing was added: make room or permit writing, then give the command again"
-            ) from error
+        self._finish_files()
+        batch = Batch(
+            name=self.name,
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            command=self._command,
+            version=evalstore_version(),
+            files=self._describe_files(),
+            generations=tuple(generations),
+            sources=tuple(sources),
+            replaces=tuple(replaces),
+            forgotten=tuple(forgotten),
+            restored=tuple(restored),
+        )
+        _write_durably(self._folder / "batch.json", batch_to_json(batch))
+        self._lake.path.mkdir(parents=True, exist_ok=True)
+        self._folder.rename(self._lake.path / self.name)
+        _sync_folder(self._lake.path)
         return batch
 
     def _flush(self, table: Table) -> None:

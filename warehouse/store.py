@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import duckdb
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreBusy, StoreReadOnly
 from warehouse.lake import Lake
-from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, sync
+from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, only_writer, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -76,6 +77,21 @@ class Store:
         for problem in report.damaged:
             self._on_warning(f"{problem}; left out")
         return report
+
+    def write_snapshot(self, path: Path) -> None:
+        """Write a copy of the warehouse, whole or not at all.
+
+        Raises:
+            BadInput: the file cannot be written.
+        """
+        beside = path.with_name(f".{path.name}.part")
+        try:
+            with only_writer(self.path, self._wait_seconds):
+                shutil.copyfile(self.warehouse, beside)
+            beside.replace(path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
@@ -155,18 +171,19 @@ class Query:
         Raises:
             BadInput: DuckDB cannot run the query; the message marks the place.
         """
-        with self._store.reading(self._query) as connection, _query_errors():
+        with self._store.reading(self._query) as connection, query_errors():
             connection.execute(self._query, self._parameters)
             yield connection
 
     @contextmanager
     def _relation(self) -> Iterator[duckdb.DuckDBPyRelation]:
-        with self._store.reading(self._query) as connection, _query_errors():
+        with self._store.reading(self._query) as connection, query_errors():
             yield connection.sql(self._query, params=self._parameters)
 
 
 @contextmanager
-def _query_errors() -> Iterator[None]:
+def query_errors() -> Iterator[None]:
+    """Make DuckDB's errors, which mark the place in the query, a `BadInput`."""
     try:
         yield
     except duckdb.Error as error:

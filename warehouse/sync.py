@@ -75,7 +75,7 @@ def sync(
         StoreBusy: another program holds the warehouse.
         StoreNewer: the lake has batches of a newer version.
     """
-    with _only_writer(lake.store / "sync.lock", wait_seconds):
+    with only_writer(lake.store, wait_seconds):
         if not rebuild and warehouse.exists():
             report = _try_increment(warehouse, lake, wait_seconds)
             if report is not None:
@@ -209,7 +209,14 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _only_writer(path: Path, wait_seconds: float) -> Iterator[None]:
+def only_writer(store: Path, wait_seconds: float) -> Iterator[None]:
+    """Keep other syncs of the store away.
+
+    Raises:
+        StoreBusy: another sync is still at work after `wait_seconds`.
+        StoreReadOnly: the store cannot be written.
+    """
+    path = store / "sync.lock"
     give_up_at = time.monotonic() + wait_seconds
     with _opened_lock(path) as lock:
         while True:

@@ -1,0 +1,98 @@
+"""`evalstore import`: legacy logs into the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ingest.settling import Outcome
+from warehouse.commandline import note, open_store
+from warehouse.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ingest.importing import Summary
+
+_MESSAGES_SHOWN = 50
+_BAD = {Outcome.CONFLICT, Outcome.QUARANTINED}
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--as", "run_as", metavar="NEW_ID", help="Import the one run under another id.")
+@click.option("--replace", is_flag=True, help="Let a conflicting log take its run's place.")
+@click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
+@click.option("--redact", is_flag=True, help="Mask what looks like a key or token.")
+@click.option("--restore", is_flag=True, help="Bring back what was forgotten.")
+@click.pass_obj
+def import_(
+    path: Path,
+    paths: tuple[Path, ...],
+    run_as: str | None,
+    *,
+    replace: bool,
+    strict: bool,
+    redact: bool,
+    restore: bool,
+) -> None:
+    """Bring in the logs that you have: files and folders, in any order, as often as you like.
+
+    The format is found by what a file holds. Task and model files beside a log come in with it.
+    The same files again change nothing; a log that has grown adds what is new.
+
+    \b
+      evalstore import benchmark_logs/
+      evalstore import benchmark_logs/ models/ tasks/
+      evalstore import --as second-try 2025-11-28-gpt-5.1.yaml
+    """
+    from ingest.importing import Options, import_paths
+
+    options = Options(run_as, replace, strict, redact, restore)
+    summary = import_paths(open_store(path).lake, paths, options, _track)
+    _print_summary(summary)
+    _fail_if_bad(summary)
+
+
+def _track(files: Sequence[Path]) -> Iterable[Path]:
+    from warehouse.progress import track
+
+    return track(files, len(files), "importing")
+
+
+def _print_summary(summary: Summary) -> None:
+    from warehouse.cells import visible
+
+    for path in summary.missing:
+        note(f"{visible(str(path))}: no such file or folder")
+    for message in summary.messages[:_MESSAGES_SHOWN]:
+        note(visible(message))
+    if len(summary.messages) > _MESSAGES_SHOWN:
+        note(f"… and {len(summary.messages) - _MESSAGES_SHOWN} more")
+    if summary.n_violations:
+        note("rules broken: see `evalstore show checks.violations`")
+    outcomes = summary.outcomes
+    ended = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
+    click.echo(
+        f"files         {sum(outcomes.values()):,}" + (f"  ({', '.join(ended)})" if ended else "")
+    )
+    click.echo(f"runs          {len(summary.runs):,}")
+    click.echo(f"results       {summary.n_results:,} new")
+    click.echo(f"unchanged     {outcomes[Outcome.UNCHANGED]:,}")
+    click.echo(f"quarantined   {outcomes[Outcome.QUARANTINED]:,}")
+    click.echo(f"rules broken  {summary.n_violations:,}")
+    if summary.n_other:
+        click.echo(f"other files   {summary.n_other:,}, left alone")
+
+
+def _fail_if_bad(summary: Summary) -> None:
+    outcomes = summary.outcomes
+    bad = sum(outcomes[outcome] for outcome in _BAD) + len(summary.missing)
+    if bad:
+        raise BadInput(f"{bad} of the paths could not be imported; the others were")
+    if not outcomes:
+        raise BadInput("no log, task file or model file was found there")
+    if outcomes[Outcome.REFUSED]:
+        raise CheckFailed(f"{outcomes[Outcome.REFUSED]} files break rules and were refused")

@@ -1,0 +1,101 @@
+"""Finds the files to import, below the paths that were given and never outside them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_SUFFIXES = {".yaml", ".yml"}
+_HEAD_BYTES = 65_536
+_LOG_WORDS = (b"\nprompt_template:", b"\ntasks:")
+
+
+@dataclass(slots=True)
+class Found:
+    """What the given paths lead to.
+
+    Attributes:
+        files: to be read, in order, each once.
+        problems: path and reason of what cannot be read.
+        missing: given paths that lead nowhere.
+        n_other: files of other kinds in the folders, left alone.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    problems: list[tuple[Path, str]] = field(default_factory=list)
+    missing: list[Path] = field(default_factory=list)
+    n_other: int = 0
+
+
+def find_files(paths: Iterable[Path]) -> Found:
+    """Find the files that the paths name or hold.
+
+    A file that is named is always read. In a folder, hidden folders are passed over, links that
+    lead out of it are not followed, and files of other kinds are counted.
+    """
+    found = Found()
+    for path in paths:
+        if path.is_dir():
+            _find_in_folder(path, found)
+        elif not path.exists():
+            found.missing.append(path)
+        else:
+            _add(path, found)
+    found.files = list({os.path.realpath(path): path for path in reversed(found.files)}.values())
+    found.files.sort()
+    return found
+
+
+def _find_in_folder(root: Path, found: Found) -> None:
+    def on_error(error: OSError) -> None:
+        found.problems.append((Path(error.filename), error.strerror or "cannot be read"))
+
+    for folder, subfolders, names in os.walk(root, onerror=on_error):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for path in _links_to_folders(Path(folder), subfolders):
+            found.problems.append((path, "a link to a folder, not followed"))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if _leaves(path, root):
+                found.problems.append((path, "a link out of the folder, not followed"))
+            elif path.suffix in _SUFFIXES or _looks_like_log(path):
+                _add(path, found)
+            else:
+                found.n_other += 1
+
+
+def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:
+    return (path for name in names if (path := folder / name).is_symlink())
+
+
+def _leaves(path: Path, root: Path) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
+
+
+def _add(path: Path, found: Found) -> None:
+    try:
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        found.problems.append((path, error.strerror or "cannot be read"))
+        return
+    if is_file:
+        found.files.append(path)
+    else:
+        found.problems.append((path, "neither a file nor a folder"))
+
+
+def _looks_like_log(path: Path) -> bool:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            head = b"\n" + file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return all(word in head for word in _LOG_WORDS)

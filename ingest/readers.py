@@ -1,0 +1,72 @@
+"""The readers, and how a file finds its own: by what it holds, not by its name alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.palindrome import is_log, read_log
+from ingest.reading import Reading, Reject, SourceFile
+from warehouse.model_files import is_model_file, model_row
+from warehouse.task_files import is_task_file, task_rows
+from warehouse.yaml_documents import Mapping, Node, YamlError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A legacy format.
+
+    Attributes:
+        format: its name for people.
+        matches: tells the format by a document's content; the path is a hint.
+        read: makes rows of it.
+    """
+
+    format: str
+    matches: Callable[[Node, Path], bool]
+    read: Callable[[SourceFile, Node], Reading]
+
+
+def read_file(file: SourceFile) -> Reading:
+    """Read a file with the reader that knows its content; what none can read is rejected."""
+    try:
+        node = parse(file.data)
+    except YamlError as error:
+        return _rejected(file, str(error), error.line or None)
+    for reader in READERS:
+        if reader.matches(node, file.path):
+            return reader.read(file, node)
+    return _rejected(file, "no log, task file or model file: its fields are of no known format")
+
+
+def _rejected(file: SourceFile, reason: str, line: int | None = None) -> Reading:
+    return Reading("unknown", rejects=[Reject(reason, line, raw=file.data)])
+
+
+def _read_task_file(file: SourceFile, node: Node) -> Reading:
+    reading = Reading("palindrome task file")
+    if isinstance(node, Mapping):
+        rows, reading.violations = task_rows(node, task_set=file.path.stem)
+        reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
+    return reading
+
+
+def _read_model_file(file: SourceFile, node: Node) -> Reading:
+    reading = Reading("model file")
+    if isinstance(node, Mapping):
+        row, reading.violations = model_row(node, file_name=file.path.name)
+        reading.rows["models"] = [{**row, "file_sha256": file.sha256}]
+    return reading
+
+
+READERS: tuple[Reader, ...] = (
+    Reader("palindrome task file", lambda node, _: is_task_file(node), _read_task_file),
+    Reader("palindrome log", lambda node, _: is_log(node), read_log),
+    Reader(
+        "model file", lambda node, p: is_model_file(node, folder=p.parent.name), _read_model_file
+    ),
+)

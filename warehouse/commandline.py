@@ -1,0 +1,53 @@
+"""What the commands share: opening the store, the formats of rows, notes on stderr."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from warehouse.store import Store
+
+FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown")
+
+note = partial(click.echo, err=True)
+
+format_option = click.option(
+    "--format",
+    "fmt",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How rows are written.",
+)
+
+
+def open_store(path: Path) -> Store:
+    """Open the store of the command line; its warnings go to stderr."""
+    from warehouse.cells import visible_lines
+    from warehouse.store import Store
+
+    return Store(path, on_warning=lambda text: note(f"warning: {visible_lines(text)}"))
+
+
+def print_rows(
+    path: Path, query: str, fmt: str, parameters: Mapping[str, Any] | None = None
+) -> None:
+    """Print the rows of a query on stdout, as they come.
+
+    Raises:
+        BadInput: the query cannot be run; the message marks the place.
+    """
+    from warehouse.output import write_query
+    from warehouse.store import query_errors
+
+    with open_store(path).reading(query) as connection, query_errors():
+        write_query(
+            connection, query, fmt, sys.stdout.buffer, note=note, parameters=dict(parameters or {})
+        )

@@ -1,0 +1,1 @@
+"""The commands over the warehouse, one a file."""

@@ -1,0 +1,73 @@
+"""`evalstore sql`: any query over everything."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from warehouse.commandline import format_option, print_rows
+from warehouse.errors import BadInput
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option(
+    "--file",
+    "-f",
+    "path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Read the query from a file.",
+)
+@click.option(
+    "--param",
+    "-p",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Bind a value to $NAME: a number, true, false or null, else text. Repeatable.",
+)
+@format_option
+@click.pass_obj
+def sql(
+    store: Path, query: str | None, path: Path | None, parameters: tuple[str, ...], fmt: str
+) -> None:
+    """Run a QUERY: from the argument, from --file, or from standard input.
+
+    The query can read everything and change nothing. Rows are printed as they come.
+
+    \b
+      evalstore sql "from leaderboard"
+      evalstore sql "from results where model = \\$m" -p m=gemini/gemini-2.0-flash
+      evalstore sql --file report.sql --format markdown
+      echo "from runs" | evalstore sql --format csv | head
+    """
+    print_rows(store, _text(query, path), fmt, dict(map(_parameter, parameters)))
+
+
+def _text(query: str | None, path: Path | None) -> str:
+    if query is not None and path is not None:
+        raise click.UsageError("give the query as an argument or with --file, not both")
+    if path is not None:
+        try:
+            return path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{path}: not readable as UTF-8 text ({error})") from error
+    if query is not None:
+        return query
+    if sys.stdin.isatty():
+        raise click.UsageError("no query: give one as an argument, with --file, or on stdin")
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--param")
+    try:
+        bound = json.loads(value)
+    except ValueError:
+        return name, value
+    return name, bound if isinstance(bound, int | float | None) else value

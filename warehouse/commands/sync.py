@@ -1,0 +1,39 @@
+"""`evalstore sync`: the warehouse brought up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warehouse.commandline import note, open_store
+from warehouse.errors import BadInput, CheckFailed
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Make the warehouse from nothing.")
+@click.option(
+    "--snapshot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a copy of the warehouse to this file, for tools that keep a file open.",
+)
+@click.pass_obj
+def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
+    """Bring the warehouse up to date with the lake. Commands that read do so by themselves.
+
+    \b
+      evalstore sync
+      evalstore sync --rebuild
+      evalstore sync --snapshot copy.duckdb
+    """
+    store = open_store(path)
+    if not path.is_dir():
+        raise BadInput(f"{path}: no store here; `evalstore import` makes one")
+    report = store.sync(rebuild=rebuild)
+    how = "rebuilt from" if report.rebuilt else "loaded"
+    note(f"{how} {len(report.loaded)} batches")
+    if snapshot is not None:
+        store.write_snapshot(snapshot)
+        note(f"wrote {snapshot}")
+    if report.damaged:
+        raise CheckFailed(f"{len(report.damaged)} batches are damaged and were left out")

@@ -1,0 +1,27 @@
+"""Shapes of keys and tokens, so that none is kept or shown by accident."""
+
+from __future__ import annotations
+
+import re
+
+# Prefixes that providers give their keys, and the header that carries them.
+_SHAPES = re.compile(
+    rb"\b(?:sk-(?:ant-|or-|proj-)?[A-Za-z0-9_-]{16,}"
+    rb"|AIza[A-Za-z0-9_-]{30,}"
+    rb"|gh[pousr]_[A-Za-z0-9]{30,}"
+    rb"|hf_[A-Za-z0-9]{30,}"
+    rb"|xox[abprs]-[A-Za-z0-9-]{10,}"
+    rb"|AKIA[A-Z0-9]{16})"
+    rb"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
+)
+_MASK = b"[redacted]"
+
+
+def key_lines(data: bytes) -> list[int]:
+    """Give the lines (from 1) on which something has the shape of a key."""
+    return sorted({data.count(b"\n", 0, found.start()) + 1 for found in _SHAPES.finditer(data)})
+
+
+def redact(data: bytes) -> bytes:
+    """Put a mask in the place of everything that has the shape of a key."""
+    return _SHAPES.sub(_MASK, data)
