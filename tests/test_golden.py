@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from warehouse.batch import Generation
-from warehouse.lake import Lake
 from warehouse.schemas import BY_NAME
 from warehouse.sqlfiles import shipped_sql
 from warehouse.store import Store
@@ -81,8 +80,8 @@ def test_every_column_of_a_view_is_in_a_case(store_of, view):
 def fill(lake, document):
     """Write a case's batches. A generation of a run is what its rows in table `runs` name."""
     counts = Counter()
-    for tables in document.get("batches", [document.get("lake", {})]):
-        tables = {name: records(rows) for name, rows in tables.items()}
+    for batch in document.get("batches", [document.get("lake", {})]):
+        tables = {name: records(rows) for name, rows in batch.items()}
         add_missing_runs(tables)
         with lake.write("import") as writer:
             for name, rows in tables.items():
