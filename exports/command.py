@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from warehouse.commandline import note, open_store
 from warehouse.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 @click.group()

@@ -40,6 +40,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
         CREATE TABLE lake.batches (
             batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR
         );
+        CREATE TABLE lake.replaced_batches (batch VARCHAR);
         CREATE TABLE lake.generations (
             batch VARCHAR, suite VARCHAR, run_id VARCHAR, generation VARCHAR, parent VARCHAR
         );
@@ -72,6 +73,7 @@ def _record(connection: duckdb.DuckDBPyConnection, batches: Iterable[Batch]) -> 
             "INSERT INTO lake.batches VALUES (?, ?::TIMESTAMPTZ AT TIME ZONE 'UTC', ?, ?)",
             [batch.name, batch.created_at, batch.command, batch.version],
         )
+        _insert_many(connection, "lake.replaced_batches", [(name,) for name in batch.replaces])
         _insert_many(
             connection,
             "lake.generations",
