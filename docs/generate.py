@@ -84,10 +84,7 @@ def _helps(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            try:
-                inner = command.get_command(context, name)
-            except ModuleNotFoundError:  # a command still to come
-                continue
+            inner = command.get_command(context, name)
             if inner is not None:
                 yield from _helps(inner, click.Context(inner, parent=context, info_name=name))
 
