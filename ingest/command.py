@@ -71,8 +71,11 @@ def _print_summary(summary: Summary) -> None:
         note(visible(message))
     if len(summary.messages) > _MESSAGES_SHOWN:
         note(f"… and {len(summary.messages) - _MESSAGES_SHOWN} more")
-    if summary.n_violations:
-        note("rules broken: see `evalstore show checks.violations`")
+    for violation in summary.violations:
+        note(f"rule broken: {visible(violation)}")
+    if summary.n_violations > len(summary.violations):
+        more = summary.n_violations - len(summary.violations)
+        note(f"… and {more:,} more: `evalstore show checks.violations`")
     outcomes = summary.outcomes
     ended = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
     click.echo(
