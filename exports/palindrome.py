@@ -31,7 +31,7 @@ LogKey = tuple[str, str, int, str]
 _LOGS = """
 SELECT DISTINCT run_date, file_model, variation, template_hash
 FROM palindrome_log_tasks
-WHERE template_hash IS NOT NULL
+WHERE obstacle IS NULL
 ORDER BY run_date, file_model, variation, template_hash
 """
 _TASKS = """

@@ -73,6 +73,7 @@ class Summary:
         outcomes: how many files ended how.
         runs: the runs that got results.
         n_results: results that are new.
+        n_quarantined: records, and whole files, that could not be used.
         n_violations: broken rules in the files that were read.
         n_other: files of other kinds in the folders, left alone.
         violations: the first of them, each with file, line and field.
@@ -83,6 +84,7 @@ class Summary:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     runs: set[RunKey] = field(default_factory=set)
     n_results: int = 0
+    n_quarantined: int = 0
     n_violations: int = 0
     n_other: int = 0
     violations: list[str] = field(default_factory=list)
@@ -170,6 +172,7 @@ class _Import:
         """Put a path that leads to nothing readable into quarantine."""
         sha256 = content_hash("unreadable", str(path), reason)
         self._count(Outcome.QUARANTINED)
+        self.summary.n_quarantined += 1
         self._say(path, f"quarantined: {reason}")
         if self._note_source(SourceFile(path, b"", sha256), is_clean=False):
             row = {"content_id": sha256, "path": utf8(str(path)), "reason": reason}
@@ -249,6 +252,7 @@ class _Import:
         self._count(settled.outcome)
         if settled.outcome is Outcome.CONFLICT:
             self._say(file.path, settled.message)
+        self.summary.n_quarantined += len(reading.rejects)
         for reject in reading.rejects:
             self._say(file.path, f"quarantined: {reject.reason}", reject.line)
         if settled.outcome in {Outcome.CONFLICT, Outcome.UNCHANGED}:
