@@ -136,9 +136,7 @@ class Store:
         except (StoreBusy, StoreReadOnly) as error:
             if not self.warehouse.exists():
                 raise
-            self._on_warning(
-                f"{error}. The figures lack what was added since; the lake has it safe"
-            )
+            self._on_warning(f"{error}. The figures lack what was added since")
 
 
 class Query:
