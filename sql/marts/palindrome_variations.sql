@@ -18,8 +18,8 @@ log_names AS (
 used AS (
     SELECT
         results.model_path,
-        any_value(results.model) AS model,
-        any_value(results.parameters) AS parameters,
+        results.model,
+        results.parameters,
         any_value(coalesce(model_files.name, results.recorded_model)) AS known_name,
         regexp_replace(
             regexp_replace(results.model_path, '^models/', ''), '\.yaml$', ''
@@ -33,7 +33,7 @@ used AS (
     JOIN log_names USING (suite, run_id)
     LEFT JOIN model_files ON results.model_path = model_files.model_path
     WHERE results.suite = 'palindrome'
-    GROUP BY results.model_path, results.recorded_model, results.parameters
+    GROUP BY results.model_path, results.model, results.parameters
 ),
 
 named AS (
