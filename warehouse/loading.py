@@ -26,9 +26,9 @@ _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
     THEN hash(
-        suite, started_at, coalesce(prompt, task_id), coalesce(answer, raw_output),
-        coalesce(duration_seconds, e2e_ms),
-        CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, provider, model, model_path) END
+        suite, provider, model, thinking_level, started_at, coalesce(prompt, task_id),
+        coalesce(answer, raw_output), coalesce(duration_seconds, e2e_ms),
+        CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, model_path) END
     )
 END"""
 
