@@ -25,6 +25,7 @@ _TASK_KEYS = {
     "is_correct",
     "duration_seconds",
     "metadata",
+    "attempt",
 }
 _METADATA_KEYS = {"input_tokens", "output_tokens", "cost_usd", "cost_source"}
 _RESULT_KEYS = {"answer", "is_correct", "duration_seconds"}
@@ -185,6 +186,7 @@ def _result_row(fields: Fields, run: Row, *, seq: int) -> Row:
         "task_set": SUITE,
         "task_id": prompt,
         "prompt": prompt,
+        "attempt": fields.count("attempt"),
         "started_at": fields.timestamp("timestamp"),
         "answer": fields.text("answer", required=True),
         "is_correct": fields.boolean("is_correct", required=True),

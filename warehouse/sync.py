@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
     from warehouse.sqlfiles import SqlFile
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
 
 
@@ -46,7 +46,13 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a warehouse was made from: schema version, SQL and functions, batches."""
+    """What a warehouse was made from.
+
+    Attributes:
+        schema: version of the lake's schemas.
+        definitions: hash of the SQL files and scoring functions.
+        batches: those that are loaded.
+    """
 
     schema: str
     definitions: str
@@ -59,7 +65,7 @@ def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
     Raises:
         duckdb.Error: it is no warehouse of ours.
     """
-    return _state(connection) == _wanted(lake)
+    return _state(connection) == _wanted(connection, lake)
 
 
 def sync(
@@ -87,7 +93,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
     """Add what is new; None where only a rebuild will do."""
     try:
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
-            state, wanted = _state(connection), _wanted(lake)
+            state, wanted = _state(connection), _wanted(connection, lake)
             batches, damaged = _readable(lake, sorted(wanted.batches - state.batches))
             is_replaced = any(batch.replaces for batch in batches)
             if state.schema != wanted.schema or state.batches - wanted.batches or is_replaced:
@@ -118,6 +124,9 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
             "everything safe"
         ) from error
     _swap(fresh, warehouse, wait_seconds)
+    # A `forget` that was killed may have left them.
+    for name in replaced & lake.batch_names():
+        lake.remove(name)
     return SyncReport(tuple(batch.name for batch in batches), tuple(damaged), rebuilt=True)
 
 
@@ -195,8 +204,9 @@ def _state(connection: duckdb.DuckDBPyConnection) -> _State:
     )
 
 
-def _wanted(lake: Lake) -> _State:
-    return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names()))
+def _wanted(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
+    replaced = {name for (name,) in connection.execute("FROM lake.replaced_batches").fetchall()}
+    return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names() - replaced))
 
 
 @cache

@@ -23,6 +23,7 @@ SELECT
         PARTITION BY model_path
         ORDER BY coalesce(unresolved, false), json_array_length(record_keys) DESC, content_id
     ) = 1 AS is_current,
+    record_keys,
     extra,
     source,
     file_sha256,

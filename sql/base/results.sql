@@ -5,12 +5,13 @@
 -- model: as recorded, else as the model file says, else the recorded path of the model file
 -- is_resolved: the model is known by its name, not just by the path of a missing file
 -- settings: parameters of the call for people
+-- parameters: the same as JSON, keys sorted
 -- latency_ms: e2e_ms, else the recorded duration
 -- availability_status: ok where the log's form only holds answered calls
 -- duplicate_of: the run in which this very call counts; NULL where it counts here
 -- is_correct, objective_pass, violation, tool_calls, tool_call_count, tool_use_success: as recorded
 WITH model_files AS (
-    SELECT model_path, name, provider, settings, is_unresolved
+    SELECT model_path, name, provider, parameters, settings, is_unresolved
     FROM models
     WHERE is_current
 ),
@@ -30,14 +31,15 @@ SELECT
     coalesce(calls.run_date, strftime(calls.started_at, '%Y-%m-%d')) AS run_date,
     coalesce(calls.provider, model_files.provider) AS provider,
     coalesce(calls.model, model_files.name, calls.model_path) AS model,
+    calls.model AS recorded_model,
     calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
-    coalesce(
-        CASE WHEN calls.thinking_level IS NOT NULL THEN 'thinking_level ' || calls.thinking_level END,
-        settings_text(calls.settings),
-        model_files.settings,
-        ''
+    concat_ws(
+        ', ',
+        'thinking_level ' || calls.thinking_level,
+        nullif(coalesce(settings_text(calls.settings), model_files.settings), '')
     ) AS settings,
+    coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,
     coalesce(calls.task_set, calls.suite) AS task_set,
     calls.task_id,

@@ -1,0 +1,79 @@
+"""`evalstore export`: files out of the warehouse, as each family's specification has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.commandline import note, open_store
+from warehouse.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@click.group()
+def export() -> None:
+    """Write the specification's files out again.
+
+    \b
+      evalstore export palindrome --to out/
+    """
+
+
+@export.command()
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for benchmark_logs/ and models/.",
+)
+@click.option("--run", metavar="ID", help="Only this run.")
+@click.option("--model", metavar="NAME", help="Only this model, by its name or recorded path.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only from this date on.")
+@click.option(
+    "--with-extras", is_flag=True, help="Also write the fields that the specification lacks."
+)
+@click.pass_obj
+def palindrome(
+    path: Path,
+    folder: Path,
+    run: str | None,
+    model: str | None,
+    since: datetime | None,
+    *,
+    with_extras: bool,
+) -> None:
+    """Export palindrome logs, and the model files that they name.
+
+    Every rule of the specification holds for every file. Results that it has no place for
+    are left out and named, and the exit code is 1.
+
+    \b
+      evalstore export palindrome --to out/
+      evalstore export palindrome --to out/ --model gemini/gemini-2.0-flash --since 2025-11-01
+    """
+    from exports.palindrome import Selection, export_palindrome
+
+    first_day = since.strftime("%Y-%m-%d") if since is not None else None
+    selection = Selection(run, model, first_day, with_extras)
+    exported = export_palindrome(open_store(path), folder, selection)
+    for text in exported.notes:
+        note(text)
+    if exported.left_out:
+        fields = ", ".join(f"{name} {n:,}" for name, n in sorted(exported.left_out.items()))
+        note(
+            f"left out {exported.left_out.total():,} fields that the specification does not have "
+            f"({fields}); `--with-extras` writes them"
+        )
+    for file in exported.paths:
+        click.echo(file)
+    for (run_id, reason), count in exported.obstacles.items():
+        note(f"{run_id}: {count} results not exported, {reason}")
+    if exported.obstacles:
+        raise CheckFailed(
+            f"{exported.obstacles.total()} results do not fit the specification and were left out"
+        )

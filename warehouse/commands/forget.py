@@ -1,0 +1,38 @@
+"""`evalstore forget`: a run removed for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.commandline import note, open_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("run")
+@click.option("--suite", help="The run's suite, where several have a run of that name.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
+    """Remove a RUN for good: its rows, its files' bytes, and every trace of their text.
+
+    A tombstone of hashes remains, so that an import of the same files does not bring it back
+    unless it is told to (`evalstore import --restore`).
+
+    \b
+      evalstore forget 2025-11-28/models/gemini-gemini-2.5-pro.yaml
+    """
+    from warehouse.forgetting import find_run
+    from warehouse.forgetting import forget as forget_run
+
+    store = open_store(path)
+    key = find_run(store.lake, run, suite)
+    if not yes:
+        click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
+    n_batches = forget_run(store.lake, key)
+    store.sync(rebuild=True)
+    note(f"forgot {run}; {n_batches} batches were written anew")
