@@ -186,6 +186,7 @@ def _task_of(row):
         "answer": row["answer"],
         "is_correct": row["is_correct"],
         "duration_seconds": row["duration_seconds"],
+        "attempt": row["attempt"],
         **extra,
     }
     record = {}
