@@ -203,7 +203,7 @@ def _metadata(task: Fields, extra: dict[str, object]) -> Row:
     node = task.node("metadata")
     if not isinstance(node, Mapping):
         if node is not None:
-            extra["metadata"] = value_of(node)
+            extra["metadata"] = task.plain("metadata")
         return {}
     fields = Fields(node, f"{task.path}metadata.", task.violations)
     row = {
