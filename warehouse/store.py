@@ -188,7 +188,10 @@ class Query:
     @contextmanager
     def _relation(self) -> Iterator[duckdb.DuckDBPyRelation]:
         with self._store.reading(self._query) as connection, query_errors():
-            yield connection.sql(self._query, params=self._parameters)
+            relation = connection.sql(self._query, params=self._parameters)
+            if relation is None:
+                raise BadInput("there is no SQL statement that gives rows")
+            yield relation
 
 
 @contextmanager

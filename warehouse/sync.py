@@ -123,8 +123,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
 
 def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     fresh = warehouse.with_name(f"{warehouse.name}.new")
-    for leftover in (fresh, fresh.with_name(f"{fresh.name}.wal")):
-        leftover.unlink(missing_ok=True)
+    _discard(fresh)
     batches, damaged = _readable(lake, sorted(lake.batch_names()))
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
@@ -133,7 +132,7 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
             _create(connection)
             _increment(connection, lake, batches, redefine=True)
     except duckdb.Error as error:
-        fresh.unlink(missing_ok=True)
+        _discard(fresh)
         raise EvalstoreError(
             f"{fresh}: the warehouse could not be built ({_first_line(error)}); the lake has "
             "everything safe"
@@ -143,6 +142,11 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     for name in replaced & lake.batch_names():
         lake.remove(name)
     return SyncReport(tuple(batch.name for batch in batches), tuple(damaged), rebuilt=True)
+
+
+def _discard(warehouse: Path) -> None:
+    for path in (warehouse, warehouse.with_name(f"{warehouse.name}.wal")):
+        path.unlink(missing_ok=True)
 
 
 def _swap(fresh: Path, warehouse: Path, wait_seconds: float) -> None:
