@@ -18,7 +18,14 @@ KEYS = [
     "AKIA" + "ABCDEFGH12345678",
     "Bearer " + "eyJhbGciOiJIUzI1NiJ9.e30.abc",
 ]
-HARMLESS = ["sk-lyhyt", "risk-management-of-very-long-words", "AIzalea", "bearer of news", "hf_x", ""]
+HARMLESS = [
+    "sk-lyhyt",
+    "risk-management-of-very-long-words",
+    "AIzalea",
+    "bearer of news",
+    "hf_x",
+    "",
+]
 
 
 @pytest.mark.parametrize("key", KEYS)
