@@ -32,6 +32,7 @@ _WORDS = [
     "load",
 ]
 _PROMPTS = [(f"P{n}", f"task_{n}") for n in range(12)]
+_OK_RATE, _PASS_RATE = 0.95, 0.7
 _BROKEN = ('{"record_type": "result", "run_id": "big", "prov', '{"a": 1,}', "no JSON", '{"a": 01}')
 
 
@@ -39,7 +40,7 @@ def record(chance: random.Random, n: int) -> dict[str, Any]:
     """Make a row with the specification's keys in their order."""
     prompt_id, prompt_name = _PROMPTS[n % len(_PROMPTS)]
     text = " ".join(chance.choices(_WORDS, k=chance.randrange(5, 50)))
-    is_ok = chance.random() < 0.95
+    is_ok = chance.random() < _OK_RATE
     started = 1_771_027_248_000 + 400 * n
     latency = chance.randrange(100, 30_000)
     parsed = chance.choice([None, text[:40], {"words": 7, "text": text[:60]}])
@@ -58,7 +59,7 @@ def record(chance: random.Random, n: int) -> dict[str, Any]:
         "ttft_ms": None,
         "success": is_ok,
         "failure_type": None if is_ok else "http_500",
-        "objective_pass": chance.random() < 0.7 if is_ok else None,
+        "objective_pass": chance.random() < _PASS_RATE if is_ok else None,
         "violation": None if is_ok else "http_500",
         "input_tokens": chance.randrange(10, 400),
         "output_tokens": chance.randrange(1, 900),

@@ -60,7 +60,9 @@ class _Numbering:
         self._repeats: Counter[str] = Counter()
 
     def number(self, block: LineBlock) -> Records:
-        results = _with(block.results, "run_id", pc.fill_null(block.results["run_id"], self._run_id))
+        results = _with(
+            block.results, "run_id", pc.fill_null(block.results["run_id"], self._run_id)
+        )
         self._waiting += block.others
         if not results.num_rows:
             return Records(results, [])
@@ -104,7 +106,8 @@ class _Numbering:
         run_ids = encoded.dictionary.to_pylist()
         first = np.array([self._last_seq[run_id] + 1 for run_id in run_ids], np.int64)
         self._last_seq.update(dict(zip(run_ids, sizes.tolist(), strict=True)))
-        return first[codes] + ranks
+        seqs: np.ndarray = first[codes] + ranks
+        return seqs
 
     def _told_apart(self, results: pa.Table) -> pa.Table:
         ids = results["content_id"].combine_chunks()

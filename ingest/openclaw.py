@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ingest.reading import Reading, Reject
-from warehouse.hashing import content_hash
 from warehouse.jsontext import is_exact, json_text, utf8
-from warehouse.prompt_files import SUITE, is_prompt_list, prompt_rows, task_set_hash
+from warehouse.prompt_files import SUITE, is_prompt_list, prompt_rows
 from warehouse.snapshots import is_snapshot_name, snapshot_row
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ _DOCUMENTS = {
     "summary.json": "recorded_summary",
 }
 _HEAD_BYTES = 65_536
-_LOG_WORDS = (b'"record_type"', b'"result"', b'"event"')
+_RECORD_TYPES = ("result", "event")
+# The first line may be longer than what is looked at.
+_FIRST_RECORD = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"record_type"\s*:\s*"(result|event)"')
 _CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "timeout_s"}
 _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
 
@@ -41,7 +44,7 @@ def is_run(path: Path) -> bool:
             _has_words(path / "config.json", _CONFIG_WORDS)
             and _has_words(path / "inventory.json", _INVENTORY_WORDS)
         )
-    return path.suffix in {".jsonl", ".ndjson"} and _is_log(path)
+    return path.suffix in {".jsonl", ".ndjson"} and path.is_file() and _is_log(path)
 
 
 def read_run(path: Path, get: Get) -> Iterator[Reading]:
@@ -52,7 +55,8 @@ def read_run(path: Path, get: Get) -> Iterator[Reading]:
         get: reads a file; None where it cannot, which it reports itself.
     """
     if path.is_file():
-        yield _finished(Reading("openclaw log", log=path), _run_id_in_log(path) or path.stem, {}, {})
+        run_id = _run_id_in_log(path) or utf8(path.stem)
+        yield _finished(Reading("openclaw log", log=path), run_id, {}, {})
         return
     reading = Reading("openclaw run", log=path / LOG if (path / LOG).is_file() else None)
     documents, texts = _documents(path, get, reading)
@@ -63,10 +67,11 @@ def read_run(path: Path, get: Get) -> Iterator[Reading]:
         or (_run_id_in_log(reading.log) if reading.log is not None else None)
         or path.name
     )
+    _finished(reading, utf8(run_id), documents, texts)
     prompts = _prompts_beside(path, documents.get("config"))
     if prompts is not None and (file := get(prompts)) is not None:
-        add_prompts(reading, file)
-    yield _finished(reading, utf8(run_id), documents, texts)
+        give_prompts(reading, file)
+    yield reading
 
 
 def is_prompts(path: Path) -> bool:
@@ -98,31 +103,39 @@ def add_prompts(reading: Reading, file: SourceFile) -> None:
     reading.violations.extend(violations)
 
 
+def give_prompts(reading: Reading, file: SourceFile) -> None:
+    """Say which prompt file a run used, in the place of what its config says."""
+    add_prompts(reading, file)
+    tasks = reading.rows.get("tasks")
+    if tasks:
+        reading.rows["runs"][0].update(
+            task_set=tasks[0]["task_set"],
+            dataset_hashes=json_text({"prompts": tasks[0]["task_set_hash"]}),
+        )
+
+
+def bare_run(run_id: str) -> Row:
+    """Give the header of a run of which nothing is known but its results."""
+    return {"suite": SUITE, "run_id": run_id, "origin": "import"}
+
+
 def _finished(
     reading: Reading, run_id: str, documents: dict[str, Any], texts: dict[str, str]
 ) -> Reading:
-    tasks = reading.rows.get("tasks", [])
-    run: Row = {
-        "suite": SUITE,
-        "run_id": run_id,
-        "origin": "import",
+    run = {
+        **bare_run(run_id),
         **{column: json_text(value) for column, value in documents.items()},
-        "task_set": tasks[0]["task_set"] if tasks else _task_set(documents.get("config")),
-        "dataset_hashes": (
-            json_text({"prompts": tasks[0]["task_set_hash"]}) if tasks else None
-        ),
+        "task_set": _task_set(documents.get("config")),
         "source": json_text(texts) if texts else None,
     }
     reading.run = (SUITE, run_id)
-    reading.rows["runs"] = [{**run, "content_id": content_hash("run", run)}]
+    reading.rows["runs"] = [run]
     for row in reading.rows.get("resources", ()):
         row.update(suite=SUITE, run_id=run_id)
     return reading
 
 
-def _documents(
-    folder: Path, get: Get, reading: Reading
-) -> tuple[dict[str, Any], dict[str, str]]:
+def _documents(folder: Path, get: Get, reading: Reading) -> tuple[dict[str, Any], dict[str, str]]:
     """Read the JSON files; the text of one that JSON columns would not give back is kept too."""
     documents, texts = {}, {}
     for name, column in _DOCUMENTS.items():
@@ -191,19 +204,22 @@ def _run_id(document: object) -> str | None:
 
 
 def _run_id_in_log(path: Path) -> str | None:
-    for line in _head(path).splitlines():
-        try:
-            run_id = _run_id(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-        if run_id is not None:
-            return utf8(run_id)
-    return None
+    run_ids = (_run_id(record) for record in _first_records(path))
+    return next((utf8(run_id) for run_id in run_ids if run_id is not None), None)
 
 
 def _is_log(path: Path) -> bool:
-    head = _head(path)
-    return _LOG_WORDS[0] in head and any(word in head for word in _LOG_WORDS[1:])
+    if _FIRST_RECORD.match(_head(path)):
+        return True
+    return any(record.get("record_type") in _RECORD_TYPES for record in _first_records(path))
+
+
+def _first_records(path: Path) -> Iterator[dict[str, Any]]:
+    for line in _head(path).splitlines():
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if isinstance(record, dict):
+                yield record
 
 
 def _has_words(path: Path, words: set[str]) -> bool:

@@ -74,7 +74,9 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
     if not n_missing:
         return _write(reading, content, Outcome.GROWN)
     if not replace:
-        return Settled(Outcome.CONFLICT, {}, message=conflict_message(reading.run[1], n_missing, n_new))
+        return Settled(
+            Outcome.CONFLICT, {}, message=conflict_message(reading.run[1], n_missing, n_new)
+        )
     contents[reading.run] = _next_generation(reading, content)
     return _write(reading, contents[reading.run], Outcome.REPLACED)
 

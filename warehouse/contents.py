@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from warehouse.batch import Generation, RunKey, current_generations
 from warehouse.connection import open_in_memory
-from warehouse.schemas import ARTIFACTS, EVENTS, JUDGEMENTS, RESOURCES, RESULTS, RUNS, Table
+from warehouse.schemas import (
+    ARTIFACTS,
+    EVENTS,
+    JUDGEMENTS,
+    RESOURCES,
+    RESULTS,
+    RUNS,
+    Table,
+    duckdb_type,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     import duckdb
     import pyarrow as pa
@@ -60,18 +69,17 @@ def read_contents(
     lake: Lake, batches: Sequence[Batch], runs: Iterable[RunKey]
 ) -> dict[RunKey, RunContent]:
     """Read what the lake holds of the given runs; those that it does not have are left out."""
-    holding, generations = _holding(batches, set(runs))
-    contents = {run: RunContent(generation) for run, generation in generations.items()}
+    held = _Held(lake, batches, set(runs))
+    contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     with open_in_memory() as connection:
         for table in COMPARED:
             names = [name for name in _KNOWN_COLUMNS if name in table.column_names]
             columns = ["suite", "run_id", "content_id", *names]
-            for row in _rows(connection, lake, holding, generations, table, columns).fetchall():
-                suite, run_id, content_id, *values = row
-                known_row = known(dict(zip(names, values, strict=True)))
-                before = contents[suite, run_id].rows.get(content_id)
-                if before is None or before.seq < known_row.seq:
-                    contents[suite, run_id].rows[content_id] = known_row
+            for suite, run_id, content_id, *values in held.rows(connection, table, columns):
+                row = known(dict(zip(names, values, strict=True)))
+                rows = contents[suite, run_id].rows
+                if content_id not in rows or rows[content_id].seq < row.seq:
+                    rows[content_id] = row
     return contents
 
 
@@ -79,64 +87,66 @@ def read_places(lake: Lake, batches: Sequence[Batch], run: RunKey) -> pa.Table:
     """Read `content_id` and `seq` of a run's results and events: 50 bytes a row, however many."""
     import pyarrow as pa
 
-    holding, generations = _holding(batches, {run})
-    columns = ["content_id", "max(seq) AS seq"]
+    held = _Held(lake, batches, {run})
     with open_in_memory() as connection:
         return pa.concat_tables(
-            _rows(connection, lake, holding, generations, table, columns).to_arrow_table()
+            held.relation(connection, table, ["content_id", "seq"]).to_arrow_table()
             for table in (RESULTS, EVENTS)
         )
 
 
 def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
     """Read the content ids of a run's headers and snapshots."""
-    holding, generations = _holding(batches, {run})
+    held = _Held(lake, batches, {run})
     with open_in_memory() as connection:
         return {
             content_id
             for table in ADDED
-            for (content_id,) in _rows(
-                connection, lake, holding, generations, table, ["content_id"]
-            ).fetchall()
+            for (content_id,) in held.rows(connection, table, ["content_id"])
         }
 
 
-def _holding(
-    batches: Sequence[Batch], runs: set[RunKey]
-) -> tuple[list[Batch], dict[RunKey, Generation]]:
-    holding = [b for b in batches if any(g.run in runs for g in b.generations)]
-    generations = (g for b in holding for g in b.generations if g.run in runs)
-    return holding, current_generations(generations)
+class _Held:
+    """The batches that hold some runs, and the runs' current generations."""
 
+    def __init__(self, lake: Lake, batches: Sequence[Batch], runs: set[RunKey]) -> None:
+        self._lake = lake
+        self._batches = [b for b in batches if any(g.run in runs for g in b.generations)]
+        generations = (g for b in self._batches for g in b.generations if g.run in runs)
+        self.generations = current_generations(generations)
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    lake: Lake,
-    batches: Sequence[Batch],
-    generations: Mapping[RunKey, Generation],
-    table: Table,
-    columns: Sequence[str],
-) -> duckdb.DuckDBPyRelation:
-    paths = [str(lake.file(batch, table.name)) for batch in batches if table.name in batch.files]
-    source = "read_parquet($paths, union_by_name = true)"
-    if not paths:
-        nulls = ", ".join(f"NULL::{column.type} AS {column.name}" for column in table.columns)
-        source = f"(SELECT {nulls} WHERE len($paths) > 0)"
-    current = generations.values()
-    return connection.sql(
-        f"""
-        SELECT {", ".join(columns)}
-        FROM {source}
-        SEMI JOIN (
-            SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id,
-                unnest($generations) AS generation
-        ) AS current USING (suite, run_id, generation)
-        GROUP BY ALL
-        """,
-        params={
-            "paths": paths,
-            "suites": [g.suite for g in current],
-            "run_ids": [g.run_id for g in current],
-            "generations": [g.generation for g in current],
-        },
-    )
+    def rows(
+        self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        return self.relation(connection, table, columns).fetchall()
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
+    ) -> duckdb.DuckDBPyRelation:
+        """Query columns of the runs' rows of a table, each combination once."""
+        paths = [
+            str(self._lake.file(batch, table.name))
+            for batch in self._batches
+            if table.name in batch.files
+        ]
+        source = "read_parquet($paths, union_by_name = true)"
+        if not paths:
+            nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
+            source = f"(SELECT {nulls} WHERE len($paths::VARCHAR[]) > 0)"
+        current = self.generations.values()
+        return connection.sql(
+            f"""
+            SELECT DISTINCT {", ".join(columns)}
+            FROM {source}
+            SEMI JOIN (
+                SELECT unnest($suites::VARCHAR[]) AS suite, unnest($run_ids::VARCHAR[]) AS run_id,
+                    unnest($generations::VARCHAR[]) AS generation
+            ) AS current USING (suite, run_id, generation)
+            """,  # noqa: S608 - names of our own tables and columns only
+            params={
+                "paths": paths,
+                "suites": [g.suite for g in current],
+                "run_ids": [g.run_id for g in current],
+                "generations": [g.generation for g in current],
+            },
+        )

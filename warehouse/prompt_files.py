@@ -13,6 +13,7 @@ from warehouse.udfs.tools import expected_tools
 
 if TYPE_CHECKING:
     from warehouse.lake import Row
+    from warehouse.udfs.prompts_check import Problem
 
 SUITE = "openclaw"
 
@@ -36,7 +37,7 @@ def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[
         task_set: the file's name, without its suffix.
     """
     violations = [
-        Violation(1, utf8(f"{p.prompt_id}.{p.field}".strip(".")), "prompt", _message(p.prompt_id, p))
+        Violation(1, utf8(f"{p.prompt_id}.{p.field}".strip(".")), "prompt", _message(p))
         for p in check_prompts(document)
     ]
     shared = {"suite": SUITE, "task_set": task_set, "task_set_hash": task_set_hash(document)}
@@ -50,9 +51,9 @@ def task_set_hash(document: object) -> str:
     return content_hash(document)
 
 
-def _message(prompt_id: str, problem: Any) -> str:  # noqa: ANN401 - a Problem
-    place = f"{problem.field}: " if problem.field else ""
-    return utf8(f"prompt {prompt_id}: {place}{problem.message}" if prompt_id else problem.message)
+def _message(problem: Problem) -> str:
+    places = (f"prompt {problem.prompt_id}" if problem.prompt_id else "", problem.field)
+    return utf8(": ".join([*filter(None, places), problem.message]))
 
 
 def _row(prompt: dict[str, Any]) -> Row:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text
-from warehouse.lake import Row
+
+if TYPE_CHECKING:
+    from warehouse.lake import Row
 
 _NAME = re.compile(r"resources_(?P<tag>.*)_(?P<phase>before|after)\.txt", re.DOTALL)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
