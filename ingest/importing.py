@@ -96,6 +96,5 @@ class _Files:
         self._beside |= dict.fromkeys(
             files_beside(file.path, reading.rows["runs"][0]["model_path"])
         )
-        if self._ledger.options.run_as is not None:
-            reading.rename_run(self._ledger.options.run_as)
+        self._ledger.rename_run(reading)
         return reading

@@ -94,6 +94,7 @@ class Ledger:
         self.writer = writer
         self.current = current_generations(g for b in batches for g in b.generations)
         self.taken: set[Path] = set()
+        self._renamed: set[RunKey] = set()
         self._sources = {(s.sha256, s.name, s.run_as): s for b in batches for s in b.sources}
         self._forgotten = forgotten_files(batches)
         self._new: dict[SourceKey, Source] = {}
@@ -176,16 +177,23 @@ class Ledger:
         self.summary.n_violations += len(reading.violations)
         self._name_violations(file, reading)
 
-    def count_run(self, run: RunKey, n_results: int) -> None:
-        """Count results that are new in a run.
+    def rename_run(self, reading: Reading) -> None:
+        """Put a reading's run under the new id, where one was asked for.
 
         Raises:
-            BadInput: a second run is imported under the one new id.
+            BadInput: it is the second run that is imported under the one new id.
         """
+        if self.options.run_as is None or reading.run is None:
+            return
+        self._renamed.add(reading.run)
+        if len(self._renamed) > 1:
+            raise BadInput("`--as` names one run, and these are several: import them singly")
+        reading.rename_run(self.options.run_as)
+
+    def count_run(self, run: RunKey, n_results: int) -> None:
+        """Count results that are new in a run."""
         self.summary.runs.add(run)
         self.summary.n_results += n_results
-        if self.options.run_as is not None and len(self.summary.runs) > 1:
-            raise BadInput("`--as` names one run, and these are several: import them singly")
 
     def finish(self) -> None:
         """Commit the batch, if it has anything that the lake lacks."""

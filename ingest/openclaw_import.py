@@ -63,8 +63,7 @@ class RunImport:
             return
         n_before = ledger.summary.n_quarantined
         runs = self._stream(reading, log_sha256)
-        if options.run_as is not None:
-            reading.rename_run(options.run_as)
+        ledger.rename_run(reading)
         rows = self._rows(reading, runs)
         n_rejects = ledger.summary.n_quarantined - n_before
         ledger.say_rejects(unit.path, reading.rejects)

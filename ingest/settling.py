@@ -7,16 +7,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warehouse.batch import Generation
-from warehouse.contents import COMPARED, RunContent, known
+from warehouse.contents import ADDED, COMPARED, RunContent, known
 from warehouse.hashing import content_hash
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ingest.reading import Reading
     from warehouse.batch import RunKey
     from warehouse.lake import Row
+    from warehouse.schemas import Table
 
 
 class Outcome(StrEnum):
@@ -53,8 +54,9 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
     """Settle what of a reading is new, and note it in `contents`.
 
     The same rows again, or a part of them, change nothing. A log that has grown adds its new
-    rows. One that lacks rows which are there, and has rows which are not, conflicts: it is
-    refused, or with `replace` opens a new generation.
+    rows, and one that says something else of the run as a whole adds that. One that lacks rows
+    which are there, and has rows which are not, conflicts: it is refused, or with `replace` opens
+    a new generation.
 
     Args:
         reading: of one file.
@@ -68,9 +70,12 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
     if content is None:
         contents[reading.run] = content = RunContent(Generation(*reading.run))
         return _write(reading, content, Outcome.IMPORTED)
-    n_missing, n_new = _differences(_compared(reading), content)
+    n_missing, n_new = _differences(_of(COMPARED, reading.rows), content)
     if not n_new and (not replace or not n_missing):
-        return Settled(Outcome.UNCHANGED, {})
+        is_known = all(row["content_id"] in content.added for row in _of(ADDED, reading.rows))
+        return (
+            Settled(Outcome.UNCHANGED, {}) if is_known else _write(reading, content, Outcome.GROWN)
+        )
     if not n_missing:
         return _write(reading, content, Outcome.GROWN)
     if not replace:
@@ -99,8 +104,8 @@ def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
     return n_missing, len(new)
 
 
-def _compared(reading: Reading) -> list[Row]:
-    return [row for table in COMPARED for row in reading.rows.get(table.name, ())]
+def _of(tables: Iterable[Table], rows: Mapping[str, Sequence[Row]]) -> list[Row]:
+    return [row for table in tables for row in rows.get(table.name, ())]
 
 
 def _write(reading: Reading, content: RunContent, outcome: Outcome) -> Settled:
@@ -115,7 +120,7 @@ def _write(reading: Reading, content: RunContent, outcome: Outcome) -> Settled:
                 row["generation"] = content.generation.generation
     for row in rows["runs"]:
         row["parent_generation"] = content.generation.parent
-    content.add(row for table in COMPARED for row in rows.get(table.name, ()))
+    content.add(_of(ADDED, rows), _of(COMPARED, rows))
     return Settled(outcome, rows, content.generation)
 
 
@@ -125,7 +130,7 @@ def _is_new(row: Row, content: RunContent) -> bool:
 
 
 def _next_generation(reading: Reading, content: RunContent) -> RunContent:
-    ids = [row["content_id"] for row in _compared(reading)]
+    ids = [row["content_id"] for row in _of(COMPARED, reading.rows)]
     return RunContent(next_generation(content.generation, ids))
 
 

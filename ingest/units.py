@@ -58,8 +58,7 @@ class Units:
         if is_streamed:
             streamed.add(file, reading, log_sha256)
             return
-        if self._ledger.options.run_as is not None:
-            reading.rename_run(self._ledger.options.run_as)
+        self._ledger.rename_run(reading)
         self._readings.add([(file, reading)])
 
     def _given_prompts(self) -> SourceFile | None:

@@ -1,6 +1,8 @@
 """The figures that every mart is made of: Wilson's interval, and sums that do not vary."""
 
+import math
 import random
+from fractions import Fraction
 
 import duckdb
 import pytest
@@ -80,3 +82,25 @@ def figures(con, amounts):
         " AS t(amount)",
         {"amounts": amounts},
     ).fetchone()
+
+
+def mcnemar(con, only_a, only_b):
+    return con.execute(
+        "SELECT mcnemar_p($a::BIGINT, $b::BIGINT)", {"a": only_a, "b": only_b}
+    ).fetchone()[0]
+
+
+@given(st.integers(0, 20), st.integers(0, 20))
+@settings(deadline=None)
+def test_mcnemar_of_few_is_exact(con, only_a, only_b):
+    n = only_a + only_b
+    tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
+    assert mcnemar(con, only_a, only_b) == min(1.0, float(Fraction(2 * tail, 2**n)))
+
+
+@given(st.integers(0, 900), st.integers(0, 900))
+@settings(deadline=None, max_examples=40)
+def test_mcnemar_is_scipys_binomial_test(con, only_a, only_b):
+    n = only_a + only_b
+    expected = binomtest(only_a, n).pvalue if n else 1.0
+    assert mcnemar(con, only_a, only_b) == pytest.approx(expected, rel=1e-9, abs=1e-300)

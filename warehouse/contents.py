@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS, ARTIFACTS)
 ADDED: tuple[Table, ...] = (RUNS, RESOURCES)
 
+_KEY = ("suite", "run_id", "content_id")
 _KNOWN_COLUMNS = ("seq", "template_hash", "started_at", "prompt", "answer", "duration_seconds")
 
 Call = tuple[Any, ...]
@@ -48,13 +49,21 @@ class Known:
 
 @dataclass(slots=True)
 class RunContent:
-    """The compared rows of a run's current generation, by content id."""
+    """What is known of a run's current generation.
+
+    Attributes:
+        generation: the generation.
+        added: content ids of what its sources say of the run as a whole.
+        rows: what is compared, by content id.
+    """
 
     generation: Generation
+    added: set[str] = field(default_factory=set)
     rows: dict[str, Known] = field(default_factory=dict)
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, added: Iterable[Row], rows: Iterable[Row]) -> None:
         """Note rows that are about to be written."""
+        self.added.update(row["content_id"] for row in added)
         for row in rows:
             self.rows[row["content_id"]] = known(row)
 
@@ -72,9 +81,12 @@ def read_contents(
     held = _Held(lake, batches, set(runs))
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     with open_in_memory() as connection:
+        for table in ADDED:
+            for suite, run_id, content_id in held.rows(connection, table, _KEY):
+                contents[suite, run_id].added.add(content_id)
         for table in COMPARED:
             names = [name for name in _KNOWN_COLUMNS if name in table.column_names]
-            columns = ["suite", "run_id", "content_id", *names]
+            columns = [*_KEY, *names]
             for suite, run_id, content_id, *values in held.rows(connection, table, columns):
                 row = known(dict(zip(names, values, strict=True)))
                 rows = contents[suite, run_id].rows
@@ -142,7 +154,7 @@ class _Held:
                 SELECT unnest($suites::VARCHAR[]) AS suite, unnest($run_ids::VARCHAR[]) AS run_id,
                     unnest($generations::VARCHAR[]) AS generation
             ) AS current USING (suite, run_id, generation)
-            """,  # noqa: S608 - names of our own tables and columns only
+            """,
             params={
                 "paths": paths,
                 "suites": [g.suite for g in current],
