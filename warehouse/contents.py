@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import duckdb
 
 from warehouse.batch import Generation, RunKey, current_generations
 from warehouse.connection import open_in_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.batch import Batch
     from warehouse.lake import Lake, Row
@@ -74,7 +77,7 @@ _KNOWN = """, max(seq), any_value(template_hash), any_value(started_at), any_val
 
 def _rows(
     lake: Lake,
-    batches: Iterable[Batch],
+    batches: Sequence[Batch],
     table: str,
     columns: str,
     contents: dict[RunKey, RunContent],
@@ -84,7 +87,7 @@ def _rows(
     if not paths:
         return []
     current = [content.generation for content in contents.values()]
-    with open_in_memory() as connection:
+    with open_in_memory() as connection, _damage_named(lake, batches):
         return connection.execute(
             f"""
             SELECT suite, run_id, content_id {columns}
@@ -102,3 +105,18 @@ def _rows(
                 "generations": [g.generation for g in current],
             },
         ).fetchall()
+
+
+@contextmanager
+def _damage_named(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
+    """Say which file of the batches is damaged, where DuckDB could not read one.
+
+    Raises:
+        StoreDamaged: a file is missing or has other bytes than were written.
+    """
+    try:
+        yield
+    except duckdb.Error:
+        for batch in batches:
+            lake.verify(batch)
+        raise

@@ -14,7 +14,8 @@ _SHAPES = re.compile(
     rb"|AKIA[A-Z0-9]{16})"
     rb"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
 )
-_MASK = b"[redacted]"
+# Without quotes around it, it is still a text in YAML, where brackets would begin a list.
+_MASK = b"(redacted)"
 
 
 def key_lines(data: bytes) -> list[int]:
