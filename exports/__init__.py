@@ -1,1 +1,1 @@
-"""."""
+"""The specifications' files out, rendered from the warehouse."""

@@ -31,7 +31,7 @@ LogKey = tuple[str, str, int, str]
 _LOGS = """
 SELECT DISTINCT run_date, file_model, variation, template_hash
 FROM palindrome_log_tasks
-WHERE template_hash IS NOT NULL
+WHERE obstacle IS NULL
 ORDER BY run_date, file_model, variation, template_hash
 """
 _TASKS = """
@@ -208,6 +208,7 @@ def _write_log(
         "date": first["run_date"],
         "model": first["exported_path"],
         "prompt_template": first["prompt_template"],
+        **_log_extras(tasks, selection, exported),
         "tasks": [_task_document(task, selection, exported) for task in tasks],
     }
     _refuse_another_log(path, document)
@@ -218,6 +219,16 @@ def _write_log(
         )
     write_whole(path, dump(document).encode())
     exported.paths.append(path)
+
+
+def _log_extras(tasks: list[Row], selection: Selection, exported: Exported) -> Row:
+    extras: Row = {}
+    for text in {task["run_id"]: task["log_extra"] for task in tasks}.values():
+        extras |= _json(text) or {}
+    if selection.with_extras:
+        return extras
+    exported.left_out.update(extras)
+    return {}
 
 
 def _task_document(task: Row, selection: Selection, exported: Exported) -> Row:

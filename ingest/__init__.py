@@ -1,1 +1,1 @@
-"""."""
+"""Legacy formats in: a reader for each, and the import."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ingest.importing import Summary
 
 _MESSAGES_SHOWN = 50
-_BAD = {Outcome.CONFLICT, Outcome.QUARANTINED}
 
 
 @click.command("import")
@@ -71,8 +70,11 @@ def _print_summary(summary: Summary) -> None:
         note(visible(message))
     if len(summary.messages) > _MESSAGES_SHOWN:
         note(f"… and {len(summary.messages) - _MESSAGES_SHOWN} more")
-    if summary.n_violations:
-        note("rules broken: see `evalstore show checks.violations`")
+    for violation in summary.violations:
+        note(f"rule broken: {visible(violation)}")
+    if summary.n_violations > len(summary.violations):
+        more = summary.n_violations - len(summary.violations)
+        note(f"… and {more:,} more: `evalstore show checks.violations`")
     outcomes = summary.outcomes
     ended = [f"{outcomes[outcome]} {outcome}" for outcome in Outcome if outcomes[outcome]]
     click.echo(
@@ -81,7 +83,7 @@ def _print_summary(summary: Summary) -> None:
     click.echo(f"runs          {len(summary.runs):,}")
     click.echo(f"results       {summary.n_results:,} new")
     click.echo(f"unchanged     {outcomes[Outcome.UNCHANGED]:,}")
-    click.echo(f"quarantined   {outcomes[Outcome.QUARANTINED]:,}")
+    click.echo(f"quarantined   {summary.n_quarantined:,}")
     click.echo(f"rules broken  {summary.n_violations:,}")
     if summary.n_other:
         click.echo(f"other files   {summary.n_other:,}, left alone")
@@ -89,9 +91,14 @@ def _print_summary(summary: Summary) -> None:
 
 def _fail_if_bad(summary: Summary) -> None:
     outcomes = summary.outcomes
-    bad = sum(outcomes[outcome] for outcome in _BAD) + len(summary.missing)
-    if bad:
-        raise BadInput(f"{bad} of the paths could not be imported; the others were")
+    problems = {
+        "in quarantine": summary.n_quarantined,
+        "conflicting": outcomes[Outcome.CONFLICT],
+        "not there": len(summary.missing),
+    }
+    if any(problems.values()):
+        named = ", ".join(f"{count} {what}" for what, count in problems.items() if count)
+        raise BadInput(f"not everything could be imported: {named}; the rest was")
     if not outcomes:
         raise BadInput("no log, task file or model file was found there")
     if outcomes[Outcome.REFUSED]:

@@ -41,6 +41,7 @@ LARGEST_KEPT_BYTES = 16 * 2**20
 _LARGEST_READ_BYTES = 64 * 2**20
 _FILES_AT_ONCE = 1000
 _LINES_NAMED = 5
+_VIOLATIONS_NAMED = 20
 
 SourceKey = tuple[str, str, str | None]
 
@@ -72,8 +73,10 @@ class Summary:
         outcomes: how many files ended how.
         runs: the runs that got results.
         n_results: results that are new.
+        n_quarantined: records, and whole files, that could not be used.
         n_violations: broken rules in the files that were read.
         n_other: files of other kinds in the folders, left alone.
+        violations: the first of them, each with file, line and field.
         messages: what a person should know, with its file, worst first in each file.
         missing: given paths that lead nowhere.
     """
@@ -81,8 +84,10 @@ class Summary:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     runs: set[RunKey] = field(default_factory=set)
     n_results: int = 0
+    n_quarantined: int = 0
     n_violations: int = 0
     n_other: int = 0
+    violations: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
 
@@ -167,6 +172,7 @@ class _Import:
         """Put a path that leads to nothing readable into quarantine."""
         sha256 = content_hash("unreadable", str(path), reason)
         self._count(Outcome.QUARANTINED)
+        self.summary.n_quarantined += 1
         self._say(path, f"quarantined: {reason}")
         if self._note_source(SourceFile(path, b"", sha256), is_clean=False):
             row = {"content_id": sha256, "path": utf8(str(path)), "reason": reason}
@@ -246,6 +252,7 @@ class _Import:
         self._count(settled.outcome)
         if settled.outcome is Outcome.CONFLICT:
             self._say(file.path, settled.message)
+        self.summary.n_quarantined += len(reading.rejects)
         for reject in reading.rejects:
             self._say(file.path, f"quarantined: {reject.reason}", reject.line)
         if settled.outcome in {Outcome.CONFLICT, Outcome.UNCHANGED}:
@@ -273,10 +280,17 @@ class _Import:
         self._writer.add(VIOLATIONS, [_violation_row(file, reading, v) for v in reading.violations])
         self.summary.n_results += len(settled.rows.get("results", ()))
         self.summary.n_violations += len(reading.violations)
+        self._name_violations(file, reading)
         if settled.generation is not None:
             self.summary.runs.add(settled.generation.run)
             if self._options.run_as is not None and len(self.summary.runs) > 1:
                 raise BadInput("`--as` names one run, and these are several: import them singly")
+
+    def _name_violations(self, file: SourceFile, reading: Reading) -> None:
+        room = _VIOLATIONS_NAMED - len(self.summary.violations)
+        for violation in reading.violations[: max(room, 0)]:
+            place = f"{file.path}:{violation.line}"
+            self.summary.violations.append(f"{utf8(place)}: {violation.message}")
 
     def _key(self, file: SourceFile) -> SourceKey:
         return file.sha256, utf8(file.path.name), self._options.run_as

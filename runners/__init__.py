@@ -1,1 +1,1 @@
-"""."""
+"""Model calls: the engine, the providers and the suites."""

@@ -117,12 +117,12 @@ def _connect_patiently(
 def _busy_message(path: Path, reason: str) -> str:
     holder = _HOLDER.search(reason)
     who = f"the program with process id {holder[1]}" if holder else "another program"
-    return f"{path}: {who} holds the warehouse open; close it there, or wait until it is done"
+    return f"{path}: {who} holds the warehouse open: close it there. The lake has everything safe"
 
 
 def _mentioned(query: str) -> list[Udf]:
     # The names are looked for in the text first: importing them all costs start-up time.
-    if "_" not in query and "(" not in query:
+    if "_" not in query or "(" not in query:
         return []
     from warehouse.udfs import UDFS
 

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
 
 # The same call in two runs counts once. A log without timestamps has its date and model instead.
-_CALL_HASH = """hash(
-    suite, started_at, coalesce(prompt, task_id), coalesce(answer, raw_output),
-    coalesce(duration_seconds, e2e_ms),
-    CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, provider, model, model_path) END
-)"""
+# A call of which neither text nor time is known cannot be told to be another one.
+_CALL_HASH = """CASE
+    WHEN coalesce(answer, raw_output) IS NOT NULL
+        OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
+    THEN hash(
+        suite, provider, model, thinking_level, started_at, coalesce(prompt, task_id),
+        coalesce(answer, raw_output), coalesce(duration_seconds, e2e_ms),
+        CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, model_path) END
+    )
+END"""
 
 
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:

@@ -29,7 +29,8 @@ class SqlFile:
     """A file of `sql/`.
 
     Its header is the block of comments at its top: a sentence, `grain:`, then the columns that
-    need a word, and for a score `materialised`, `key:` and `inputs:`.
+    need a word (`name: meaning`, or `name, name: meaning`), and for a score `materialised`,
+    `key:` and `inputs:`.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -95,14 +96,15 @@ def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
     """Read the header of a SQL file."""
     purpose: list[str] = []
     notes: dict[str, str] = {}
-    last = None
+    labels: tuple[str, ...] = ()
     for line in _header(sql):
         label, colon, text = line.partition(": ")
-        if (colon and label.isidentifier()) or line == "materialised":
-            last = label
-            notes[label] = text.strip()
-        elif last is not None:
-            notes[last] = f"{notes[last]} {line}".strip()
+        names = _names(label)
+        if (colon and all(name.isidentifier() for name in names)) or line == "materialised":
+            labels = names
+            notes |= dict.fromkeys(names, text.strip())
+        elif labels:
+            notes |= {name: f"{notes[name]} {line}".strip() for name in labels}
         else:
             purpose.append(line)
     return SqlFile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -106,32 +106,37 @@ class Store:
         """
         if not self.path.is_dir():
             raise BadInput(f"{self.path}: no store here; `evalstore import` makes one")
-        self._catch_up()
-        with open_for_reading(
-            self.warehouse, wait_seconds=self._wait_seconds, query=query
-        ) as connection:
+        with ExitStack() as stack:
+            connection = self._open_if_current(stack, query)
+            if connection is None:
+                self._catch_up()
+                connection = stack.enter_context(self._opened(query))
             yield connection
 
+    def _opened(self, query: str) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        return open_for_reading(self.warehouse, wait_seconds=self._wait_seconds, query=query)
+
+    def _open_if_current(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection | None:
+        """Open the warehouse; None, and nothing left open, where the lake has something new."""
+        if not self.warehouse.exists():
+            return None
+        with ExitStack() as attempt:
+            try:
+                connection = attempt.enter_context(self._opened(query))
+                if not is_current(connection, self.lake):
+                    return None
+            except duckdb.Error:
+                return None
+            stack.push(attempt.pop_all())
+            return connection
+
     def _catch_up(self) -> None:
-        if self._is_current():
-            return
         try:
             self.sync()
         except (StoreBusy, StoreReadOnly) as error:
             if not self.warehouse.exists():
                 raise
-            self._on_warning(
-                f"{error}. The figures lack what was added since; the lake has it safe"
-            )
-
-    def _is_current(self) -> bool:
-        if not self.warehouse.exists():
-            return False
-        try:
-            with open_for_reading(self.warehouse, wait_seconds=self._wait_seconds) as connection:
-                return is_current(connection, self.lake)
-        except duckdb.Error:
-            return False
+            self._on_warning(f"{error}. The figures lack what was added since")
 
 
 class Query:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
     from warehouse.sqlfiles import SqlFile
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 5.0
 _PAUSE_SECONDS = 0.05
 
 

@@ -34,11 +34,10 @@ SELECT
     calls.model AS recorded_model,
     calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
-    coalesce(
-        CASE WHEN calls.thinking_level IS NOT NULL THEN 'thinking_level ' || calls.thinking_level END,
-        settings_text(calls.settings),
-        model_files.settings,
-        ''
+    concat_ws(
+        ', ',
+        'thinking_level ' || calls.thinking_level,
+        nullif(coalesce(settings_text(calls.settings), model_files.settings), '')
     ) AS settings,
     coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,

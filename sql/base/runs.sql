@@ -28,7 +28,7 @@ calls AS (
         min(run_date) AS first_date,
         min(started_at) AS started_at,
         max(coalesce(ended_at, started_at)) AS ended_at,
-        list_sort(list(DISTINCT model)) AS models
+        list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)) AS models
     FROM results
     GROUP BY ALL
 )
@@ -44,7 +44,7 @@ SELECT
     coalesce(headers.ended_at, calls.ended_at) AS ended_at,
     coalesce(calls.n_results, 0) AS n_results,
     coalesce(calls.n_tasks, 0) AS n_tasks,
-    calls.models,
+    coalesce(calls.models, []) AS models,
     headers.model_path,
     headers.label,
     headers.label_basis,

@@ -1,10 +1,16 @@
 -- The tasks of palindrome logs, as they are exported.
 -- grain: palindrome result
+-- log_extra: fields of the whole log that the specification does not have, as JSON
 -- exported_path: the model file that the exported log names
 -- obstacle: why the specification has no place for it; NULL where it has
 WITH templates AS (
     SELECT template_hash, prompt_template
     FROM prompt_templates
+),
+
+headers AS (
+    SELECT suite, run_id, extra
+    FROM runs
 ),
 
 variations AS (
@@ -37,6 +43,7 @@ SELECT
     results.attempt,
     results.record_keys,
     results.extra,
+    headers.extra AS log_extra,
     results.duplicate_of,
     CASE
         WHEN NOT regexp_full_match(results.run_date, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
@@ -59,5 +66,8 @@ JOIN variations
     ON results.model_path IS NOT DISTINCT FROM variations.model_path
     AND results.model = variations.model
     AND results.parameters = variations.parameters
+JOIN headers
+    ON results.suite = headers.suite
+    AND results.run_id = headers.run_id
 LEFT JOIN templates ON results.template_hash = templates.template_hash
 WHERE results.suite = 'palindrome'

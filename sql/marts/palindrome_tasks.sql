@@ -27,7 +27,7 @@ SELECT
     exact_mean(duration_seconds) AS time_per_task_seconds,
     exact_mean(cost_usd) AS mean_cost_usd,
     count(DISTINCT model) AS n_models,
-    coalesce(list_sort(list(DISTINCT model) FILTER (passed)), []) AS solved_by
+    coalesce(list_sort(list(DISTINCT model) FILTER (passed AND model IS NOT NULL)), []) AS solved_by
 FROM answers
 LEFT JOIN reference_texts ON answers.prompt = reference_texts.prompt
 GROUP BY answers.prompt

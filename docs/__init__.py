@@ -1,0 +1,1 @@
+"""The docs, and what writes their generated pages."""

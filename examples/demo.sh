@@ -1,0 +1,61 @@
+#!/bin/sh
+# The whole way, on the samples: sh examples/demo.sh FOLDER, from the top of the checkout.
+# Store and export go to FOLDER; what an earlier demo left there is removed first.
+set -eu
+
+folder=${1:?usage: sh examples/demo.sh FOLDER}
+export EVALSTORE_DIR="$folder/store"
+export COLUMNS="${COLUMNS:-150}"
+rm -rf "$folder/store" "$folder/export"
+mkdir -p "$folder"
+
+say() {
+    printf '\n==> %s\n' "$1"
+}
+
+# Show a command, run it, and insist on its exit code.
+run() {
+    wanted=$1
+    shift
+    code=0
+    printf '$'
+    for word in "$@"; do
+        case $word in
+        *[!A-Za-z0-9_./=-]*) printf ' "%s"' "$word" ;;
+        *) printf ' %s' "$word" ;;
+        esac
+    done
+    printf '\n'
+    "$@" || code=$?
+    if [ "$code" -ne "$wanted" ]; then
+        printf 'demo: exit code %s, expected %s\n' "$code" "$wanted" >&2
+        exit 1
+    fi
+}
+
+say "Import a folder of old logs. The task and model files beside them come in too."
+run 0 evalstore import examples/palindrome
+
+say "What came in: the runs."
+run 0 evalstore runs
+
+say "Which model is best? Pass rates come with Wilson's 95 % interval."
+run 0 evalstore sql "SELECT model, settings, n_judged, round(pass_rate, 3) AS pass_rate,
+    round(pass_rate_low, 3) AS low, round(pass_rate_high, 3) AS high, p50_ms, total_cost_usd
+FROM leaderboard"
+
+say "Any SQL works: which tasks are the hardest?"
+run 0 evalstore sql "SELECT prompt, reference, n_correct, n, solved_by
+FROM palindrome_tasks ORDER BY accuracy LIMIT 5"
+
+say "Damaged files do no harm. What can be used comes in, the rest is kept in quarantine."
+run 2 evalstore import examples/damaged
+say "Exit code 2 says so. The quarantine says why."
+run 0 evalstore sql "SELECT path, line, reason FROM quarantine"
+
+say "Export the specification's files. One sample log has no {prompt} in its template, so it
+    cannot be one of them: it is left out by name, and the exit code is 1."
+run 1 evalstore export palindrome --to "$folder/export"
+
+say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
+printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"

@@ -1,0 +1,167 @@
+"""Golden cases: rows of lake tables in, rows of views out. `tests/golden/README.md` has the form.
+
+A case needs no Python. Its rows go through the lake writer and a sync, so that the score tables
+are filled as they are in a real store.
+"""
+
+import json
+import math
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from warehouse.batch import Generation
+from warehouse.schemas import BY_NAME
+from warehouse.sqlfiles import shipped_sql
+from warehouse.store import Store
+from warehouse.yaml_documents import load
+
+FOLDER = Path(__file__).parent / "golden"
+CASES = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}
+EXPECTED = [(case, view) for case, document in CASES.items() for view in document["expect"]]
+VIEWS = {
+    file.name if file.schema == "main" else file.qualified: file
+    for file in shipped_sql()
+    if file.schema in {"main", "checks"} and not file.is_function
+}
+# Names of batches are made anew each time; columns of bytes cannot be written in YAML.
+NOT_COMPARED = {"batch", "raw", "content"}
+RELATIVE_ERROR = 1e-12
+
+
+@pytest.fixture(scope="module")
+def store_of(tmp_path_factory):
+    """Give the store of a case, built once for all its views."""
+    stores = {}
+
+    def build(case):
+        if case not in stores:
+            stores[case] = Store(tmp_path_factory.mktemp("store"), on_warning=pytest.fail)
+            fill(stores[case].lake, CASES[case])
+        return stores[case]
+
+    return build
+
+
+@pytest.mark.parametrize(("case", "view"), EXPECTED, ids=[f"{c}-{v}" for c, v in EXPECTED])
+def test_view_gives_expected_rows(store_of, case, view):
+    expected = records(CASES[case]["expect"][view])
+    sql = VIEWS[view].sql
+    # A view without an order of its own is put into that of its first column in the case.
+    in_order = sql.rstrip().splitlines()[-1].startswith("ORDER BY")
+    order = "" if in_order else "ORDER BY ALL"
+    columns = ", ".join(expected[0]) if expected else "*"
+    actual = fetched(store_of(case), f"SELECT {columns} FROM {VIEWS[view].qualified} {order}")
+    assert len(actual) == len(expected), actual
+    for got, wanted in zip(actual, expected, strict=True):
+        wrong = {k: (got[k], v) for k, v in wanted.items() if not same(got[k], v)}
+        assert not wrong, f"(actual, expected) by column: {wrong}"
+
+
+def test_every_view_has_a_case():
+    assert {view for _, view in EXPECTED} == set(VIEWS)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_column_of_a_view_is_in_a_case(store_of, view):
+    expected = {
+        column
+        for case, name in EXPECTED
+        if name == view
+        for row in records(CASES[case]["expect"][view])
+        for column in row
+    }
+    columns = store_of(next(iter(CASES))).sql(f"DESCRIBE FROM {VIEWS[view].qualified}").fetchall()
+    assert {name for name, *_ in columns} - NOT_COMPARED == expected
+
+
+def fill(lake, document):
+    """Write a case's batches. A generation of a run is what its rows in table `runs` name."""
+    counts = Counter()
+    for batch in document.get("batches", [document.get("lake", {})]):
+        tables = {name: records(rows) for name, rows in batch.items()}
+        add_missing_runs(tables)
+        with lake.write("import") as writer:
+            for name, rows in tables.items():
+                writer.add(BY_NAME[name], [full(name, row, counts) for row in rows])
+            writer.commit(
+                generations={
+                    Generation(
+                        row.get("suite", "palindrome"),
+                        row["run_id"],
+                        row.get("generation", "root"),
+                        row.get("parent_generation"),
+                    ): None
+                    for name, rows in tables.items()
+                    if name == "runs"
+                    for row in rows
+                }
+            )
+
+
+def add_missing_runs(tables):
+    runs = tables.setdefault("runs", [])
+    known = {(row.get("suite", "palindrome"), row["run_id"]) for row in runs}
+    for row in tables.get("results", []):
+        key = row.get("suite", "palindrome"), row.setdefault("run_id", "r1")
+        if key not in known:
+            known.add(key)
+            runs.append({"suite": key[0], "run_id": key[1]})
+
+
+def full(table, row, counts):
+    """Fill in what a case leaves out, and give the values their types."""
+    counts[table] += 1
+    seen = counts[table]
+    defaults = {
+        "suite": "palindrome",
+        "run_id": "r1",
+        "generation": "root",
+        "content_id": f"{table}-{seen}",
+        "seq": seen,
+        "task_set": "palindrome" if table == "tasks" else None,
+        "task_set_hash": "set",
+        "task_id": row.get("prompt"),
+        "task_hash": f"task-{seen}" if table == "tasks" else None,
+        "parameters": {},
+    }
+    types = {column.name: column.type for column in BY_NAME[table].columns}
+    assert row.keys() <= types.keys(), f"{table} has no column {row.keys() - types.keys()}"
+    values = {name: value for name, value in defaults.items() if name in types} | row
+    return {name: typed(value, types[name]) for name, value in values.items()}
+
+
+def typed(value, type_):
+    if value is None:
+        return None
+    if type_ == "JSON":
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if type_ == "TIMESTAMP":
+        return datetime.fromisoformat(value)
+    return value.encode() if type_ == "BLOB" else value
+
+
+def records(rows):
+    """Read rows: a list of mappings, or a table, which is a list of lists under its header."""
+    if rows and isinstance(rows[0], list):
+        header, *body = rows
+        return [dict(zip(header, row, strict=True)) for row in body]
+    return [dict(row) for row in rows or []]
+
+
+def fetched(store, query):
+    with store.sql(query).cursor() as cursor:
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, map(plain, row), strict=True)) for row in cursor.fetchall()]
+
+
+def plain(value):
+    return value.isoformat(" ") if isinstance(value, datetime) else value
+
+
+def same(actual, expected):
+    if isinstance(actual, float) and isinstance(expected, float | int):
+        return math.isclose(actual, expected, rel_tol=RELATIVE_ERROR)
+    return type(actual) is type(expected) and actual == expected
