@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.udfs import bootstrap_batches, palindrome, poster_batches, poster_comparisons
-from warehouse.udfs.poster_types import DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
+from warehouse.udfs import (
+    annotation_pairs,
+    bootstrap_batches,
+    palindrome,
+    poster_batches,
+    poster_comparisons,
+    poster_events,
+)
+from warehouse.udfs.poster_types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +54,7 @@ UDFS: tuple[Udf, ...] = (
     Udf("schema_exact", ("VARCHAR",), "BOOLEAN", poster_batches.schema_exact_batch),
     Udf("string_score", _TEXT_PAIR, "DOUBLE", poster_batches.string_score_batch),
     Udf("poster_score", _TEXT_PAIR, POSTER_SCORE, poster_batches.score_batch),
-    Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, poster_batches.matches_batch),
+    Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, poster_events.explain_batch),
     Udf(
         "bootstrap_interval",
         (_SCORES,),
@@ -63,5 +70,6 @@ UDFS: tuple[Udf, ...] = (
     ),
     Udf("holm", (_SCORES,), "DOUBLE[]", bootstrap_batches.holm_batch),
     Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, poster_comparisons.compare_pairs_batch),
+    Udf("annotation_agreement", _TEXT_PAIR, AGREEMENT, annotation_pairs.compare_batch),
     Udf("population_std", (_SCORES,), "DOUBLE", poster_comparisons.population_std_batch),
 )

@@ -44,11 +44,13 @@ POSTER_SCORE = _struct(
 POSTER_PAIRS = _struct(
     {
         "assignment": "VARCHAR",
-        "gold": "INTEGER",
-        "prediction": "INTEGER",
+        "gold_index": "INTEGER",
+        "predicted_index": "INTEGER",
         "similarity": "DOUBLE",
         "core_similarity": "DOUBLE",
-        "fields": _struct(dict.fromkeys(EVENT_FIELDS, "DOUBLE")),
+        **{f'"{name}"': "DOUBLE" for name in EVENT_FIELDS},
+        "gold_event": "VARCHAR",
+        "predicted_event": "VARCHAR",
     }
 )
 POSTER_PAIRS += "[]"
@@ -72,3 +74,10 @@ PAIRS = _struct(
     }
 )
 PAIRS += "[]"
+
+AGREEMENT = _struct(
+    {
+        **dict.fromkeys(("events_a", "events_b", "dates_equal", "venues_equal"), "INTEGER"),
+        "differences": "STRUCT(field VARCHAR, value_a VARCHAR, value_b VARCHAR)[]",
+    }
+)
