@@ -227,7 +227,7 @@ def _log_extras(tasks: list[Row], selection: Selection, exported: Exported) -> R
         extras |= _json(text) or {}
     if selection.with_extras:
         return extras
-    exported.left_out.update(extras)
+    exported.left_out.update(list(extras))
     return {}
 
 

@@ -49,6 +49,8 @@ def import_(
     """
     from ingest.importing import Options, import_paths
 
+    if run_as is not None and not run_as.strip():
+        raise click.BadParameter("the name is empty", param_hint="--as")
     options = Options(run_as, replace, strict, redact, restore)
     summary = import_paths(open_store(path).lake, paths, options, _track)
     _print_summary(summary)

@@ -141,6 +141,7 @@ class _Import:
         self._new: dict[SourceKey, Source] = {}
         self._beside: dict[Path, None] = {}
         self._taken: set[Path] = set()
+        self._renamed: set[RunKey] = set()
 
     def take(self, paths: Iterable[Path]) -> None:
         """Read files and add what is new, so many at a time that memory stays flat."""
@@ -226,6 +227,9 @@ class _Import:
         model_path = reading.rows["runs"][0]["model_path"]
         self._beside |= dict.fromkeys(files_beside(file.path, model_path))
         if self._options.run_as is not None:
+            self._renamed.add(reading.run)
+            if len(self._renamed) > 1:
+                raise BadInput("`--as` names one run, and these are several: import them singly")
             reading.run = (reading.run[0], self._options.run_as)
             for row in (*reading.rows["runs"], *reading.rows["results"]):
                 row["run_id"] = self._options.run_as
@@ -283,8 +287,6 @@ class _Import:
         self._name_violations(file, reading)
         if settled.generation is not None:
             self.summary.runs.add(settled.generation.run)
-            if self._options.run_as is not None and len(self.summary.runs) > 1:
-                raise BadInput("`--as` names one run, and these are several: import them singly")
 
     def _name_violations(self, file: SourceFile, reading: Reading) -> None:
         room = _VIOLATIONS_NAMED - len(self.summary.violations)

@@ -117,7 +117,8 @@ def _check_header(
     header: Fields, run_date: str | None, model_path: str | None, template: str | None
 ) -> None:
     if run_date is not None and not is_date(run_date):
-        header.report(_line(header, "date"), "date", "date", f"{run_date!r} is not YYYY-MM-DD")
+        message = f"{run_date!r} is no calendar date of the form YYYY-MM-DD"
+        header.report(_line(header, "date"), "date", "date", message)
     if model_path is not None and not _MODEL_PATH.fullmatch(model_path):
         message = f"{model_path!r} is not models/<model>-<variation-index>.yaml"
         header.report(_line(header, "model"), "model", "model_path", message)
@@ -202,7 +203,7 @@ def _metadata(task: Fields, extra: dict[str, object]) -> Row:
     node = task.node("metadata")
     if not isinstance(node, Mapping):
         if node is not None:
-            extra["metadata"] = value_of(node)
+            extra["metadata"] = task.plain("metadata")
         return {}
     fields = Fields(node, f"{task.path}metadata.", task.violations)
     row = {

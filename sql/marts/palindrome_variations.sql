@@ -15,25 +15,37 @@ log_names AS (
     FROM runs
 ),
 
+calls AS (
+    SELECT
+        suite,
+        run_id,
+        model_path,
+        model,
+        recorded_model,
+        parameters,
+        run_date,
+        regexp_replace(regexp_replace(model_path, '^models/', ''), '\.yaml$', '') AS stem,
+        regexp_replace(stem, '-[1-9][0-9]*$', '') AS stem_without_index
+    FROM results
+    WHERE suite = 'palindrome'
+),
+
 used AS (
     SELECT
-        results.model_path,
-        any_value(results.model) AS model,
-        any_value(results.parameters) AS parameters,
-        any_value(coalesce(model_files.name, results.recorded_model)) AS known_name,
-        regexp_replace(
-            regexp_replace(results.model_path, '^models/', ''), '\.yaml$', ''
-        ) AS stem,
-        regexp_replace(stem, '-[1-9][0-9]*$', '') AS stem_without_index,
+        calls.model_path,
+        calls.model,
+        calls.parameters,
+        any_value(coalesce(model_files.name, calls.recorded_model)) AS known_name,
+        any_value(calls.stem) AS stem,
+        any_value(calls.stem_without_index) AS stem_without_index,
         bool_or(ends_with(
-            log_names.source_name, results.run_date || '-' || stem_without_index || '.yaml'
+            log_names.source_name, calls.run_date || '-' || calls.stem_without_index || '.yaml'
         )) AS is_log_without_index,
-        min(results.run_date) AS first_use
-    FROM results
+        min(calls.run_date) AS first_use
+    FROM calls
     JOIN log_names USING (suite, run_id)
-    LEFT JOIN model_files ON results.model_path = model_files.model_path
-    WHERE results.suite = 'palindrome'
-    GROUP BY results.model_path, results.recorded_model, results.parameters
+    LEFT JOIN model_files ON calls.model_path = model_files.model_path
+    GROUP BY calls.model_path, calls.model, calls.parameters
 ),
 
 named AS (
