@@ -30,5 +30,4 @@ LEFT JOIN adjudicated
     ON fields.suite = adjudicated.suite
     AND fields.task_set = adjudicated.task_set
     AND fields.task_id = adjudicated.task_id
-ORDER BY
-    fields.suite, fields.task_set, fields.task_id, fields.annotator_a, fields.annotator_b, field
+ORDER BY suite, task_set, task_id, annotator_a, annotator_b, field

@@ -63,11 +63,4 @@ SELECT
 FROM answers
 LEFT JOIN latest_scores
     ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
-ORDER BY
-    answers.suite,
-    answers.pass_rate DESC NULLS LAST,
-    latest_scores.score DESC NULLS LAST,
-    answers.n_judged DESC,
-    answers.provider,
-    answers.model,
-    answers.settings
+ORDER BY suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings

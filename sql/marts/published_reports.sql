@@ -19,8 +19,8 @@ SELECT
     form,
     published_at,
     published_on,
-    label,
-    run_id,
+    any_value(label) AS label,
+    any_value(run_id) AS run_id,
     model,
     CAST(any_value(value) FILTER (metric = 'posters') AS BIGINT) AS posters,
     any_value(value) FILTER (metric = 'app_quality_score') AS app_quality_score,
@@ -41,5 +41,5 @@ SELECT
     ) = 1 AS is_best_of_day
 FROM figures
 WHERE NOT starts_with(metric, 'difference from ')
-GROUP BY suite, report, form, published_at, published_on, label, run_id, model
+GROUP BY suite, report, form, published_at, published_on, model
 ORDER BY published_at, report, place, model

@@ -29,7 +29,11 @@ def align(a: object, b: object) -> list[Pair]:
     ]
     alone_a = set(range(len(ours))) - {place for place, _ in found}
     alone_b = set(range(len(theirs))) - {place for _, place in found}
-    return [*found, *((at, None) for at in sorted(alone_a)), *((None, at) for at in sorted(alone_b))]
+    return [
+        *found,
+        *((at, None) for at in sorted(alone_a)),
+        *((None, at) for at in sorted(alone_b)),
+    ]
 
 
 def differences(a: object, b: object) -> list[Row]:
