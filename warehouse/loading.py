@@ -119,7 +119,7 @@ def _find_touched(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch
 
 
 def _told_by_several_files(batch: Batch) -> Iterator[RunKey]:
-    """Give the runs of a batch that may hold a content twice: a log, and the log that it grew to."""
+    """Give the runs that may be twice in a batch: a log, and the log that it grew to."""
     told = Counter(g for source in batch.sources for g in source.generations)
     return (generation.run for generation, count in told.items() if count > 1)
 
