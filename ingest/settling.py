@@ -61,7 +61,7 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
         opens a new generation.
     >>>>>>> tests
 
-        Args:
+    Args:
             reading: of one file.
             contents: what the lake, and this import so far, hold of the runs.
             replace: whether a conflict opens a new generation.
