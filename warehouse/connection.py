@@ -67,9 +67,13 @@ def open_for_reading(
 
 
 @contextmanager
-def open_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database of its own, to read Parquet files with."""
-    connection = duckdb.connect()
+def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an empty database of its own, to read files with.
+
+    Args:
+        threads: of one query; None for as many as there are processors.
+    """
+    connection = duckdb.connect(config={} if threads is None else {"threads": threads})
     try:
         yield connection
     finally:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from warehouse.batch import Forgotten, Generation, Source
@@ -173,6 +174,11 @@ class BatchWriter:
         if len(buffer) >= ROWS_PER_GROUP:
             self._flush(table)
 
+    def add_table(self, table: Table, rows: pa.Table) -> None:
+        """Add rows of a table's whole schema, as they are, at once."""
+        self._flush(table)
+        self._parquet(table).write_table(rows)
+
     def path(self, table: Table) -> Path:
         """Give the path for a Parquet file that the caller writes whole, by other means."""
         return self._folder / f"{table.name}.parquet"
@@ -220,17 +226,19 @@ class BatchWriter:
 
     def _flush(self, table: Table) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         rows = self._buffers.pop(table.name, [])
-        if not rows:
-            return
-        schema = arrow_schema(table)
+        if rows:
+            self._parquet(table).write_table(pa.Table.from_pylist(rows, arrow_schema(table)))
+
+    def _parquet(self, table: Table) -> pq.ParquetWriter:
+        import pyarrow.parquet as pq
+
         if table.name not in self._writers:
             self._writers[table.name] = pq.ParquetWriter(
-                self.path(table), schema, compression="zstd"
+                self.path(table), arrow_schema(table), compression="zstd"
             )
-        self._writers[table.name].write_table(pa.Table.from_pylist(rows, schema))
+        return self._writers[table.name]
 
     def _finish_files(self) -> None:
         for table in TABLES:
