@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,6 @@ class Dataset:
         posters: ids, in the order of the manifest.
         hashes: SHA-256 of URL list and manifest, with their paths.
         seeds: seeds that the ground truth's metas record.
-        label: `gold` or `silver`, as the import says.
     """
 
     name: str
@@ -56,31 +56,26 @@ class Dataset:
     posters: list[str]
     hashes: dict[str, Any]
     seeds: set[int]
-    label: str
 
 
-def read_dataset(
-    workspace: Workspace, read: ReadBytes, gold: GoldClaim | None
-) -> tuple[Dataset, Reading]:
+def read_dataset(workspace: Workspace, read: ReadBytes) -> tuple[Dataset, Reading]:
     """Read manifest, ground truth and annotations."""
     reading = Reading("poster dataset")
     entries = _entries(workspace, read, reading)
     version = content_hash("dataset", [_identity(entry) for entry in entries])
     ground_truth = read_quartets(workspace.base / "ground_truth", read)
-    label = "gold" if gold is not None else "silver"
     dataset = Dataset(
         name=workspace.name,
         version=version,
         posters=[entry["id"] for entry in entries],
         hashes=_hashes(workspace, read),
         seeds=seeds_of(ground_truth.values()),
-        label=label,
     )
     reading.rows["tasks"] = [
         _task_row(workspace, dataset, entry, seq) for seq, entry in enumerate(entries, 1)
     ]
     reading.rows["annotations"] = [
-        _record_row(dataset, poster, quartet, gold) for poster, quartet in ground_truth.items()
+        _record_row(dataset, poster, quartet) for poster, quartet in ground_truth.items()
     ] + list(annotator_rows(dataset.name, workspace.base / "annotations", read))
     return dataset, reading
 
@@ -178,20 +173,26 @@ def _image_sha256(workspace: Workspace, entry: dict[str, Any]) -> str | None:
     return None
 
 
-def _record_row(dataset: Dataset, poster: str, quartet: Quartet, gold: GoldClaim | None) -> Row:
-    """Make the row of a ground truth record: a model's, or as the import declares."""
-    if gold is None:
-        model = quartet.meta.get("model")
-        annotator = utf8(model) if isinstance(model, str) else None
-        return _annotation(dataset.name, poster, quartet, annotator, kind="model", label="silver")
-    claim = {"annotators": list(gold.annotators), "adjudicated_by": gold.adjudicated_by}
-    row = _annotation(
-        dataset.name, poster, quartet, gold.adjudicated_by, kind="declared", label="gold"
-    )
-    row["label_basis"] = "declared"
-    row["meta"] = json_text({**quartet.meta, "declared": claim})
-    row["content_id"] = content_hash(row["content_id"], claim)
-    return row
+def declare_gold(reading: Reading, claim: GoldClaim) -> None:
+    """Declare a dataset's ground truth as settled by people elsewhere, which is not proven here."""
+    who = {"annotators": list(claim.annotators), "adjudicated_by": claim.adjudicated_by}
+    for row in reading.rows.get("annotations", ()):
+        if row["kind"] == "model":
+            row |= {
+                "content_id": content_hash(row["content_id"], who),
+                "kind": "declared",
+                "label": "gold",
+                "label_basis": "declared",
+                "annotator": claim.adjudicated_by,
+                "meta": json_text({**json.loads(row["meta"] or "{}"), "declared": who}),
+            }
+
+
+def _record_row(dataset: Dataset, poster: str, quartet: Quartet) -> Row:
+    """Make the row of a ground truth record: a model's, until somebody says otherwise."""
+    model = quartet.meta.get("model")
+    annotator = utf8(model) if isinstance(model, str) else None
+    return _annotation(dataset.name, poster, quartet, annotator, kind="model", label="silver")
 
 
 def _annotation(

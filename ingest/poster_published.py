@@ -7,14 +7,13 @@ a ledger can be written from them again.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ingest.poster_files import files_in, number, read_document, text_of
-from ingest.reading import Reading, Reject, SourceFile
+from ingest.reading import Reading, Reject
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
 
@@ -44,7 +43,7 @@ _HEADER_COLUMNS = {
 }  # fmt: skip
 
 
-def read_published(folder: Path, read: ReadBytes) -> tuple[SourceFile, Reading]:
+def read_published(folder: Path, read: ReadBytes) -> Reading:
     """Read a published folder."""
     reading = Reading("published poster report")
     texts = {p.name: read(p) for p in files_in(folder) if p.name in _TEXTS}
@@ -61,10 +60,10 @@ def read_published(folder: Path, read: ReadBytes) -> tuple[SourceFile, Reading]:
         *_model_rows(report, rows),
         *_comparison_rows(report, pairs),
     ]
-    return _finish(folder, reading)
+    return reading
 
 
-def read_ledger(path: Path, read: ReadBytes) -> tuple[SourceFile, Reading]:
+def read_ledger(path: Path, read: ReadBytes) -> Reading:
     """Read an experiment ledger: a line for each model of each published report."""
     reading = Reading("poster ledger")
     csv.field_size_limit(2**27)
@@ -76,15 +75,7 @@ def read_ledger(path: Path, read: ReadBytes) -> tuple[SourceFile, Reading]:
     except csv.Error as error:
         reading.rejects.append(Reject(f"no ledger from here on: {error}", lines.line_num))
     reading.rows["published"] = rows
-    return _finish(path, reading)
-
-
-def _finish(path: Path, reading: Reading) -> tuple[SourceFile, Reading]:
-    data = json_text([row["content_id"] for row in reading.rows["published"]]).encode()
-    source = SourceFile(path, data, hashlib.sha256(data).hexdigest())
-    for row in reading.rows["published"]:
-        row["file_sha256"] = source.sha256
-    return source, reading
+    return reading
 
 
 def _report(

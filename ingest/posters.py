@@ -14,24 +14,29 @@ from ingest.poster_files import (
     artifact_rows,
     files_in,
     folders_in,
+    is_image,
     number,
     read_document,
     read_quartets,
 )
+from ingest.poster_layout import find_workspace
 from ingest.poster_published import read_ledger, read_published
 from ingest.poster_results import judgement_row, result_rows
-from ingest.reading import Reading, SourceFile
+from ingest.reading import Reading
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ingest.poster_dataset import Dataset, GoldClaim
+    from ingest.poster_dataset import Dataset
     from ingest.poster_files import Quartet, ReadBytes
     from ingest.poster_layout import RunFolder, Workspace
+    from ingest.reading import SourceFile
     from warehouse.lake import Row
+
+    ReadFile = Callable[[Path], SourceFile | None]
 
 _RUN_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})-\d{6}")
 _REPORT_TEXTS = {
@@ -41,25 +46,61 @@ _REPORT_TEXTS = {
 }
 
 
-def read_workspace(
-    workspace: Workspace, read: ReadBytes, gold: GoldClaim | None = None
-) -> Iterator[tuple[SourceFile, Reading]]:
-    """Read a workspace: its dataset, its runs, what it has published, its ledgers.
+def is_workspace(path: Path) -> bool:
+    """Tell whether a path is a poster workspace, or the `benchmark/` of one."""
+    return path.is_dir() and find_workspace(path) is not None
 
-    Args:
-        workspace: where.
-        read: gives the bytes of a file.
-        gold: what the import says of the ground truth; without it, it is silver.
-    """
-    dataset, reading = read_dataset(workspace, read, gold)
-    yield _source(workspace.manifest, reading), reading
+
+def read_workspace(path: Path, read: ReadFile) -> Iterator[Reading]:
+    """Read a workspace: its dataset, its runs, what it has published, its ledgers."""
+    workspace = find_workspace(path)
+    if workspace is None:
+        return
+    seen = Seen(read)
+    dataset, reading = read_dataset(workspace, seen)
+    yield seen.into(reading)
     for run in workspace.runs:
-        reading = read_run(workspace, dataset, run, read)
-        yield _source(run.folder, reading), reading
+        yield seen.into(read_run(workspace, dataset, run, seen))
     for folder in workspace.published:
-        yield read_published(folder, read)
-    for path in workspace.ledgers:
-        yield read_ledger(path, read)
+        yield seen.into(read_published(folder, seen))
+    for ledger in workspace.ledgers:
+        yield seen.into(read_ledger(ledger, seen))
+
+
+def read_published_folder(path: Path, read: ReadFile) -> Iterator[Reading]:
+    """Read a published folder that stands alone."""
+    seen = Seen(read)
+    yield seen.into(read_published(path, seen))
+
+
+def read_ledger_file(path: Path, read: ReadFile) -> Iterator[Reading]:
+    """Read a ledger that stands alone."""
+    seen = Seen(read)
+    yield seen.into(read_ledger(path, seen))
+
+
+class Seen:
+    """Reads files, and notes them for the reading that they are part of; images are not noted."""
+
+    def __init__(self, read: ReadFile) -> None:
+        self._read = read
+        self._files: list[SourceFile] = []
+
+    def __call__(self, path: Path) -> bytes | None:
+        """Give the bytes of a file; None where it is not there or cannot be read."""
+        if not path.is_file():
+            return None
+        file = self._read(path)
+        if file is None:
+            return None
+        if not is_image(file.data):
+            self._files.append(file)
+        return file.data
+
+    def into(self, reading: Reading) -> Reading:
+        """Hand over the files that were read since the last reading."""
+        reading.files, self._files = self._files, []
+        return reading
 
 
 def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadBytes) -> Reading:
@@ -98,25 +139,13 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     return reading
 
 
-def _source(path: Path, reading: Reading) -> SourceFile:
-    """Stand for many files by a hash of all that was read of them."""
-    ids = {table: sorted(row["content_id"] for row in rows) for table, rows in reading.rows.items()}
-    data = json_text(ids).encode()
-    source = SourceFile(path, data, hashlib.sha256(data).hexdigest())
-    for rows in reading.rows.values():
-        for row in rows:
-            row["file_sha256"] = source.sha256
-    return source
-
-
 def _run_row(
     workspace: Workspace, dataset: Dataset, run: RunFolder, config: Row, read: ReadBytes
 ) -> Row:
     report = run.folder / "report"
-    has_report = report.is_dir()
-    meta = read_document(read(report / "meta.json") if has_report else None).value
+    meta = read_document(read(report / "meta.json")).value
     recorded = meta if isinstance(meta, dict) else {}
-    summary = read_document(read(report / "summary.json") if has_report else None)
+    summary = read_document(read(report / "summary.json"))
     config |= {
         "generated_at": recorded.get("generated_at"),
         "report_source": workspace.relative(report),

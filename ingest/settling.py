@@ -53,20 +53,15 @@ class Settled:
 def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: bool) -> Settled:
     """Settle what of a reading is new, and note it in `contents`.
 
-        The same rows again, or a part of them, change nothing. A log that has grown adds its new
-        rows, and one that says something else of the run as a whole adds that. One that lacks rows
-    <<<<<<< HEAD
-        which are there, and has rows which are not, conflicts: it is refused, or with `replace` opens
-        a new generation.
-    =======
-        which are there, and has rows which are not, conflicts: it is refused, or with `replace`
-        opens a new generation.
-    >>>>>>> tests
+    The same rows again, or a part of them, change nothing. A log that has grown adds its new
+    rows, and one that says something else of the run as a whole adds that. One that lacks rows
+    which are there, and has rows which are not, conflicts: it is refused, or with `replace` opens
+    a new generation.
 
     Args:
-            reading: of one file.
-            contents: what the lake, and this import so far, hold of the runs.
-            replace: whether a conflict opens a new generation.
+        reading: of one file.
+        contents: what the lake, and this import so far, hold of the runs.
+        replace: whether a conflict opens a new generation.
     """
     if reading.run is None:
         outcome = Outcome.IMPORTED if reading.rows else Outcome.QUARANTINED
