@@ -22,7 +22,8 @@ _LEAST_ANNOTATORS = 2
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+# One path that may not be read must not keep the others out: the import says so itself.
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 @click.option("--as", "run_as", metavar="NEW_ID", help="Import the one run under another id.")
 @click.option("--replace", is_flag=True, help="Let a conflicting log take its run's place.")
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")

@@ -47,14 +47,14 @@ def find_files(paths: Iterable[Path], claims: Callable[[Path], bool]) -> Found:
     """
     found = Found()
     for path in paths:
-        if not path.exists():
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
             found.missing.append(path)
-        elif _is_regular_or_folder(path) and claims(path):
-            found.units.append(path)
-        elif path.is_dir():
-            _find_in_folder(path, found, claims)
+        except OSError as error:
+            found.problems.append((path, _reason(error)))
         else:
-            _add(path, found)
+            _find(path, found, claims, is_folder=is_folder)
     found.files = _each_once(found.files)
     found.units = _each_once(found.units)
     return found
@@ -64,13 +64,18 @@ def _each_once(paths: list[Path]) -> list[Path]:
     return sorted({os.path.realpath(path): path for path in reversed(paths)}.values())
 
 
-def _is_regular_or_folder(path: Path) -> bool:
-    return path.is_file() or path.is_dir()
+def _find(path: Path, found: Found, claims: Callable[[Path], bool], *, is_folder: bool) -> None:
+    if claims(path):
+        found.units.append(path)
+    elif is_folder:
+        _find_in_folder(path, found, claims)
+    else:
+        _add(path, found)
 
 
 def _find_in_folder(root: Path, found: Found, claims: Callable[[Path], bool]) -> None:
     def on_error(error: OSError) -> None:
-        found.problems.append((Path(error.filename), error.strerror or "cannot be read"))
+        found.problems.append((Path(error.filename), _reason(error)))
 
     for folder, subfolders, names in os.walk(root, onerror=on_error):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
@@ -100,19 +105,25 @@ def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:
 
 
 def _leaves(path: Path, root: Path) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
+    # `Path.resolve` would raise where links lead in a circle.
+    target = Path(os.path.realpath(path))
+    return path.is_symlink() and not target.is_relative_to(os.path.realpath(root))
 
 
 def _add(path: Path, found: Found) -> None:
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
-        found.problems.append((path, error.strerror or "cannot be read"))
+        found.problems.append((path, _reason(error)))
         return
     if is_file:
         found.files.append(path)
     else:
         found.problems.append((path, "neither a file nor a folder"))
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or "cannot be read"
 
 
 def _looks_like_log(path: Path) -> bool:

@@ -7,6 +7,7 @@ killed leaves nothing behind, and can be given again.
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ class _Files:
         """Read files, then the task and model files beside them, and add what is new."""
         self._take(paths)
         taken = self._ledger.taken
-        self._take(sorted(path for path in self._beside if path.resolve() not in taken))
+        self._take(sorted(path for path in self._beside if os.path.realpath(path) not in taken))
 
     def _take(self, paths: Iterable[Path]) -> None:
         # So many at a time that memory stays flat.

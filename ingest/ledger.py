@@ -7,6 +7,7 @@ with all that could not be used of it.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ class Ledger:
         self.batches = batches
         self.writer = writer
         self.current = current_generations(g for b in batches for g in b.generations)
-        self.taken: set[Path] = set()
+        self.taken: set[str] = set()
         self._renamed: set[RunKey] = set()
         self._sources = {(s.sha256, s.name, s.run_as): s for b in batches for s in b.sources}
         self._forgotten = forgotten_files(batches)
@@ -104,7 +105,7 @@ class Ledger:
 
     def bytes_of(self, path: Path) -> SourceFile | None:
         """Read a file; None, with a row in quarantine, where it cannot be read."""
-        self.taken.add(path.resolve())
+        self.taken.add(os.path.realpath(path))
         try:
             size = path.stat().st_size
             if size > _LARGEST_READ_BYTES:
@@ -237,7 +238,7 @@ class Ledger:
             self.summary.violations.append(f"{utf8(place)}: {violation.message}")
 
     def _key(self, file: SourceFile) -> SourceKey:
-        return file.sha256, utf8(file.path.name), self.options.run_as
+        return file.sha256, file.name, self.options.run_as
 
 
 def forgotten_files(batches: Iterable[Batch]) -> set[str]:

@@ -94,7 +94,7 @@ def _run_row(file: SourceFile, header: Fields) -> Row:
     model_path = header.text("model", required=True)
     template = header.text("prompt_template", required=True)
     _check_header(header, run_date, model_path, template)
-    _check_file_name(header, file.path.name, run_date, model_path)
+    _check_file_name(header, file.name, run_date, model_path)
     extra = header.further(_LOG_KEYS)
     return {
         "suite": SUITE,
@@ -106,7 +106,7 @@ def _run_row(file: SourceFile, header: Fields) -> Row:
         "task_set": SUITE,
         "prompt_template": template,
         "template_hash": content_hash(template) if template is not None else None,
-        "source_name": file.path.name,
+        "source_name": file.name,
         "record_keys": json_text([key for key, _ in header.mapping.items]),
         "extra": json_text(extra) if extra else None,
         "file_sha256": file.sha256,

@@ -55,8 +55,8 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
 
     The same rows again, or a part of them, change nothing. A log that has grown adds its new
     rows, and one that says something else of the run as a whole adds that. One that lacks rows
-    which are there, and has rows which are not, conflicts: it is refused, or with `replace` opens
-    a new generation.
+    which are there, and has rows which are not, conflicts: it is refused, or with `replace`
+    opens a new generation.
 
     Args:
         reading: of one file.
