@@ -174,11 +174,13 @@ def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]
 
 
 def _create(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute("CREATE SCHEMA scores; CREATE SCHEMA checks")
+    # One transaction: each statement by itself would wait for the disk.
+    connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
     loading.create_tables(connection)
     connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
     connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
     scoring.create_duplicate_calls(connection)
+    connection.execute("COMMIT")
 
 
 def _increment(
