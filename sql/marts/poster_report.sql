@@ -6,6 +6,7 @@
 -- app_quality_low, app_quality_high, app_core_low, app_core_high: bounds of the 95 % interval
 -- avg_score, schema_ok_rate: the judge's
 -- schema_exact_rate: the JSON Schema taken literally; schema_strict_rate is the original's check
+-- prediction_cost_usd and the other costs: of the whole run, in every part
 -- app_quality_mean, app_core_mean: unrounded
 WITH parts AS (
     SELECT *, 'all' AS part FROM scores.poster_scores
