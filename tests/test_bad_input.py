@@ -12,6 +12,7 @@ from support import (
     bring_in,
     child,
     command,
+    digests,
     environment,
     log,
     shell,
@@ -98,10 +99,16 @@ def test_a_wrong_type_in_every_field_of_a_task(store, tmp_path, value):
         assert {"tasks[0].timestamp", "tasks[1].prompt", "tasks[2].answer"} <= fields
     if not isinstance(value, bool):
         assert "tasks[3].is_correct" in fields
-    for (view,) in store.sql(
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
-    ).fetchall():
-        store.sql(f"FROM {view}").fetchall()
+
+
+def test_every_view_stands_wrong_types(store, tmp_path):
+    for n, value in enumerate(WRONG):
+        tasks = [task(20 * n + at, **{field: value}) for at, field in enumerate(TASK_FIELDS)]
+        bring_in(
+            store, write_log(tmp_path / f"{n}.yaml", log(tasks=tasks, model=f"models/{n}.yaml"))
+        )
+    views = digests(store)  # reads every row of every view
+    assert views["main.results"].startswith(f"{len(WRONG) * len(TASK_FIELDS)} rows")
 
 
 @pytest.mark.parametrize("value", WRONG, ids=repr)
@@ -368,7 +375,7 @@ def full_at(n_bytes):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 
 
-@pytest.mark.parametrize("n_bytes", [0, 100, 3_000, 9_000])
+@pytest.mark.parametrize("n_bytes", [0, 3_000])
 def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
     bring_in(store, write_log(tmp_path / "a.yaml", log(date="2026-01-01")))
     before = store.lake.batch_names()
@@ -382,7 +389,7 @@ def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(302,)]
 
 
-@pytest.mark.parametrize("n_bytes", [0, 5_000, 400_000, 1_500_000])
+@pytest.mark.parametrize("n_bytes", [0, 400_000])
 @pytest.mark.parametrize("has_warehouse", [False, True])
 def test_a_full_disk_at_the_sync(store, tmp_path, n_bytes, has_warehouse):
     bring_in(store, write_log(tmp_path / "a.yaml", log(range(5))))
