@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,11 @@ def _opened(
             registered.append(udf.name)
         yield connection
     finally:
+        # A result left half read, or a transaction that failed, must not hide what went wrong.
+        with suppress(duckdb.Error):
+            connection.fetchall()
+        with suppress(duckdb.Error):
+            connection.rollback()
         # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
         for name in registered:
             connection.remove_function(name)

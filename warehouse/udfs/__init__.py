@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warehouse.udfs import palindrome
+from warehouse.udfs.tools import detect_tools_batch
+from warehouse.udfs.validators import validate_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,4 +34,11 @@ class Udf:
 UDFS: tuple[Udf, ...] = (
     Udf("palindrome_answer", ("VARCHAR",), "VARCHAR", palindrome.extract_answers),
     Udf("palindrome_correct", ("VARCHAR", "VARCHAR"), "BOOLEAN", palindrome.are_correct),
+    Udf("openclaw_tools", ("VARCHAR",), "VARCHAR[]", detect_tools_batch),
+    Udf(
+        "openclaw_verdict",
+        ("VARCHAR", "VARCHAR"),
+        "STRUCT(objective_pass BOOLEAN, violation VARCHAR, parsed_output VARCHAR)",
+        validate_batch,
+    ),
 )
