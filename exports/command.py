@@ -20,6 +20,7 @@ def export() -> None:
 
     \b
       evalstore export palindrome --to out/
+      evalstore export openclaw --run 20260213_235930 --to out/
     """
 
 
@@ -77,3 +78,29 @@ def palindrome(
         raise CheckFailed(
             f"{exported.obstacles.total()} results do not fit the specification and were left out"
         )
+
+
+@export.command()
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for runs/.",
+)
+@click.option("--run", metavar="ID", help="Only this run.")
+@click.pass_obj
+def openclaw(path: Path, folder: Path, run: str | None) -> None:
+    """Export OpenClaw run folders: runs/<run_id>/ with results, summary and snapshots.
+
+    \b
+      evalstore export openclaw --to out/
+      evalstore export openclaw --run 20260213_235930 --to out/
+    """
+    from exports.openclaw import export_openclaw
+
+    exported = export_openclaw(open_store(path), folder, run)
+    for text in exported.notes:
+        note(text)
+    for file in exported.paths:
+        click.echo(file)
