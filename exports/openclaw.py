@@ -118,9 +118,7 @@ def _rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
 
 def _folder_name(run_id: str) -> str:
     if run_id in {"", ".", ".."} or set(run_id) & set("/\\\0"):
-        raise BadInput(
-            f"the run's id {run_id!r} cannot be a folder's name: import it `--as` another"
-        )
+        raise BadInput(f"the run's id {run_id!r} cannot name a folder: import it `--as` another")
     return run_id
 
 
