@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import duckdb
 
 from warehouse.batch import Generation, RunKey, current_generations
 from warehouse.connection import open_in_memory
@@ -19,9 +22,8 @@ from warehouse.schemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    import duckdb
     import pyarrow as pa
 
     from warehouse.batch import Batch
@@ -91,7 +93,7 @@ def read_contents(
     """Read what the lake holds of the given runs; those that it does not have are left out."""
     held = _Held(lake, batches, set(runs))
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
-    with open_in_memory() as connection:
+    with open_in_memory() as connection, _damage_named(lake, batches):
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):
                 contents[suite, run_id].added.add(content_id)
@@ -111,7 +113,7 @@ def read_places(lake: Lake, batches: Sequence[Batch], run: RunKey) -> pa.Table:
     import pyarrow as pa
 
     held = _Held(lake, batches, {run})
-    with open_in_memory() as connection:
+    with open_in_memory() as connection, _damage_named(lake, batches):
         return pa.concat_tables(
             held.relation(connection, table, ["content_id", "seq"]).to_arrow_table()
             for table in (RESULTS, EVENTS)
@@ -121,7 +123,7 @@ def read_places(lake: Lake, batches: Sequence[Batch], run: RunKey) -> pa.Table:
 def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
     """Read the content ids of a run's headers and snapshots."""
     held = _Held(lake, batches, {run})
-    with open_in_memory() as connection:
+    with open_in_memory() as connection, _damage_named(lake, batches):
         return {
             content_id
             for table in ADDED
@@ -175,3 +177,18 @@ class _Held:
                 "generations": [g.generation for g in current],
             },
         )
+
+
+@contextmanager
+def _damage_named(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
+    """Say which file of the batches is damaged, where DuckDB could not read one.
+
+    Raises:
+        StoreDamaged: a file is missing or has other bytes than were written.
+    """
+    try:
+        yield
+    except duckdb.Error:
+        for batch in batches:
+            lake.verify(batch)
+        raise

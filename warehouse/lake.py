@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from warehouse.batch import Forgotten, Generation, Source
 
+# What a document raises that is valid JSON, or not even that, and no batch.
+_NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
 ROWS_PER_GROUP = 100_000
 
 Row = dict[str, Any]
@@ -60,14 +63,20 @@ class Lake:
         """
         path = self.path / name / "batch.json"
         try:
-            batch = batch_from_json(json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            document = json.loads(path.read_bytes())
+            # A newer version may have fields that this one does not know.
+            is_newer = document["schema_version"] > SCHEMA_VERSION
+            batch = None if is_newer else batch_from_json(document)
+        except (OSError, *_NOT_AS_WRITTEN) as error:
             raise StoreDamaged(f"{path}: not readable as a batch ({error})") from error
-        if batch.schema_version > SCHEMA_VERSION:
+        if batch is None:
             raise StoreNewer(
-                f"{path}: written by evalstore {batch.version} with schema version "
-                f"{batch.schema_version}, this is version {SCHEMA_VERSION}: install a newer one"
+                f"{path}: written by evalstore {document.get('version')} with schema version "
+                f"{document['schema_version']}, this is version {SCHEMA_VERSION}: install a newer "
+                "one"
             )
+        if batch.name != name:
+            raise StoreDamaged(f"{path}: tells of a batch {batch.name!r}, which lies elsewhere")
         return batch
 
     def current(self) -> list[Batch]:

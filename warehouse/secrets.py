@@ -15,7 +15,8 @@ SHAPES = (
     r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
 )
 _SHAPES = re.compile(SHAPES.encode())
-_MASK = b"[redacted]"
+# Without quotes around it, it is still a text in YAML, where brackets would begin a list.
+_MASK = b"(redacted)"
 
 
 def key_lines(data: bytes) -> list[int]:
