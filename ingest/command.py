@@ -50,7 +50,9 @@ def import_(
     from ingest.importing import Options, import_paths
 
     options = Options(run_as, replace, strict, redact, restore)
-    summary = import_paths(open_store(path).lake, paths, options, _track)
+    store = open_store(path)
+    store.absorb()
+    summary = import_paths(store.lake, paths, options, _track)
     _print_summary(summary)
     _fail_if_bad(summary)
 

@@ -101,10 +101,15 @@ class Lake:
                     f"{path}: SHA-256 is {actual[:12]}…, was {expected.sha256[:12]}… when written"
                 )
 
-    def write(self, command: str) -> BatchWriter:
-        """Begin a batch; it becomes visible with `BatchWriter.commit`."""
+    def write(self, command: str, *, name: str | None = None) -> BatchWriter:
+        """Begin a batch; it becomes visible with `BatchWriter.commit`.
+
+        Args:
+            command: what makes it.
+            name: a journal's ULID; a new one if not given.
+        """
         self._sweep()
-        return BatchWriter(self, command)
+        return BatchWriter(self, command, name)
 
     def remove(self, name: str) -> None:
         """Remove a batch that another one replaces."""
@@ -130,10 +135,10 @@ class Lake:
 class BatchWriter:
     """A batch being written. Use it as a context manager: without `commit` nothing remains."""
 
-    def __init__(self, lake: Lake, command: str) -> None:
+    def __init__(self, lake: Lake, command: str, name: str | None = None) -> None:
         from ulid import ULID
 
-        self.name = str(ULID())
+        self.name = name or str(ULID())
         self._lake = lake
         self._command = command
         self._folder = lake.staging / self.name
