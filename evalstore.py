@@ -28,6 +28,7 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
     ("show", "warehouse.commands.show:show", "Show a view: leaderboard, pass_rates, …"),
     ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
+    ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
     ("export", "exports.command:export", "Write the specification's files out again."),
     ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
     ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),

@@ -20,7 +20,8 @@ _MESSAGES_SHOWN = 50
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+# One path that may not be read must not keep the others out: the import says so itself.
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 @click.option("--as", "run_as", metavar="NEW_ID", help="Import the one run under another id.")
 @click.option("--replace", is_flag=True, help="Let a conflicting log take its run's place.")
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
@@ -49,6 +50,8 @@ def import_(
     """
     from ingest.importing import Options, import_paths
 
+    if run_as is not None and not run_as.strip():
+        raise click.BadParameter("the name is empty", param_hint="--as")
     options = Options(run_as, replace, strict, redact, restore)
     store = open_store(path)
     store.absorb()

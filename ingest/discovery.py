@@ -41,12 +41,14 @@ def find_files(paths: Iterable[Path]) -> Found:
     """
     found = Found()
     for path in paths:
-        if path.is_dir():
-            _find_in_folder(path, found)
-        elif not path.exists():
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
             found.missing.append(path)
+        except OSError as error:
+            found.problems.append((path, _reason(error)))
         else:
-            _add(path, found)
+            (_find_in_folder if is_folder else _add)(path, found)
     found.files = list({os.path.realpath(path): path for path in reversed(found.files)}.values())
     found.files.sort()
     return found
@@ -54,7 +56,7 @@ def find_files(paths: Iterable[Path]) -> Found:
 
 def _find_in_folder(root: Path, found: Found) -> None:
     def on_error(error: OSError) -> None:
-        found.problems.append((Path(error.filename), error.strerror or "cannot be read"))
+        found.problems.append((Path(error.filename), _reason(error)))
 
     for folder, subfolders, names in os.walk(root, onerror=on_error):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
@@ -75,19 +77,25 @@ def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:
 
 
 def _leaves(path: Path, root: Path) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(root.resolve())
+    # `Path.resolve` would raise where links lead in a circle.
+    target = Path(os.path.realpath(path))
+    return path.is_symlink() and not target.is_relative_to(os.path.realpath(root))
 
 
 def _add(path: Path, found: Found) -> None:
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
-        found.problems.append((path, error.strerror or "cannot be read"))
+        found.problems.append((path, _reason(error)))
         return
     if is_file:
         found.files.append(path)
     else:
         found.problems.append((path, "neither a file nor a folder"))
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or "cannot be read"
 
 
 def _looks_like_log(path: Path) -> bool:

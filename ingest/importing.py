@@ -8,6 +8,7 @@ killed leaves nothing behind, and can be given again.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING
@@ -140,7 +141,8 @@ class _Import:
         self._contents: dict[RunKey, RunContent] = {}
         self._new: dict[SourceKey, Source] = {}
         self._beside: dict[Path, None] = {}
-        self._taken: set[Path] = set()
+        self._taken: set[str] = set()
+        self._renamed: set[RunKey] = set()
 
     def take(self, paths: Iterable[Path]) -> None:
         """Read files and add what is new, so many at a time that memory stays flat."""
@@ -157,7 +159,9 @@ class _Import:
 
     def take_beside(self) -> None:
         """Read the task and model files beside the logs that were read."""
-        self.take(sorted(path for path in self._beside if path.resolve() not in self._taken))
+        self.take(
+            sorted(path for path in self._beside if os.path.realpath(path) not in self._taken)
+        )
 
     def finish(self) -> None:
         """Commit the batch, if it has anything that the lake lacks."""
@@ -179,7 +183,7 @@ class _Import:
             self._writer.add(QUARANTINE, [row])
 
     def _bytes_of(self, path: Path) -> SourceFile | None:
-        self._taken.add(path.resolve())
+        self._taken.add(os.path.realpath(path))
         try:
             size = path.stat().st_size
             if size > _LARGEST_READ_BYTES:
@@ -226,6 +230,9 @@ class _Import:
         model_path = reading.rows["runs"][0]["model_path"]
         self._beside |= dict.fromkeys(files_beside(file.path, model_path))
         if self._options.run_as is not None:
+            self._renamed.add(reading.run)
+            if len(self._renamed) > 1:
+                raise BadInput("`--as` names one run, and these are several: import them singly")
             reading.run = (reading.run[0], self._options.run_as)
             for row in (*reading.rows["runs"], *reading.rows["results"]):
                 row["run_id"] = self._options.run_as
@@ -283,8 +290,6 @@ class _Import:
         self._name_violations(file, reading)
         if settled.generation is not None:
             self.summary.runs.add(settled.generation.run)
-            if self._options.run_as is not None and len(self.summary.runs) > 1:
-                raise BadInput("`--as` names one run, and these are several: import them singly")
 
     def _name_violations(self, file: SourceFile, reading: Reading) -> None:
         room = _VIOLATIONS_NAMED - len(self.summary.violations)
@@ -293,7 +298,7 @@ class _Import:
             self.summary.violations.append(f"{utf8(place)}: {violation.message}")
 
     def _key(self, file: SourceFile) -> SourceKey:
-        return file.sha256, utf8(file.path.name), self._options.run_as
+        return file.sha256, file.name, self._options.run_as
 
     def _count(self, outcome: Outcome) -> None:
         self.summary.outcomes[outcome] += 1

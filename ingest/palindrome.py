@@ -94,7 +94,7 @@ def _run_row(file: SourceFile, header: Fields) -> Row:
     model_path = header.text("model", required=True)
     template = header.text("prompt_template", required=True)
     _check_header(header, run_date, model_path, template)
-    _check_file_name(header, file.path.name, run_date, model_path)
+    _check_file_name(header, file.name, run_date, model_path)
     extra = header.further(_LOG_KEYS)
     return {
         "suite": SUITE,
@@ -106,7 +106,7 @@ def _run_row(file: SourceFile, header: Fields) -> Row:
         "task_set": SUITE,
         "prompt_template": template,
         "template_hash": content_hash(template) if template is not None else None,
-        "source_name": file.path.name,
+        "source_name": file.name,
         "record_keys": json_text([key for key, _ in header.mapping.items]),
         "extra": json_text(extra) if extra else None,
         "file_sha256": file.sha256,
@@ -117,7 +117,8 @@ def _check_header(
     header: Fields, run_date: str | None, model_path: str | None, template: str | None
 ) -> None:
     if run_date is not None and not is_date(run_date):
-        header.report(_line(header, "date"), "date", "date", f"{run_date!r} is not YYYY-MM-DD")
+        message = f"{run_date!r} is no calendar date of the form YYYY-MM-DD"
+        header.report(_line(header, "date"), "date", "date", message)
     if model_path is not None and not _MODEL_PATH.fullmatch(model_path):
         message = f"{model_path!r} is not models/<model>-<variation-index>.yaml"
         header.report(_line(header, "model"), "model", "model_path", message)
@@ -202,7 +203,7 @@ def _metadata(task: Fields, extra: dict[str, object]) -> Row:
     node = task.node("metadata")
     if not isinstance(node, Mapping):
         if node is not None:
-            extra["metadata"] = value_of(node)
+            extra["metadata"] = task.plain("metadata")
         return {}
     fields = Fields(node, f"{task.path}metadata.", task.violations)
     row = {

@@ -50,7 +50,9 @@ def _rejected(file: SourceFile, reason: str, line: int | None = None) -> Reading
 def _read_task_file(file: SourceFile, node: Node) -> Reading:
     reading = Reading("palindrome task file")
     if isinstance(node, Mapping):
-        rows, reading.violations = task_rows(node, task_set=file.path.stem)
+        rows, reading.violations = task_rows(
+            node, task_set=file.name.removesuffix(file.path.suffix)
+        )
         reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
     return reading
 
@@ -58,7 +60,7 @@ def _read_task_file(file: SourceFile, node: Node) -> Reading:
 def _read_model_file(file: SourceFile, node: Node) -> Reading:
     reading = Reading("model file")
     if isinstance(node, Mapping):
-        row, reading.violations = model_row(node, file_name=file.path.name)
+        row, reading.violations = model_row(node, file_name=file.name)
         reading.rows["models"] = [{**row, "file_sha256": file.sha256}]
     return reading
 

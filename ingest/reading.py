@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from warehouse.jsontext import utf8
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,6 +28,11 @@ class SourceFile:
     path: Path
     data: bytes
     sha256: str
+
+    @property
+    def name(self) -> str:
+        """The file's name, as text that UTF-8 can hold."""
+        return utf8(self.path.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,9 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
     """Settle what of a reading is new, and note it in `contents`.
 
     The same rows again, or a part of them, change nothing. A log that has grown adds its new
-    rows. One that lacks rows which are there, and has rows which are not, conflicts: it is
-    refused, or with `replace` opens a new generation.
+    rows, and one that says something else of the run as a whole adds that. One that lacks rows
+    which are there, and has rows which are not, conflicts: it is refused, or with `replace`
+    opens a new generation.
 
     Args:
         reading: of one file.
@@ -69,7 +70,10 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
         return _write(reading, content, Outcome.IMPORTED)
     n_missing, n_new = _differences(reading.rows["results"], content)
     if not n_new and (not replace or not n_missing):
-        return Settled(Outcome.UNCHANGED, {})
+        is_known = all(row["content_id"] in content.headers for row in reading.rows["runs"])
+        return (
+            Settled(Outcome.UNCHANGED, {}) if is_known else _write(reading, content, Outcome.GROWN)
+        )
     if not n_missing:
         return _write(reading, content, Outcome.GROWN)
     if not replace:
@@ -103,7 +107,7 @@ def _write(reading: Reading, content: RunContent, outcome: Outcome) -> Settled:
         for row in reading.rows["results"]
         if (before := content.results.get(row["content_id"])) is None or before.seq < row["seq"]
     ]
-    content.add(results)
+    content.add(reading.rows["runs"], results)
     rows = {**reading.rows, "results": results}
     for row in (*rows["runs"], *rows["results"]):
         row["generation"] = content.generation.generation

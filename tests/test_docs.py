@@ -46,7 +46,11 @@ def run(folder, *command):
         "PYTHONPATH": str(ROOT),
     }
     environment.pop("EVALSTORE_DIR", None)
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, check=False, stderr=subprocess.PIPE, text=True
+    )
+    assert "Traceback" not in ended.stderr, ended.stderr
+    return ended.returncode
 
 
 @pytest.mark.parametrize("page", PAGES)

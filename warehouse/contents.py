@@ -28,14 +28,22 @@ class Known:
 
 @dataclass(slots=True)
 class RunContent:
-    """The results of a run's current generation, by content id."""
+    """What is known of a run's current generation.
+
+    Attributes:
+        generation: the generation.
+        headers: content ids of what its sources say of the run as a whole.
+        results: the results, by content id.
+    """
 
     generation: Generation
+    headers: set[str] = field(default_factory=set)
     results: dict[str, Known] = field(default_factory=dict)
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, headers: Iterable[Row], results: Iterable[Row]) -> None:
         """Note rows that are about to be written."""
-        for row in rows:
+        self.headers.update(row["content_id"] for row in headers)
+        for row in results:
             self.results[row["content_id"]] = known(row)
 
 
@@ -53,22 +61,33 @@ def read_contents(
     holding = [b for b in batches if any(g.run in wanted for g in b.generations)]
     generations = (g for b in holding for g in b.generations if g.run in wanted)
     contents = {run: RunContent(g) for run, g in current_generations(generations).items()}
-    paths = [str(lake.file(b, "results")) for b in holding if "results" in b.files]
-    for suite, run_id, content_id, *rest in _results(paths, contents):
+    for suite, run_id, content_id in _rows(lake, holding, "runs", "", contents):
+        contents[suite, run_id].headers.add(content_id)
+    for suite, run_id, content_id, *rest in _rows(lake, holding, "results", _KNOWN, contents):
         contents[suite, run_id].results[content_id] = Known(rest[0], rest[1], tuple(rest[2:]))
     return contents
 
 
-def _results(paths: list[str], contents: dict[RunKey, RunContent]) -> list[tuple[Any, ...]]:
+_KNOWN = """, max(seq), any_value(template_hash), any_value(started_at), any_value(prompt),
+    any_value(answer), any_value(duration_seconds)"""
+
+
+def _rows(
+    lake: Lake,
+    batches: Iterable[Batch],
+    table: str,
+    columns: str,
+    contents: dict[RunKey, RunContent],
+) -> list[tuple[Any, ...]]:
+    """Give suite, run, content id and further columns of what is current in a table."""
+    paths = [str(lake.file(batch, table)) for batch in batches if table in batch.files]
     if not paths:
         return []
     current = [content.generation for content in contents.values()]
     with open_in_memory() as connection:
         return connection.execute(
-            """
-            SELECT suite, run_id, content_id, max(seq), any_value(template_hash),
-                any_value(started_at), any_value(prompt), any_value(answer),
-                any_value(duration_seconds)
+            f"""
+            SELECT suite, run_id, content_id {columns}
             FROM read_parquet($paths, union_by_name = true)
             SEMI JOIN (
                 SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id,

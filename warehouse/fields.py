@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.jsontext import is_exact, json_text, utf8
 from warehouse.yaml_documents import Mapping, Node, Scalar, value_of
+from warehouse.yaml_nodes import repeats_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,7 +112,8 @@ class Fields:
         self._wrong(key, node, "a whole number")
         number = _as_number(value)
         whole = int(number) if number is not None and number.is_integer() else None
-        return whole if whole in _INT64 else None
+        # A range looks for what is no whole number one by one: that would never end.
+        return whole if whole is not None and whole in _INT64 else None
 
     def boolean(self, key: str, *, required: bool = False) -> bool | None:
         """Take a field that should be `true` or `false`."""
@@ -138,16 +140,22 @@ class Fields:
         if moment is None:
             return None
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return zoned.astimezone(UTC).replace(tzinfo=None)
+        try:
+            return zoned.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:  # an hour that is before the year 1 or after 9999 in UTC
+            return None
 
     def further(self, known: Iterable[str]) -> dict[str, object]:
         """Give the fields that are not known, as plain values."""
-        extra: dict[str, object] = {
-            key: value_of(node) for key, node in self._nodes.items() if key not in known
-        }
-        if not is_exact(extra):
+        return {key: self.plain(key) for key in self._nodes if key not in known}
+
+    def plain(self, key: str) -> object:
+        """Give a field's plain value, whatever it is, for `extra`."""
+        node = self._nodes[key]
+        value = value_of(node)
+        if not is_exact(value) or repeats_keys(node):
             self.is_faithful = False
-        return extra
+        return value
 
     def report(self, line: int, key: str, rule: str, message: str) -> None:
         """Note a broken rule at a field."""

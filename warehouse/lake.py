@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
-from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer
+from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, arrow_schema
 
 if TYPE_CHECKING:
@@ -107,9 +107,17 @@ class Lake:
         Args:
             command: what makes it.
             name: a journal's ULID; a new one if not given.
+
+        Raises:
+            StoreReadOnly: the store cannot be written.
         """
-        self._sweep()
-        return BatchWriter(self, command, name)
+        try:
+            self._sweep()
+            return BatchWriter(self, command, name)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"{self.staging}: {error.strerror}; the store cannot be written"
+            ) from error
 
     def remove(self, name: str) -> None:
         """Remove a batch that another one replaces."""

@@ -1,19 +1,20 @@
 """Loads batches of the lake into the tables of the warehouse.
 
-A run that is in one batch alone is inserted as it is. A run that spans several is loaded anew
+A run that one file of one batch tells is inserted as it is. A run that spans several is loaded anew
 from all of them: its current generation's rows, each content once. So the work depends on the
 runs that a new batch touches, and the order of batches does not matter.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from warehouse.batch import Generation, current_generations
 from warehouse.schemas import TABLES, Table, duckdb_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import duckdb
 
@@ -60,7 +61,7 @@ def load(connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Ba
     rows in the new batches, and whether none had before.
     """
     _record(connection, batches)
-    _find_touched(connection, [batch.name for batch in batches])
+    _find_touched(connection, batches)
     for batch in batches:
         for table in TABLES:
             if table.name not in batch.files:
@@ -86,7 +87,8 @@ def _record(connection: duckdb.DuckDBPyConnection, batches: Iterable[Batch]) -> 
         )
 
 
-def _find_touched(connection: duckdb.DuckDBPyConnection, new: list[str]) -> None:
+def _find_touched(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]) -> None:
+    new = [batch.name for batch in batches]
     rows = connection.execute(
         """
         SELECT suite, run_id, generation, parent, list_contains($new, batch), batch
@@ -101,6 +103,7 @@ def _find_touched(connection: duckdb.DuckDBPyConnection, new: list[str]) -> None
     for suite, run_id, _, _, _, batch in rows:
         batches_of.setdefault((suite, run_id), set()).add(batch)
     current = current_generations(Generation(*row[:4]) for row in rows)
+    retold = {run for batch in batches for run in _told_by_several_files(batch)}
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched "
         "(suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_fresh BOOLEAN)"
@@ -108,8 +111,17 @@ def _find_touched(connection: duckdb.DuckDBPyConnection, new: list[str]) -> None
     _insert_many(
         connection,
         "touched",
-        [(*run, g.generation, len(batches_of[run]) == 1) for run, g in current.items()],
+        [
+            (*run, g.generation, len(batches_of[run]) == 1 and run not in retold)
+            for run, g in current.items()
+        ],
     )
+
+
+def _told_by_several_files(batch: Batch) -> Iterator[RunKey]:
+    """Give the runs that may be twice in a batch: a log, and the log that it grew to."""
+    told = Counter(g for source in batch.sources for g in source.generations)
+    return (generation.run for generation, count in told.items() if count > 1)
 
 
 def _load_fresh_runs(
@@ -169,8 +181,9 @@ def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> No
 def _insert_each_content_once(
     connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
 ) -> None:
-    # A grown file tells a later place for a record than a part of it did.
-    order = "seq DESC, batch" if "seq" in table.column_names else "batch"
+    # A grown file tells a later place for a record than a part of it did, and speaks for the run.
+    places = [f"{name} DESC" for name in ("seq", "source_rows") if name in table.column_names]
+    order = ", ".join([*places, "batch"])
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME

@@ -13,7 +13,7 @@ from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreBusy, StoreReadOnly
 from warehouse.lake import Lake
 from warehouse.recovery import absorb_journals
-from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, only_writer, sync
+from warehouse.sync import WAIT_SECONDS, SyncReport, is_at_work, is_current, only_writer, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -96,7 +96,7 @@ class Store:
         """
         beside = path.with_name(f".{path.name}.part")
         try:
-            with only_writer(self.path, self._wait_seconds):
+            with only_writer(self.path):
                 shutil.copyfile(self.warehouse, beside)
             beside.replace(path)
         except OSError as error:
@@ -137,6 +137,11 @@ class Store:
                 if not is_current(connection, self.lake):
                     return None
             except duckdb.Error:
+                return None
+            except StoreBusy:
+                # Our own sync will be done soon; another program may keep the file for hours.
+                if not is_at_work(self.path):
+                    raise
                 return None
             stack.push(attempt.pop_all())
             return connection
@@ -194,7 +199,10 @@ class Query:
     @contextmanager
     def _relation(self) -> Iterator[duckdb.DuckDBPyRelation]:
         with self._store.reading(self._query) as connection, query_errors():
-            yield connection.sql(self._query, params=self._parameters)
+            relation = connection.sql(self._query, params=self._parameters)
+            if relation is None:
+                raise BadInput("there is no SQL statement that gives rows")
+            yield relation
 
 
 @contextmanager

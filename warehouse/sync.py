@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import duckdb
 
 from warehouse import loading, scoring
-from warehouse.connection import open_for_writing
+from warehouse.connection import open_for_reading, open_for_writing
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.sqlfiles import code_digest, in_order, shipped_sql, sql_digest
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
     from warehouse.sqlfiles import SqlFile
 
+# How long another program may hold the warehouse before we go on without it, and how long
+# another sync of ours may take before we do.
 WAIT_SECONDS = 5.0
+_SYNC_SECONDS = 120.0
 _PAUSE_SECONDS = 0.05
+_LOCK = "sync.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +85,23 @@ def sync(
         StoreBusy: another program holds the warehouse.
         StoreNewer: the lake has batches of a newer version.
     """
-    with only_writer(lake.store, wait_seconds):
+    with only_writer(lake.store):
         if not rebuild and warehouse.exists():
+            if _was_brought_up_to_date(warehouse, lake, wait_seconds):
+                return SyncReport()
             report = _try_increment(warehouse, lake, wait_seconds)
             if report is not None:
                 return report
         return _rebuild(warehouse, lake, wait_seconds)
+
+
+def _was_brought_up_to_date(warehouse: Path, lake: Lake, wait_seconds: float) -> bool:
+    """Tell whether the sync that this one waited for has done its work: then nobody is kept out."""
+    try:
+        with open_for_reading(warehouse, wait_seconds=wait_seconds) as connection:
+            return is_current(connection, lake)
+    except duckdb.Error:
+        return False
 
 
 def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport | None:
@@ -108,8 +123,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
 
 def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     fresh = warehouse.with_name(f"{warehouse.name}.new")
-    for leftover in (fresh, fresh.with_name(f"{fresh.name}.wal")):
-        leftover.unlink(missing_ok=True)
+    _discard(fresh)
     batches, damaged = _readable(lake, sorted(lake.batch_names()))
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
@@ -118,7 +132,7 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
             _create(connection)
             _increment(connection, lake, batches, redefine=True)
     except duckdb.Error as error:
-        fresh.unlink(missing_ok=True)
+        _discard(fresh)
         raise EvalstoreError(
             f"{fresh}: the warehouse could not be built ({_first_line(error)}); the lake has "
             "everything safe"
@@ -128,6 +142,11 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     for name in replaced & lake.batch_names():
         lake.remove(name)
     return SyncReport(tuple(batch.name for batch in batches), tuple(damaged), rebuilt=True)
+
+
+def _discard(warehouse: Path) -> None:
+    for path in (warehouse, warehouse.with_name(f"{warehouse.name}.wal")):
+        path.unlink(missing_ok=True)
 
 
 def _swap(fresh: Path, warehouse: Path, wait_seconds: float) -> None:
@@ -218,16 +237,28 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
+def is_at_work(store: Path) -> bool:
+    """Tell whether a sync of ours is changing the store's warehouse at this moment."""
+    try:
+        with (store / _LOCK).open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 @contextmanager
-def only_writer(store: Path, wait_seconds: float) -> Iterator[None]:
+def only_writer(store: Path) -> Iterator[None]:
     """Keep other syncs of the store away.
 
     Raises:
-        StoreBusy: another sync is still at work after `wait_seconds`.
+        StoreBusy: another sync is still at work after two minutes.
         StoreReadOnly: the store cannot be written.
     """
-    path = store / "sync.lock"
-    give_up_at = time.monotonic() + wait_seconds
+    path = store / _LOCK
+    give_up_at = time.monotonic() + _SYNC_SECONDS
     with _opened_lock(path) as lock:
         while True:
             try:

@@ -80,6 +80,15 @@ def value_of(node: Node) -> Value:
     return [value_of(item) for item in node.items]
 
 
+def repeats_keys(node: Node) -> bool:
+    """Tell whether a mapping in a node has a key twice, so that `value_of` leaves something out."""
+    if isinstance(node, Scalar):
+        return False
+    if isinstance(node, Mapping):
+        return bool(node.duplicates) or any(repeats_keys(item) for _, item in node.items)
+    return any(repeats_keys(item) for item in node.items)
+
+
 def slice_text(lines: list[str], node: Node) -> str:
     """Return the whole lines that a node stands on, out of the `text_lines` of its document."""
     return "".join(lines[node.line - 1 : node.end_line])

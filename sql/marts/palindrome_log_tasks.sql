@@ -64,7 +64,7 @@ JOIN verdicts
     AND results.result_id = verdicts.result_id
 JOIN variations
     ON results.model_path IS NOT DISTINCT FROM variations.model_path
-    AND results.model = variations.model
+    AND results.model IS NOT DISTINCT FROM variations.model
     AND results.parameters = variations.parameters
 JOIN headers
     ON results.suite = headers.suite

@@ -33,7 +33,7 @@ calls AS (
 used AS (
     SELECT
         calls.model_path,
-        any_value(calls.model) AS model,
+        calls.model,
         calls.parameters,
         any_value(coalesce(model_files.name, calls.recorded_model)) AS known_name,
         any_value(calls.stem) AS stem,
@@ -45,7 +45,7 @@ used AS (
     FROM calls
     JOIN log_names USING (suite, run_id)
     LEFT JOIN model_files ON calls.model_path = model_files.model_path
-    GROUP BY calls.model_path, calls.recorded_model, calls.parameters
+    GROUP BY calls.model_path, calls.model, calls.parameters
 ),
 
 named AS (

@@ -1,0 +1,19 @@
+-- Each model's latest verdict on each task.
+-- grain: suite × task set × task × provider × model × settings
+SELECT
+    suite,
+    task_set,
+    task_id,
+    provider,
+    model,
+    settings,
+    run_id,
+    run_date,
+    result_id,
+    passed
+FROM verdict_changes
+QUALIFY row_number() OVER (
+    PARTITION BY suite, task_set, task_id, provider, model, settings
+    ORDER BY run_date DESC, started_at DESC, run_id DESC, result_id DESC
+) = 1
+ORDER BY suite, task_set, task_id, provider, model, settings

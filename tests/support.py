@@ -1,0 +1,281 @@
+"""What several test files need: paths, logs made to measure, the command line, digests."""
+
+import ctypes
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+
+import evalstore
+from ingest.importing import Options, import_paths
+from warehouse.store import Store
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples" / "palindrome"
+DAMAGED = ROOT / "examples" / "damaged"
+REFERENCE = ROOT.parent / "shared" / "data"
+PALINDROME = REFERENCE / "palindrome"
+
+needs_reference = pytest.mark.skipif(
+    not PALINDROME.is_dir(), reason=f"the reference data is not there: {PALINDROME}"
+)
+
+# Columns that say where a row came from, not what it says.
+_PROVENANCE = {
+    "batch",  # a ULID, new in each import
+    "path",  # as given to the import: relative, absolute, another folder
+    "file_sha256",  # of two files with the same row, the one that came first
+    "source_name",  # the same file's name
+}
+
+
+def digests(store, schemas=("main", "checks"), without=()):
+    """Give a hash of the rows of each view, whatever their order and wherever they came from.
+
+    Args:
+        store: a `Store`; it is brought up to date first.
+        schemas: whose views.
+        without: views to leave out, by their full names.
+    """
+    with store.reading() as connection:
+        columns = connection.execute(
+            """
+            SELECT schema_name || '.' || view_name, list(column_name ORDER BY column_index)
+            FROM duckdb_views() JOIN duckdb_columns()
+                USING (database_name, schema_name)
+            WHERE table_name = view_name AND NOT duckdb_views.internal
+                AND schema_name IN (SELECT unnest(?))
+            GROUP BY ALL ORDER BY ALL
+            """,
+            [list(schemas)],
+        ).fetchall()
+        assert columns, "a warehouse without views"
+        return {
+            view: _digest(connection, view, [name for name in names if name not in _PROVENANCE])
+            for view, names in columns
+            if view not in without
+        }
+
+
+def _digest(connection, view, columns):
+    rows = connection.execute(f"SELECT {', '.join(columns)} FROM {view}").fetchall()
+    text = "\n".join(sorted(map(repr, rows)))
+    return f"{len(rows)} rows {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def bring_in(store, *paths, **options):
+    """Import into a store, without its command line; gives the summary."""
+    return import_paths(store.lake, [Path(path) for path in paths], Options(**options))
+
+
+def new_store(path):
+    """Give a store that waits for nobody: what is locked stays locked in a test."""
+    return Store(Path(path), wait_seconds=0)
+
+
+# --- logs made to measure
+
+
+def task(n=1, **fields):
+    """Give a task of a log: valid, and different for each `n`."""
+    record = {
+        "timestamp": f"2026-04-01T10:{n // 60:02}:{n % 60:02}Z",
+        "prompt": f"Tehtävä {n}",
+        "answer": f"vastaus {n}",
+        "is_correct": n % 2 == 0,
+        "duration_seconds": n + 0.5,
+        "metadata": {"input_tokens": n, "cost_usd": n / 1000, "cost_source": "litellm"},
+    }
+    return {**record, **fields}
+
+
+def log(numbers=(1, 2), tasks=None, **fields):
+    """Give a valid log of the tasks with these numbers (or of the given tasks)."""
+    header = {
+        "date": "2026-04-01",
+        "model": "models/kokeilu-1.yaml",
+        "prompt_template": "Vastaa: {prompt}",
+    }
+    return {**header, **fields, "tasks": tasks if tasks is not None else [task(n) for n in numbers]}
+
+
+def write_log(path, document=None, **fields):
+    """Write a log as JSON, which is YAML too; gives its path."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = log(**fields) if document is None else document
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=1), "utf-8")
+    return path
+
+
+# --- an independent reader
+
+
+class _Plain(SafeConstructor):
+    """Dates stay text, as in the core schema of YAML 1.2."""
+
+
+_Plain.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+_Plain.add_constructor("tag:yaml.org,2002:merge", SafeConstructor.construct_yaml_str)
+
+
+def independent(text):
+    """Read a YAML document with ruamel.yaml, pure Python: no line of code is shared with ours."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Plain
+    return yaml.load(text)
+
+
+# --- the way back: from the warehouse's columns to the document
+
+
+def read_back(store):
+    """Give the logs that runs were imported from, by run id, out of columns and nothing else.
+
+    Where a record did not fit the columns, its text was kept in `source` and is read instead.
+    """
+    with store.reading() as connection:
+        headers = _dicts(connection, "FROM runs")
+        results = _dicts(connection, "FROM results ORDER BY run_id, seq")
+    tasks = {header["run_id"]: [] for header in headers}
+    for row in results:
+        tasks[row["run_id"]].append(_task_of(row))
+    return {row["run_id"]: _document_of(row, tasks[row["run_id"]]) for row in headers}
+
+
+def _document_of(row, tasks):
+    if row["source"] is not None:
+        return {**independent(row["source"]), "tasks": tasks}
+    document = {
+        "date": row["run_date"],
+        "model": row["model_path"],
+        "prompt_template": row["prompt_template"],
+        "tasks": tasks,
+        **json.loads(row["extra"] or "{}"),
+    }
+    return {key: document[key] for key in json.loads(row["record_keys"])}
+
+
+def _task_of(row):
+    if row["source"] is not None:
+        # The lines of a record: with its dash in block style, with its comma in a JSON list.
+        source = independent(
+            row["source"].strip().removesuffix(",")
+            if "}" in row["source"].split("\n")[-2]
+            else row["source"]
+        )
+        return source[0] if isinstance(source, list) else source
+    extra = json.loads(row["extra"] or "{}")
+    moment = row["started_at"]
+    fields = {
+        "timestamp": moment and moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "prompt": row["prompt"],
+        "answer": row["answer"],
+        "is_correct": row["is_correct"],
+        "duration_seconds": row["duration_seconds"],
+        "attempt": row["attempt"],
+        **extra,
+    }
+    record = {}
+    for key in json.loads(row["record_keys"]):
+        if isinstance(key, list):  # a mapping, with its own keys
+            name, inner = key
+            columns = {**row, **extra.get(name, {})}
+            record[name] = {inner_key: columns[inner_key] for inner_key in inner}
+        else:
+            record[key] = fields[key]
+    return record
+
+
+def _dicts(connection, query):
+    rows = connection.execute(query).fetchall()
+    names = [column[0] for column in connection.description]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def without_archive(store):
+    """Empty the archived bytes, so that nothing can be read back from them."""
+    store.sync()
+    with duckdb.connect(str(store.warehouse)) as connection:
+        connection.execute("UPDATE lake.files SET content = NULL")
+        connection.execute("UPDATE lake.quarantine SET raw = NULL")
+
+
+# --- the command line
+
+
+@dataclass
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self):
+        """The first word of each line of a summary, and the rest."""
+        return dict(line.split(None, 1) for line in self.out.splitlines() if " " in line)
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output in memory, with the binary stream below that commands write rows to."""
+
+    def __init__(self):
+        super().__init__(io.BytesIO(), "utf-8", newline="", write_through=True)
+
+    def text(self):
+        return self.buffer.getvalue().decode()
+
+
+def command(store, *arguments):
+    """Run a command in this process, as a user types it."""
+    out, err = _Output(), _Output()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            evalstore.main(["--store", str(store), *map(str, arguments)])
+        except SystemExit as end:
+            code = end.code or 0
+    return Ended(code, out.text(), err.text())
+
+
+_LIBC = ctypes.CDLL(None)
+_DROP_FROM_BOUNDING_SET = 24
+_PAST_PERMISSIONS = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+
+
+def as_anybody():
+    """Make a child process heed permissions, as root would not (for `preexec_fn`)."""
+    for capability in _PAST_PERMISSIONS if os.geteuid() == 0 else ():
+        if _LIBC.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0):
+            raise OSError("root cannot give up its rights here")
+
+
+def environment(**further):
+    """Give the environment in which a child process runs this folder's code."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EVALSTORE")}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", **further}
+
+
+def child(*arguments, **options):
+    """Run Python in another process and give how it ended."""
+    options = {"env": environment(), "cwd": ROOT, "timeout": 60, **options}
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, check=False, **options
+    )
+    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def shell(store, *arguments, **options):
+    """Run a command as a process of its own."""
+    return child("-m", "evalstore", "--store", store, *arguments, **options)

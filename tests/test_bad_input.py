@@ -1,0 +1,421 @@
+"""What cannot be imported: a clear message, the right exit code, the rest goes in, nothing lost."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+from support import (
+    DAMAGED,
+    bring_in,
+    child,
+    command,
+    environment,
+    log,
+    shell,
+    task,
+    write_log,
+)
+
+GOOD = "2026-04-01/models/kokeilu-1.yaml"
+HEAD = b"date: '2026-01-01'\nmodel: models/m-1.yaml\nprompt_template: '{prompt}'\ntasks:\n"
+TASK = b"- {prompt: p, answer: a, is_correct: true, duration_seconds: 1.0}\n"
+
+FILES = {
+    "empty": (b"", "the document is empty"),
+    "blank": (b"\n \n# nothing\n", "the document is empty"),
+    "binary": (bytes(range(256)) * 4, "control character"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + b"\x00" * 50, "UTF-8"),
+    "not UTF-8": (HEAD + b"- {prompt: p, answer: \xe4\xe4}\n", "not UTF-8"),
+    "UTF-16": ("date: '2026-01-01'".encode("utf-16"), "UTF-16"),
+    "a control character": (HEAD + b"- {prompt: p, answer: \x07}\n", "U+0007"),
+    "an alias bomb": (
+        b"a: &a ["
+        + b"x, " * 9
+        + b"x]\n"
+        + b"".join(
+            b"%c: &%c [%s]\n" % (n, n, b", ".join([b"*%c" % (n - 1)] * 9)) for n in range(98, 122)
+        ),
+        "aliases",
+    ),
+    "too deep": (HEAD + b"- " + b"[" * 10_000, "nested more than"),
+    "cut in a quote": (HEAD + b"- {prompt: 'p", "close the quote"),
+    "tabs": (b"date: x\n\ttasks: []\n", "spaces"),
+    "a tag": (HEAD + b"- !!python/object/apply:os.system ['touch /tmp/evil']\n", "tag"),
+    "two documents": (HEAD + TASK + b"---\n" + HEAD + TASK, "second document"),
+    "no mapping": (b"- a\n- b\n", "no known format"),
+    "another YAML": (b"services: {web: {image: nginx}}\n", "no known format"),
+    "no tasks": (b"date: '2026-01-01'\nmodel: m\nprompt_template: x\n", "`tasks` is missing"),
+    "tasks that are no list": (HEAD.replace(b"tasks:", b"tasks: 5"), "`tasks` is no list"),
+    "tasks twice": (HEAD + TASK + b"tasks:\n" + TASK, "stands twice at the top"),
+    "a date twice": (HEAD + TASK + b"date: x\n", "stands twice at the top"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_file_that_cannot_be_used_is_named_and_kept(cli, store, tmp_path, what):
+    data, reason = FILES[what]
+    write_log(tmp_path / "logs" / "good.yaml")
+    bad = tmp_path / "logs" / "bad.yaml"
+    bad.write_bytes(data)
+    ended = cli("import", tmp_path / "logs")
+    assert ended.code == 2
+    assert str(bad) in ended.err
+    assert reason in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.lines["quarantined"] == "1"
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
+    [(path, said)] = store.sql("SELECT path, reason FROM quarantine").fetchall()
+    assert path == str(bad)
+    assert reason in said
+    # Nothing lost: the bytes are there, beside the reason.
+    with store.reading() as connection:
+        assert connection.execute("SELECT raw FROM lake.quarantine").fetchall() == [(data,)]
+        kept = connection.execute("SELECT content FROM lake.files WHERE path = ?", [str(bad)])
+        assert kept.fetchall() == [(data,)]
+    again = cli("import", tmp_path / "logs")
+    assert (again.code, again.lines["unchanged"]) == (2, "1")
+    assert len(store.lake.batch_names()) == 1
+
+
+WRONG = [None, 5, 2.5, True, [1, "a"], {"a": {"b": 1}}, "teksti", "", 10**40, -1.0]
+TASK_FIELDS = ["timestamp", "prompt", "answer", "is_correct", "duration_seconds", "metadata"]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_a_wrong_type_in_every_field_of_a_task(store, tmp_path, value):
+    tasks = [task(n, **{field: value}) for n, field in enumerate(TASK_FIELDS, start=1)]
+    inner = ["input_tokens", "output_tokens", "cost_usd", "cost_source"]
+    tasks += [task(10 + n, metadata={field: value}) for n, field in enumerate(inner)]
+    tasks += [task(20, **dict.fromkeys(TASK_FIELDS, value))]
+    summary = bring_in(store, write_log(tmp_path / "a.yaml", log(tasks=tasks)))
+    assert (summary.n_results, summary.n_quarantined) == (len(tasks), 0)
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(len(tasks),)]
+    fields = {field for (field,) in store.sql("SELECT field FROM checks.violations").fetchall()}
+    if not isinstance(value, str):
+        assert {"tasks[0].timestamp", "tasks[1].prompt", "tasks[2].answer"} <= fields
+    if not isinstance(value, bool):
+        assert "tasks[3].is_correct" in fields
+    for (view,) in store.sql(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
+    ).fetchall():
+        store.sql(f"FROM {view}").fetchall()
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+@pytest.mark.parametrize("field", ["date", "model", "prompt_template"])
+def test_a_wrong_type_in_every_field_of_the_root(store, tmp_path, field, value):
+    bring_in(store, write_log(tmp_path / "a.yaml", log(**{field: value})))
+    assert store.sql("SELECT n_results FROM runs").fetchall() == [(2,)]
+    if not isinstance(value, str):
+        assert (field,) in store.sql("SELECT field FROM checks.violations").fetchall()
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_a_wrong_type_in_every_field_of_task_and_model_files(store, tmp_path, value):
+    for field in ("title", "system_prompt", "extra"):
+        tasks = [{"prompt": "p", "reference": "r"}, {"prompt": value, "reference": value}, value]
+        write_log(tmp_path / "in" / f"t-{field}.yaml", {field: value, "tasks": tasks})
+    for field in ("provider", "options", "parameters", "version", "metadata", "price", "skip"):
+        write_log(tmp_path / "in" / "models" / f"m-{field}.yaml", {"name": "m", field: value})
+    summary = bring_in(store, tmp_path / "in")
+    assert summary.outcomes == {"imported": 10}
+    assert store.sql("SELECT count(*) FROM models").fetchall() == [(7,)]
+    assert store.sql("SELECT count(*) >= 6 FROM tasks").fetchall() == [(True,)]
+
+
+def test_records_that_are_no_tasks_are_kept_beside_the_good_ones(cli, store, tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(HEAD + TASK + b"- teksti\n- [1,\n  2]\n- null\n" + TASK.replace(b"a,", b"b,"))
+    ended = cli("import", path)
+    assert ended.code == 2
+    assert f"{path}:6" in ended.err
+    assert (ended.lines["quarantined"], ended.lines["results"]) == ("3", "2 new")
+    with store.reading() as connection:
+        rows = connection.execute("SELECT line, raw FROM lake.quarantine ORDER BY line").fetchall()
+    assert rows == [(6, b"- teksti\n"), (7, b"- [1,\n  2]\n"), (9, b"- null\n")]
+    assert store.sql("SELECT answer FROM results ORDER BY seq").fetchall() == [("a",), ("b",)]
+
+
+def test_duplicate_keys_are_reported_and_the_text_is_kept(cli, store):
+    path = DAMAGED / "2026-03-05-example-usva-3.yaml"
+    ended = cli("import", path)
+    assert ended.code == 0
+    [(line, field)] = store.sql(
+        "SELECT line, field FROM checks.violations WHERE rule = 'unique_keys'"
+    ).fetchall()
+    assert path.read_text("utf-8").splitlines()[line - 1].strip().startswith("answer")
+    assert field == "tasks[1].answer"
+    [(source,)] = store.sql("SELECT source FROM results WHERE source IS NOT NULL").fetchall()
+    assert source.count("answer:") == 2
+
+
+@pytest.mark.parametrize("day", ["2025-02-30", "2025-13-01", "30.2.2025", "2025-2-3", "٢٠٢٥-٠١-٠١"])
+def test_a_date_that_is_none_is_reported_and_kept_as_it_stands(store, tmp_path, day):
+    bring_in(store, write_log(tmp_path / "a.yaml", log(date=day)))
+    assert store.sql("SELECT run_date FROM runs").fetchall() == [(day,)]
+    assert store.sql("SELECT field FROM checks.violations WHERE rule = 'date'").fetchall() == [
+        ("date",)
+    ]
+    assert len(store.sql("FROM model_history").fetchall()) == 1
+
+
+def test_a_folder_without_logs(cli, store, tmp_path):
+    (tmp_path / "empty" / "deep").mkdir(parents=True)
+    (tmp_path / "empty" / "notes.txt").write_text("x")
+    ended = cli("import", tmp_path / "empty")
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
+    assert "no log" in ended.err
+    assert ended.lines["other"] == "files   1, left alone"
+    assert store.lake.batch_names() == set()
+
+
+def test_a_path_that_does_not_exist(cli, store, tmp_path):
+    ended = cli("import", tmp_path / "nowhere", write_log(tmp_path / "a.yaml"))
+    assert ended.code == 2
+    assert f"{tmp_path / 'nowhere'}: no such file or folder" in ended.err
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a.yaml/b.yaml", "\x1b[31m\n.yaml"])
+def test_a_path_that_cannot_be(cli, store, tmp_path, name):
+    good = write_log(tmp_path / "a.yaml")
+    ended = cli("import", f"{tmp_path}/{name}", good)
+    assert (ended.code, "Traceback" in ended.err, "\x1b" in ended.err) == (2, False, False)
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
+
+
+def test_links_out_of_the_folder_are_not_followed(cli, store, tmp_path):
+    outside = write_log(tmp_path / "outside" / "secret.yaml", log([9], date="2026-09-09"))
+    write_log(tmp_path / "logs" / "a.yaml")
+    (tmp_path / "logs" / "file.yaml").symlink_to(outside)
+    (tmp_path / "logs" / "folder").symlink_to(outside.parent)
+    ended = cli("import", tmp_path / "logs")
+    assert ended.code == 2
+    assert "a link out of the folder, not followed" in ended.err
+    assert "a link to a folder, not followed" in ended.err
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
+
+
+def test_links_inside_the_folder_are_followed_once(cli, store, tmp_path):
+    write_log(tmp_path / "logs" / "a.yaml")
+    (tmp_path / "logs" / "b.yaml").symlink_to("a.yaml")
+    ended = cli("import", tmp_path / "logs")
+    assert (ended.code, ended.lines["results"]) == (0, "2 new")
+
+
+def test_links_that_lead_nowhere_or_in_a_circle(cli, store, tmp_path):
+    write_log(tmp_path / "logs" / "a.yaml")
+    (tmp_path / "logs" / "loop.yaml").symlink_to("loop.yaml")
+    (tmp_path / "logs" / "gone.yaml").symlink_to("nothing.yaml")
+    (tmp_path / "logs" / "round").symlink_to(".")
+    ended = cli("import", tmp_path / "logs", tmp_path / "logs" / "loop.yaml")
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
+    for name in ("loop.yaml", "gone.yaml", "round"):
+        assert str(tmp_path / "logs" / name) in ended.err
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
+
+
+def test_what_is_neither_file_nor_folder_is_not_waited_for(cli, store, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    ended = cli("import", tmp_path / "pipe.yaml", write_log(tmp_path / "a.yaml"))
+    assert ended.code == 2
+    assert "neither a file nor a folder" in ended.err
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
+
+
+def test_a_file_name_that_is_not_utf8(cli, store, tmp_path):
+    for name in (b"log-\xff.yaml", b"models/m-\xff.yaml", b"t-\xfe.yaml"):
+        path = tmp_path / "in" / os.fsdecode(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = {
+            b"l": log(),
+            b"m": {"name": "m"},
+            b"t": {"tasks": [{"prompt": "p", "reference": "r"}]},
+        }
+        write_log(path, text[name[:1]])
+    ended = cli("import", tmp_path / "in")
+    assert (ended.code, "Traceback" in ended.err) == (0, False)
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
+    assert store.sql("SELECT count(*) FROM models").fetchall() == [(1,)]
+    assert command(store.path, "show", "files").code == 0
+
+
+ODD = [
+    "../../etc/passwd",
+    "a'b\"c;--",
+    "\x1b[31mpunainen",
+    "rivi\nrivi",
+    "nolla\0",
+    "\u202eoikealta",
+    "x" * 5000,
+    " ",
+    "😀",
+    "NULL",
+    "models/a b\t.yaml",
+]
+
+
+@pytest.mark.parametrize("model", ODD, ids=range(len(ODD)))
+def test_a_run_id_with_odd_characters(cli, store, tmp_path, model):
+    cli("import", write_log(tmp_path / "a.yaml", log(model=model)))
+    assert store.sql("SELECT run_id, model_path FROM runs").fetchall() == [
+        (f"2026-04-01/{model}", model)
+    ]
+    shown = cli("runs")
+    assert shown.code == 0
+    assert not any(mark in shown.out for mark in "\x1b\0\u202e")
+    assert len(shown.out.splitlines()) == 3
+
+
+def test_a_line_of_100_mb_is_refused_without_reading_it(cli, store, tmp_path):
+    path = tmp_path / "logs" / "huge.yaml"
+    write_log(tmp_path / "logs" / "a.yaml")
+    with path.open("wb") as file:
+        file.write(HEAD + b"- answer: ")
+        file.truncate(100 * 2**20)  # the rest is zeros, and takes no room
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ended = cli("import", tmp_path / "logs")
+    assert ended.code == 2
+    assert f"{path}: quarantined: 104,857,600 bytes" in ended.err
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 90 * 2**10
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
+
+
+def test_a_long_line_within_the_bounds_is_taken(store, tmp_path):
+    answer = "a" * (5 * 2**20)
+    bring_in(store, write_log(tmp_path / "a.yaml", log(tasks=[task(1, answer=answer)])))
+    assert store.sql("SELECT length(answer) FROM results").fetchall() == [(len(answer),)]
+
+
+def test_every_escape_of_a_log_in_json(store, tmp_path):
+    meant = '\\u0041 \\ " / \b \f \n \r \t \x7f \x85 \u2028 \ufeff \uffff ä'
+    (tmp_path / "a.yaml").write_text(json.dumps(log(tasks=[task(1, answer=meant)])))
+    bring_in(store, tmp_path / "a.yaml")
+    assert store.sql("SELECT answer FROM results").fetchall() == [(meant,)]
+
+
+# --- what the system refuses
+
+
+def test_no_permission_to_read(store, tmp_path, anybody):
+    logs = tmp_path / "logs"
+    write_log(logs / "a.yaml")
+    write_log(logs / "closed.yaml", log(date="2026-05-05")).chmod(0)
+    write_log(logs / "closed" / "b.yaml", log(date="2026-06-06"))
+    (logs / "closed").chmod(0)
+    paths = [logs, logs / "closed.yaml", logs / "closed", logs / "closed" / "b.yaml"]
+    ended = shell(store.path, "import", *paths, preexec_fn=anybody)
+    (logs / "closed").chmod(0o700)
+    assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+    for name in ("closed.yaml", "closed", "closed/b.yaml"):
+        assert f"{logs / name}: quarantined: Permission denied" in ended.err
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
+
+
+def test_no_permission_to_read_whoever_runs_the_test(cli, store, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    closed = write_log(tmp_path / "logs" / "closed.yaml", log(date="2026-05-05"))
+    write_log(tmp_path / "logs" / "a.yaml")
+    read = Path.read_bytes
+
+    def refuse(path):
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    ended = cli("import", tmp_path / "logs")
+    assert ended.code == 2
+    assert f"{closed}: quarantined: Permission denied" in ended.err
+    monkeypatch.undo()
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
+    # Once it may be read, it comes in.
+    assert cli("import", tmp_path / "logs").code == 0
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
+
+
+def test_no_permission_to_write_the_store(tmp_path, anybody):
+    store = tmp_path / "store"
+    log_path = write_log(tmp_path / "a.yaml")
+    store.mkdir(mode=0o555)
+    for arguments in (["import", log_path], ["sync"], ["runs"]):
+        ended = shell(store, *arguments, preexec_fn=anybody)
+        assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+        assert str(store) in ended.err
+        assert "Permission denied" in ended.err
+    assert list(store.iterdir()) == []
+
+
+def test_a_store_that_is_a_file(tmp_path):
+    (tmp_path / "store").write_text("x")
+    ended = command(tmp_path / "store", "import", write_log(tmp_path / "a.yaml"))
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
+
+
+def test_a_store_below_a_file(tmp_path):
+    (tmp_path / "file").write_text("x")
+    for arguments in (["import", write_log(tmp_path / "a.yaml")], ["runs"], ["sync"], ["info"]):
+        ended = command(tmp_path / "file" / "store", *arguments)
+        assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+
+
+def full_at(n_bytes):
+    """Let no file of a process grow beyond some bytes, as on a disk that is full."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+
+
+@pytest.mark.parametrize("n_bytes", [0, 100, 3_000, 9_000])
+def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
+    bring_in(store, write_log(tmp_path / "a.yaml", log(date="2026-01-01")))
+    before = store.lake.batch_names()
+    many = write_log(tmp_path / "b.yaml", log(range(300)))
+    ended = shell(store.path, "import", many, preexec_fn=full_at(n_bytes))
+    assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+    assert "nothing was added" in ended.err
+    assert store.lake.batch_names() == before
+    assert list(store.lake.staging.iterdir()) == []
+    assert shell(store.path, "import", many).code == 0  # room was made
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(302,)]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 5_000, 400_000, 1_500_000])
+@pytest.mark.parametrize("has_warehouse", [False, True])
+def test_a_full_disk_at_the_sync(store, tmp_path, n_bytes, has_warehouse):
+    bring_in(store, write_log(tmp_path / "a.yaml", log(range(5))))
+    if has_warehouse:
+        store.sync()
+    bring_in(store, write_log(tmp_path / "b.yaml", log(range(3000), date="2026-01-01")))
+    ended = shell(store.path, "sync", preexec_fn=full_at(n_bytes))
+    assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+    assert "lake has everything safe" in ended.err
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(3005,)]
+    assert not list(store.path.glob("*.new*"))
+
+
+def test_a_reader_that_leaves_does_not_hurt(store, tmp_path):
+    write_log(tmp_path / "a.yaml", log(range(50)))
+    first = subprocess.Popen(
+        [sys.executable, "-m", "evalstore", "--store", store.path, "import", tmp_path / "a.yaml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    first.stdout.close()
+    err = first.stderr.read()
+    first.stderr.close()
+    first.wait(60)
+    assert b"Traceback" not in err
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(50,)]
+
+
+def test_python_itself_is_not_led_astray_by_the_folder(tmp_path):
+    # A log folder with modules of the names that we import.
+    for name in ("yaml.py", "click.py", "models/__init__.py", "tasks/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("raise SystemExit('led astray')")
+    code = "import sys; sys.path.pop(0); import evalstore; evalstore.main(['--help'])"
+    assert child("-c", code, cwd=tmp_path).code == 0

@@ -1,0 +1,388 @@
+"""Grown, partial, conflicting and copied logs: what an import does with each."""
+
+import shutil
+
+import pytest
+from support import (
+    EXAMPLES,
+    bring_in,
+    digests,
+    log,
+    new_store,
+    read_back,
+    task,
+    write_log,
+)
+
+from ingest.settling import Outcome
+from warehouse.batch import Generation, current_generations
+from warehouse.errors import BadInput
+
+RUN = "2026-04-01/models/kokeilu-1.yaml"
+# Which files were imported is told by these two: a part of what is there leaves no trace in them.
+BY_FILE = ("main.files", "checks.violations")
+
+
+def prompts(store, run=RUN):
+    rows = store.sql("SELECT prompt FROM results WHERE run_id = $run ORDER BY seq", {"run": run})
+    return [prompt for (prompt,) in rows.fetchall()]
+
+
+def named(*numbers):
+    return [f"Tehtävä {n}" for n in numbers]
+
+
+def outcomes(summary):
+    return {str(outcome): count for outcome, count in summary.outcomes.items()}
+
+
+def test_a_grown_log_adds_what_is_new(store, tmp_path):
+    path = tmp_path / "log.yaml"
+    bring_in(store, write_log(path, log([1, 2])))
+    assert prompts(store) == named(1, 2)
+    summary = bring_in(store, write_log(path, log([1, 2, 3])))
+    assert (outcomes(summary), summary.n_results) == ({"grown": 1}, 1)
+    assert prompts(store) == named(1, 2, 3)
+
+
+def test_a_log_that_grew_in_the_middle_keeps_its_order(store, tmp_path):
+    path = tmp_path / "log.yaml"
+    bring_in(store, write_log(path, log([1, 3])))
+    bring_in(store, write_log(path, log([1, 2, 3])))
+    assert prompts(store) == named(1, 2, 3)
+
+
+def test_a_part_of_a_log_changes_nothing(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "all.yaml", log([1, 2, 3])))
+    before = digests(store)
+    summary = bring_in(store, write_log(tmp_path / "part.yaml", log([2, 3])))
+    assert (outcomes(summary), summary.n_results, summary.runs) == ({"unchanged": 1}, 0, set())
+    assert len(store.lake.batch_names()) == 1
+    assert digests(store) == before
+
+
+@pytest.mark.parametrize("names", [("a.yaml", "b.yaml"), ("b.yaml", "a.yaml")])
+def test_a_part_and_the_whole_in_one_import_count_each_call_once(store, tmp_path, names):
+    part, whole = names
+    write_log(tmp_path / "logs" / part, log([2, 3]))
+    write_log(tmp_path / "logs" / whole, log([1, 2, 3]))
+    bring_in(store, tmp_path / "logs")
+    assert prompts(store) == named(1, 2, 3)
+    assert store.sql("SELECT n_results FROM runs").fetchall() == [(3,)]
+    assert store.sql("SELECT count(*) FROM checks.duplicate_calls").fetchall() == [(0,)]
+
+
+def test_a_part_and_the_whole_give_the_same_views_in_any_order(tmp_path):
+    part = write_log(tmp_path / "part.yaml", log([2, 3]))
+    whole = write_log(tmp_path / "whole.yaml", log([1, 2, 3]))
+    seen = []
+    for number, imports in enumerate([[part, whole], [whole, part], [[part, whole]]]):
+        store = new_store(tmp_path / f"store{number}")
+        for paths in imports:
+            bring_in(store, *(paths if isinstance(paths, list) else [paths]))
+        seen.append(digests(store, without=BY_FILE))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_what_a_second_log_of_the_same_calls_says_of_the_run_is_kept(tmp_path):
+    plain = write_log(tmp_path / "plain.yaml", log([1, 2]))
+    noted = write_log(tmp_path / "noted.yaml", log([1, 2], run_note="toinen kone"))
+    seen = []
+    for number, paths in enumerate([(plain, noted), (noted, plain)]):
+        store = new_store(tmp_path / f"store{number}")
+        for path in paths:
+            bring_in(store, path)
+        store.sync()
+        with store.reading() as connection:
+            extras = connection.execute("SELECT extra FROM lake.runs ORDER BY extra").fetchall()
+        assert extras == [('{"run_note":"toinen kone"}',), (None,)]
+        seen.append(digests(store, without=BY_FILE))
+    assert seen[0] == seen[1]
+
+
+def test_the_same_record_twice_in_a_log_is_two_results(store, tmp_path):
+    path = write_log(tmp_path / "log.yaml", log(tasks=[task(1), task(1), task(2)]))
+    bring_in(store, path)
+    assert prompts(store) == named(1, 1, 2)
+    bring_in(store, write_log(path, log(tasks=[task(1), task(1), task(1), task(2)])))
+    assert prompts(store) == named(1, 1, 1, 2)
+
+
+def test_a_conflicting_log_is_refused_whole(cli, store, tmp_path):
+    write_log(tmp_path / "a.yaml", log([1, 2, 3]))
+    assert cli("import", tmp_path / "a.yaml").code == 0
+    before = digests(store)
+    other = write_log(tmp_path / "new" / "a.yaml", log([1, 2, 4]))
+    ended = cli("import", other)
+    assert ended.code == 2
+    assert "--as" in ended.err
+    assert "--replace" in ended.err
+    assert RUN in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.lines["results"] == "0 new"
+    assert len(store.lake.batch_names()) == 1
+    assert digests(store) == before
+
+
+def test_beside_a_conflict_the_rest_goes_in(cli, store, tmp_path):
+    cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
+    write_log(tmp_path / "new" / "a.yaml", log([2, 3]))
+    write_log(tmp_path / "new" / "b.yaml", log([5], date="2026-04-02"))
+    ended = cli("import", tmp_path / "new")
+    assert ended.code == 2
+    assert prompts(store) == named(1, 2)
+    assert prompts(store, "2026-04-02/models/kokeilu-1.yaml") == named(5)
+
+
+def test_as_imports_a_conflicting_log_as_another_run(cli, store, tmp_path):
+    cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
+    other = write_log(tmp_path / "b.yaml", log([3, 4]))
+    assert cli("import", "--as", "toinen", other).code == 0
+    assert prompts(store) == named(1, 2)
+    assert prompts(store, "toinen") == named(3, 4)
+    again = cli("import", "--as", "toinen", other)
+    assert (again.code, again.lines["unchanged"]) == (0, "1")
+
+
+def test_as_with_several_runs_is_refused_whole(cli, store, tmp_path):
+    write_log(tmp_path / "logs" / "a.yaml", log([1]))
+    write_log(tmp_path / "logs" / "b.yaml", log([2], date="2026-04-02"))
+    ended = cli("import", "--as", "yksi", tmp_path / "logs")
+    assert (ended.code, "Traceback" in ended.err) == (2, False)
+    assert "--as" in ended.err
+    assert store.lake.batch_names() == set()
+
+
+def test_as_an_empty_name_is_refused(cli, store, tmp_path):
+    ended = cli("import", "--as", "", write_log(tmp_path / "a.yaml"))
+    assert (ended.code, store.lake.batch_names()) == (2, set())
+
+
+def test_replace_shows_the_new_generation_alone(cli, store, tmp_path):
+    cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
+    ended = cli("import", "--replace", write_log(tmp_path / "b.yaml", log([2, 3])))
+    assert ended.code == 0
+    assert prompts(store) == named(2, 3)
+    with store.reading() as connection:
+        [(parent,)] = connection.execute("SELECT parent_generation FROM runs").fetchall()
+    assert parent == "root"
+    # The old generation is still in the lake, and its log conflicts now.
+    assert cli("import", tmp_path / "a.yaml").code == 2
+    assert prompts(store) == named(2, 3)
+
+
+def test_replacements_follow_each_other(store, tmp_path):
+    versions = [[1, 2], [2, 3], [3, 4], [4, 5], [1, 2]]
+    for number, numbers in enumerate(versions):
+        path = write_log(tmp_path / f"{number}.yaml", log(numbers))
+        bring_in(store, path, replace=True)
+        assert prompts(store) == named(*numbers)
+    before = digests(store)
+    store.sync(rebuild=True)
+    assert digests(store) == before
+    assert store.sql("FROM checks.rival_generations").fetchall() == []
+    # What is current grows as ever.
+    bring_in(store, write_log(tmp_path / "grown.yaml", log([1, 2, 9])))
+    assert prompts(store) == named(1, 2, 9)
+
+
+def test_replace_by_a_part_removes_the_rest(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2, 3])))
+    summary = bring_in(store, write_log(tmp_path / "b.yaml", log([2])), replace=True)
+    assert outcomes(summary) == {"replaced": 1}
+    assert prompts(store) == named(2)
+
+
+def test_replace_with_the_same_changes_nothing(store, tmp_path):
+    path = write_log(tmp_path / "a.yaml", log([1, 2]))
+    bring_in(store, path)
+    assert outcomes(bring_in(store, path, replace=True)) == {"unchanged": 1}
+    assert len(store.lake.batch_names()) == 1
+
+
+def test_rival_generations_are_settled_alike_in_any_order(tmp_path):
+    origin = new_store(tmp_path / "origin")
+    bring_in(origin, write_log(tmp_path / "a.yaml", log([1, 2])))
+    sides = []
+    for side, numbers in (("left", [2, 3]), ("right", [2, 4])):
+        shutil.copytree(origin.path, tmp_path / side)
+        store = new_store(tmp_path / side)
+        bring_in(store, write_log(tmp_path / f"{side}.yaml", log(numbers)), replace=True)
+        sides.append((store, store.lake.batch_names() - origin.lake.batch_names()))
+    (left, of_left), (right, of_right) = sides
+    for name in of_right:  # the two come together, in one store after its sync, in one before
+        left.sync()
+        shutil.copytree(right.lake.path / name, left.lake.path / name)
+    for name in of_left:
+        right.sync()
+        shutil.copytree(left.lake.path / name, right.lake.path / name)
+    assert digests(left) == digests(right)
+    rivals = left.sql("SELECT generation FROM checks.rival_generations ORDER BY 1").fetchall()
+    assert len(rivals) == 2
+    assert left.sql("SELECT generation FROM runs").fetchall() == [min(rivals)]
+    before = digests(left)
+    left.sync(rebuild=True)
+    assert digests(left) == before
+    assert prompts(left) in (named(2, 3), named(2, 4))
+
+
+def test_rivals_need_no_clock():
+    root = Generation("s", "r")
+    rivals = [Generation("s", "r", name, "root") for name in ("b", "a", "c")]
+    later = Generation("s", "r", "z", "a")
+    lost = Generation("s", "r", "0", "b")
+    for order in ([root, *rivals, later, lost], [lost, later, *reversed(rivals), root]):
+        assert current_generations(order) == {("s", "r"): later}
+
+
+def test_two_templates_of_one_run_stand_side_by_side(store, tmp_path):
+    first = write_log(tmp_path / "a.yaml", log([1, 2]))
+    second = write_log(tmp_path / "b.yaml", log([3, 4], prompt_template="Toisin: {prompt}"))
+    assert outcomes(bring_in(store, first, second)) == {"imported": 1, "grown": 1}
+    assert store.sql("SELECT n_results, n_templates FROM runs").fetchall() == [(4, 2)]
+    assert outcomes(bring_in(store, first, second)) == {"unchanged": 2}
+
+
+def test_the_same_calls_under_another_template_conflict(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    second = write_log(tmp_path / "b.yaml", log([1, 2], prompt_template="Toisin: {prompt}"))
+    assert outcomes(bring_in(store, second)) == {"conflicting": 1}
+
+
+def test_the_same_call_in_two_runs_counts_once(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    bring_in(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
+    assert store.sql(
+        "SELECT run_id, duplicate_of, task_id FROM checks.duplicate_calls"
+    ).fetchall() == [("zz", RUN, "Tehtävä 2")]
+    assert store.sql("SELECT sum(n_results) FROM runs").fetchall() == [(4,)]
+    assert store.sql("SELECT sum(n), sum(n_correct) FROM palindrome_accuracy").fetchall() == [
+        (3, 1)
+    ]
+    assert store.sql("SELECT n_results, n_judged FROM leaderboard").fetchall() == [(3, 3)]
+
+
+def test_a_duplicate_counts_again_when_the_first_is_replaced(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    bring_in(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
+    assert len(store.sql("FROM checks.duplicate_calls").fetchall()) == 1
+    bring_in(store, write_log(tmp_path / "c.yaml", log([1, 7])), replace=True)
+    assert store.sql("FROM checks.duplicate_calls").fetchall() == []
+    before = digests(store)
+    store.sync(rebuild=True)
+    assert digests(store) == before
+
+
+def test_a_log_imported_again_under_another_name_changes_nothing(store, tmp_path):
+    path = write_log(tmp_path / "a.yaml")
+    bring_in(store, path)
+    shutil.copy(path, tmp_path / "b.yaml")
+    assert outcomes(bring_in(store, tmp_path / "b.yaml")) == {"unchanged": 1}
+
+
+def test_a_copied_model_file_speaks_for_its_own_name_too(store, tmp_path):
+    text = "name: talo/malli\noptions:\n  temperature: 0.3\n"
+    for name in ("malli-1.yaml", "malli-2.yaml"):
+        (tmp_path / "models").mkdir(exist_ok=True)
+        (tmp_path / "models" / name).write_text(text)
+        bring_in(store, tmp_path / "models" / name)
+    write_log(tmp_path / "a.yaml", log([1], model="models/malli-1.yaml"))
+    write_log(tmp_path / "b.yaml", log([2], model="models/malli-2.yaml"))
+    bring_in(store, tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert store.sql("SELECT model_path, name FROM models ORDER BY ALL").fetchall() == [
+        ("models/malli-1.yaml", "talo/malli"),
+        ("models/malli-2.yaml", "talo/malli"),
+    ]
+    assert store.sql("SELECT DISTINCT model, is_resolved FROM results").fetchall() == [
+        ("talo/malli", True)
+    ]
+
+
+def test_task_and_model_files_beside_a_log_come_in_with_it(store):
+    one = EXAMPLES / "benchmark_logs" / "2026-02-08-esimerkki-revontuli-t03.yaml"
+    bring_in(store, one)
+    assert store.sql("SELECT name, parameters FROM models").fetchall() == [
+        ("esimerkki/revontuli", '{"temperature":0.3}')
+    ]
+    assert store.sql("SELECT count(*) > 0 FROM tasks").fetchall() == [(True,)]
+    assert store.sql("SELECT DISTINCT verdict_source FROM verdicts").fetchall() == [("recorded",)]
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["../salainen.yaml", "/etc/hostname", "models/../../salainen.yaml", "models/linkki.yaml"],
+)
+def test_a_log_does_not_choose_what_is_read(store, tmp_path, model):
+    (tmp_path / "salainen.yaml").write_text("name: salaisuus\n")
+    project = tmp_path / "project"
+    (project / "models").mkdir(parents=True)
+    (project / "models" / "linkki.yaml").symlink_to(tmp_path / "salainen.yaml")
+    bring_in(store, write_log(project / "logs" / "a.yaml", log([1], model=model)))
+    assert store.sql("FROM models").fetchall() == []
+
+
+def test_a_task_file_that_comes_later_gives_verdicts_to_what_is_there(store, tmp_path):
+    path = write_log(tmp_path / "a.yaml", log(tasks=[task(1, answer="Saippuakauppias!")]))
+    bring_in(store, path)
+    assert store.sql("SELECT computed FROM verdicts").fetchall() == [(None,)]
+    tasks = tmp_path / "t.yaml"
+    tasks.write_text('tasks:\n- {prompt: "Tehtävä 1", reference: saippuakauppias}\n', "utf-8")
+    bring_in(store, tasks)
+    assert store.sql("SELECT recorded, computed FROM verdicts").fetchall() == [(False, True)]
+    assert len(store.sql("FROM verdict_drift").fetchall()) == 1
+
+
+def test_strict_refuses_what_breaks_a_rule_and_takes_the_rest(cli, store, tmp_path):
+    write_log(tmp_path / "logs" / "2026-04-01-kokeilu.yaml")
+    write_log(
+        tmp_path / "logs" / "b.yaml", log(tasks=[task(1, is_correct="True")], date="2026-04-02")
+    )
+    ended = cli("import", "--strict", tmp_path / "logs")
+    assert ended.code == 1
+    assert "tasks[0].is_correct" in ended.err
+    assert prompts(store) == named(1, 2)
+    assert len(store.sql("FROM runs").fetchall()) == 1
+
+
+def test_the_rules_that_a_log_breaks_are_rows_with_line_and_field(store, tmp_path):
+    path = tmp_path / "nimi.yaml"
+    path.write_text(
+        "date: '2025-02-30'\n"
+        "model: models/malli.yaml\n"
+        "prompt_template: ilman paikkaa\n"
+        "tasks:\n"
+        "- prompt: p\n"
+        "  is_correct: 'yes'\n"
+        "  duration_seconds: 4\n"
+    )
+    bring_in(store, path)
+    assert store.sql("SELECT line, field, rule FROM checks.violations").fetchall() == [
+        (1, "(file name)", "file_name"),
+        (1, "date", "date"),
+        (2, "model", "model_path"),
+        (3, "prompt_template", "placeholder"),
+        (5, "tasks[0].answer", "required"),
+        (6, "tasks[0].is_correct", "type"),
+        (7, "tasks[0].duration_seconds", "float"),
+    ]
+    assert store.sql("SELECT run_date, n_results FROM runs").fetchall() == [("2025-02-30", 1)]
+
+
+def test_outcomes_are_words_for_people():
+    assert all(str(outcome).isalpha() for outcome in Outcome)
+
+
+def test_as_changes_the_run_and_nothing_else(store, tmp_path):
+    path = write_log(tmp_path / "a.yaml", log([1, 2]))
+    bring_in(store, path, run_as="omituinen\n'; DROP\t\x1b[31m/../\u202e")
+    assert list(read_back(store).values()) == [log([1, 2])]
+
+
+def test_a_summary_that_cannot_be_meant_is_an_error(store, tmp_path):
+    with pytest.raises(BadInput, match="--as"):
+        bring_in(
+            store,
+            write_log(tmp_path / "a.yaml", log([1])),
+            write_log(tmp_path / "b.yaml", log([1], date="2026-05-01")),
+            run_as="x",
+        )

@@ -1,0 +1,234 @@
+"""`evalstore.open()`: what a notebook gets, and what no query can do."""
+
+import subprocess
+import sys
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support import bring_in, environment, log, new_store, write_log
+
+import evalstore
+from warehouse.errors import BadInput, EvalstoreError
+from warehouse.store import EvalstoreWarning
+
+
+def test_rows_come_in_every_form(examples):
+    query = examples.sql("SELECT suite, count(*) AS n FROM results GROUP BY suite")
+    assert query.fetchall() == [("palindrome", 218)]
+    frame = query.pl()
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.rows() == [("palindrome", 218)]
+    frame = query.df()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.to_dict("records") == [{"suite": "palindrome", "n": 218}]
+    table = query.to_arrow_table()
+    assert isinstance(table, pa.Table)
+    assert table.to_pylist() == [{"suite": "palindrome", "n": 218}]
+    with query.cursor() as cursor:
+        assert cursor.fetchmany(1) == [("palindrome", 218)]
+        assert cursor.fetchmany(1) == []
+
+
+@pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
+def test_no_rows_are_no_error(examples, fetch):
+    assert len(getattr(examples.sql("FROM results WHERE false"), fetch)()) == 0
+
+
+def test_values_are_bound(examples):
+    hostile = "'; DROP VIEW results; --"
+    query = examples.sql("SELECT $a || $b AS text, $n + 1 AS n", {"a": hostile, "b": "!", "n": 1})
+    assert query.fetchall() == [(hostile + "!", 2)]
+    assert query.pl().rows() == [(hostile + "!", 2)]
+    query = examples.sql("SELECT count(*) FROM results WHERE answer = $answer", {"answer": ""})
+    assert query.fetchall()[0][0] > 0
+
+
+def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
+    wrong = examples.sql("FROM nothing_here")  # nothing happens yet
+    with pytest.raises(BadInput):
+        wrong.fetchall()
+    later = new_store(tmp_path / "later").sql("SELECT count(*) FROM runs")
+    with pytest.raises(BadInput, match="evalstore import"):
+        later.fetchall()
+    bring_in(new_store(tmp_path / "later"), write_log(tmp_path / "a.yaml"))
+    assert later.fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("SELECT answr FROM results", "answr"),
+        ("FROM leaderbord", "leaderbord"),
+        ("SELECT 1 +", "syntax error"),
+        ("SELECT CAST('x' AS INT)", "x"),
+        ("SELECT $nobody", "nobody"),
+        ("SELECT CAST(run_id AS INT) FROM runs", "Could not convert"),
+    ],
+)
+def test_an_error_is_bad_input_with_the_place(examples, fetch, query, place):
+    with pytest.raises(BadInput, match=place) as caught:
+        getattr(examples.sql(query), fetch)()
+    assert isinstance(caught.value.__cause__, duckdb.Error)
+
+
+@pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
+@pytest.mark.parametrize(
+    "query", ["", "-- nothing", "SET threads = 1", "CREATE TEMP TABLE t (a INT)"]
+)
+def test_what_gives_no_rows_is_bad_input_or_empty(examples, fetch, query):
+    try:
+        rows = getattr(examples.sql(query), fetch)()
+    except BadInput:
+        return
+    assert len(rows) <= 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "INSERT INTO lake.results (run_id) VALUES ('x')",
+        "UPDATE lake.results SET answer = 'x'",
+        "DELETE FROM lake.results",
+        "DROP VIEW main.results",
+        "CREATE TABLE t AS SELECT 1",
+        "CREATE OR REPLACE VIEW main.results AS SELECT 1",
+        "COPY results TO '{folder}/out.csv'",
+        "COPY (SELECT 1) TO '{folder}/out.parquet' (FORMAT parquet)",
+        "EXPORT DATABASE '{folder}/out'",
+        "ATTACH '{folder}/other.duckdb' AS other",
+        "FROM read_csv('/etc/passwd')",
+        "FROM read_text('/etc/passwd')",
+        "FROM read_blob('{lake}')",
+        "FROM '/etc/passwd'",
+        "FROM glob('/etc/*')",
+        "FROM read_parquet('{lake}')",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "RESET enable_external_access",
+        "SET lock_configuration = false",
+        "SET temp_directory = '{folder}/tmp'",
+        "SET TimeZone = 'Europe/Helsinki'",
+        "SET home_directory = '/'",
+        "CHECKPOINT",
+        "VACUUM",
+    ],
+)
+def test_a_query_changes_nothing_and_reaches_nothing(examples, tmp_path, query):
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    lake = next(examples.lake.path.glob("*/results.parquet"))
+    examples.sync()
+    before = examples.warehouse.read_bytes()
+    query = query.format(folder=folder, lake=lake)
+    refused = False
+    try:
+        examples.sql(query).fetchall()
+    except BadInput:
+        refused = True
+    # An order that does nothing to a read-only database may pass as done.
+    assert refused or query in {"CHECKPOINT", "VACUUM"}
+    assert list(folder.iterdir()) == []
+    assert examples.warehouse.read_bytes() == before
+
+
+def test_functions_can_be_called_by_name(examples):
+    query = (
+        "SELECT PALINDROME_ANSWER('<palindromi>Ii</palindromi>'), palindrome_correct('II', 'ii')"
+    )
+    assert examples.sql(query).fetchall() == [("Ii", True)]
+    assert examples.sql(query).pl().rows() == [("Ii", True)]
+
+
+def test_times_do_not_depend_on_the_readers_zone(examples, monkeypatch):
+    text = "SELECT max(started_at)::VARCHAR, (max(started_at) AT TIME ZONE 'UTC')::VARCHAR FROM results"
+    here = examples.sql(text).fetchall()
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    assert examples.sql(text).fetchall() == here
+
+
+def test_opening_holds_nothing_open(examples, tmp_path):
+    store = evalstore.open(examples.path)
+    query = store.sql("SELECT count(*) FROM runs")
+    before = query.fetchall()
+    bring_in(new_store(examples.path), write_log(tmp_path / "a.yaml"))
+    with duckdb.connect(str(examples.warehouse)):  # for writing: nobody else may hold the file
+        pass
+    assert query.fetchall() == [(before[0][0] + 1,)]
+
+
+def test_a_notebook_that_holds_a_store_does_not_block_an_import(examples, tmp_path):
+    notebook = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import evalstore, sys\n"
+            "store = evalstore.open(sys.argv[1])\n"
+            "query = store.sql('SELECT count(*) FROM runs')\n"
+            "for _ in range(2):\n"
+            "    print(query.fetchall()[0][0], flush=True)\n"
+            "    sys.stdin.readline()\n",
+            examples.path,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    with notebook:
+        first = int(notebook.stdout.readline())
+        bring_in(examples, write_log(tmp_path / "a.yaml"))
+        report = examples.sync()  # waits for nobody, or it would be busy
+        assert len(report.loaded) == 1
+        notebook.stdin.write("\n\n")
+        notebook.stdin.flush()
+        assert int(notebook.stdout.readline()) == first + 1
+    assert notebook.returncode == 0
+
+
+def test_open_takes_text_and_paths(examples):
+    for path in (examples.path, str(examples.path)):
+        store = evalstore.open(path)
+        assert store.sql("SELECT 1").fetchall() == [(1,)]
+        assert repr(store) == f"Store({str(examples.path)!r})"
+
+
+def test_what_is_missing_from_the_figures_is_a_warning(examples):
+    batch = next(examples.lake.path.iterdir())
+    (batch / "results.parquet").write_bytes(b"broken")
+    examples.warehouse.unlink()
+    with pytest.warns(EvalstoreWarning, match=batch.name):
+        assert evalstore.open(examples.path).sql("SELECT count(*) FROM runs").fetchall() == [(0,)]
+
+
+def test_a_module_of_the_users_own_that_hides_ours_is_named(tmp_path):
+    (tmp_path / "ingest.py").write_text("")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import evalstore; evalstore.open('x')"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 1
+    assert f"{tmp_path / 'ingest.py'} hides evalstore's own package `ingest`" in ended.stderr
+
+
+def test_errors_say_how_a_command_ends():
+    kinds = EvalstoreError.__subclasses__()
+    assert kinds
+    assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != 2} == {
+        "CheckFailed": 1
+    }
+
+
+def test_log_helper_is_valid(store, tmp_path):
+    # The other tests rely on it: a log without a fault but its name.
+    bring_in(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log()))
+    assert store.sql("FROM checks.violations").fetchall() == []

@@ -1,0 +1,219 @@
+"""The warehouse is the lake's content, however it was brought up to date."""
+
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support import (
+    DAMAGED,
+    EXAMPLES,
+    PALINDROME,
+    ROOT,
+    bring_in,
+    child,
+    digests,
+    environment,
+    log,
+    needs_reference,
+    new_store,
+    task,
+    write_log,
+)
+
+LOGS = sorted((EXAMPLES / "benchmark_logs").glob("*.yaml"))
+OTHERS = sorted([*(EXAMPLES / "models").glob("*.yaml"), *(EXAMPLES / "tasks").glob("*.yaml")])
+
+
+@pytest.fixture(scope="module")
+def at_once(tmp_path_factory):
+    """What the examples and the damaged files come to, imported at once."""
+    store = new_store(tmp_path_factory.mktemp("at-once") / "store")
+    bring_in(store, EXAMPLES, DAMAGED)
+    return digests(store)
+
+
+def test_digests_tell_a_difference(examples, tmp_path):
+    before = digests(examples)
+    assert len(before) >= 20
+    assert {"main.leaderboard", "checks.violations"} <= before.keys()
+    bring_in(examples, write_log(tmp_path / "one.yaml", log([1])))
+    changed = {view for view, digest in digests(examples).items() if digest != before[view]}
+    assert {"main.results", "main.runs", "main.leaderboard", "main.files"} <= changed
+    assert "main.tasks" not in changed
+
+
+def test_the_same_import_again_changes_nothing(store, at_once):
+    bring_in(store, EXAMPLES, DAMAGED)
+    batches = store.lake.batch_names()
+    bring_in(store, EXAMPLES, DAMAGED)
+    bring_in(store, DAMAGED, EXAMPLES, EXAMPLES)
+    assert store.lake.batch_names() == batches
+    assert digests(store) == at_once
+
+
+def test_paths_written_in_another_way_are_the_same_files(store, at_once, monkeypatch):
+    bring_in(store, EXAMPLES, DAMAGED)
+    monkeypatch.chdir(EXAMPLES)
+    bring_in(store, ".", "../damaged", "./benchmark_logs/../benchmark_logs")
+    assert digests(store) == at_once
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_split_and_any_order_give_the_same(store, at_once, seed):
+    choice = random.Random(seed)
+    files = [*LOGS, *OTHERS, *DAMAGED.glob("*.yaml")]
+    choice.shuffle(files)
+    while files:
+        n = choice.randint(1, 9)
+        bring_in(store, *files[:n])
+        del files[:n]
+        if choice.random() < 0.6:
+            store.sync()
+    assert digests(store) == at_once
+    store.sync(rebuild=True)
+    assert digests(store) == at_once
+
+
+def _one_history(store, folder, choice):
+    """Import grown, partial, replaced and renamed logs of few runs in some sequence."""
+    for step in range(8):
+        numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
+        tasks = [task(n) for n in numbers] + [task(1)] * choice.randint(0, 1)
+        fields = {"prompt_template": choice.choice(["A {prompt}", "B {prompt}"])}
+        if choice.random() < 0.3:
+            fields["run_note"] = choice.choice("xy")
+        path = write_log(folder / f"{step}.yaml", log(tasks=tasks, **fields))
+        run_as = choice.choice([None, None, "toinen", "kolmas"])
+        bring_in(store, path, run_as=run_as, replace=choice.random() < 0.5)
+        if choice.random() < 0.5:
+            store.sync()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
+    choice = random.Random(seed)
+    _one_history(store, tmp_path, choice)
+    before = digests(store, schemas=("main", "checks", "scores"))
+    # The batches in another order, some together, into a warehouse of its own.
+    other = new_store(tmp_path / "other")
+    names = sorted(store.lake.batch_names())
+    choice.shuffle(names)
+    for name in names:
+        shutil.copytree(store.lake.path / name, other.lake.path / name)
+        if choice.random() < 0.5:
+            other.sync()
+    assert digests(other, schemas=("main", "checks", "scores")) == before
+    store.sync(rebuild=True)
+    assert digests(store, schemas=("main", "checks", "scores")) == before
+
+
+def test_scores_follow_tasks_that_come_later(store):
+    bring_in(store, *LOGS)
+    store.sync()
+    bring_in(store, *OTHERS)
+    later = digests(store)
+    store.sync(rebuild=True)
+    assert digests(store) == later
+
+
+def test_what_is_current_is_not_loaded_again(examples):
+    report = examples.sync()
+    assert (report.loaded, report.damaged, report.rebuilt) == ((), (), False)
+
+
+def test_only_what_is_new_is_loaded(examples, tmp_path):
+    bring_in(examples, write_log(tmp_path / "one.yaml"))
+    report = examples.sync()
+    assert (len(report.loaded), report.rebuilt) == (1, False)
+
+
+def test_a_query_sees_what_was_imported_a_moment_ago(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log([1])))
+    query = store.sql("SELECT count(*) FROM results")
+    assert query.fetchall() == [(1,)]
+    bring_in(store, write_log(tmp_path / "b.yaml", log([1, 2])))
+    assert query.fetchall() == [(2,)]
+
+
+def test_other_definitions_make_the_views_anew(examples, monkeypatch):
+    examples.sync()
+    before = digests(examples)
+    monkeypatch.setattr("warehouse.sync._definitions", lambda: "other")
+    report = examples.sync()
+    assert (report.loaded, report.rebuilt) == ((), False)
+    assert digests(examples) == before
+
+
+def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):
+    before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
+    monkeypatch.setattr("warehouse.scoring.code_digest", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.sync._definitions", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.udfs.palindrome.is_correct", lambda _answer, _reference: False)
+    examples.sync()
+    assert before != [(0,)]
+    assert examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall() == [(0,)]
+
+
+def test_the_warehouse_opens_in_any_client_without_our_functions(examples):
+    examples.sync()
+    code = (
+        "import duckdb, sys\n"
+        "con = duckdb.connect(sys.argv[1], read_only=True)\n"
+        "views = con.sql(\"SELECT schema_name || '.' || view_name FROM duckdb_views()"
+        ' WHERE NOT internal").fetchall()\n'
+        "print(len(views), [con.sql('FROM ' + view).fetchall() and 0 for (view,) in views][-1])\n"
+    )
+    ended = child("-c", code, examples.warehouse, cwd="/")
+    assert (ended.code, ended.err) == (0, "")
+    assert int(ended.out.split()[0]) >= 20
+
+
+IMPORT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from ingest.importing import Options, import_paths
+from warehouse.store import Store
+store = Store(Path(sys.argv[2]))
+sys.stdin.readline()  # both begin together
+import_paths(store.lake, [Path(path) for path in sys.argv[3:]], Options())
+store.sync()
+"""
+
+
+def test_two_processes_at_once_give_the_same(store, at_once):
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", IMPORT, ROOT, store.path, *paths],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
+        for paths in [(EXAMPLES, DAMAGED), (DAMAGED, EXAMPLES / "benchmark_logs", EXAMPLES)]
+    ]
+    for process in both:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    for process in both:
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, b"")
+    assert digests(store) == at_once
+    store.sync(rebuild=True)
+    assert digests(store) == at_once
+
+
+@needs_reference
+def test_reference_logs_in_any_order_give_the_same(tmp_path):
+    logs = sorted((PALINDROME / "benchmark_logs").glob("*.yaml"))
+    whole = new_store(tmp_path / "whole")
+    bring_in(whole, PALINDROME / "benchmark_logs", PALINDROME / "models", PALINDROME / "tasks")
+    split = new_store(tmp_path / "split")
+    bring_in(split, *logs[::2])
+    split.sync()
+    bring_in(split, PALINDROME / "tasks", *logs[1::2])
+    split.sync()
+    bring_in(split, PALINDROME / "models", PALINDROME / "benchmark_logs")
+    assert digests(split) == digests(whole)
+    assert split.sql("SELECT count(*) FROM runs").fetchall() == [(len(logs),)]
