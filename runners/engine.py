@@ -210,11 +210,13 @@ class Engine:
         earlier: list[Try] = []
         while True:
             await self._limiters[job.provider.name].wait(_tokens(job.request))
+            waited = self._clock.seconds() - began
             outcome = await self._call(job)
             failure = outcome.result
             wait = self._wait(failure, len(earlier) + 1)
             if wait is None or not isinstance(failure, Failure):
-                duration = self._clock.seconds() - began
+                # Without waits and retries the same as e2e_ms, to the millisecond.
+                duration = round(waited, 3) + outcome.duration_seconds
                 return replace(outcome, duration_seconds=duration, earlier=tuple(earlier))
             earlier.append(Try(failure, outcome.started_at, outcome.e2e_ms or 0, wait))
             self._busy.discard(asyncio.current_task())

@@ -8,6 +8,7 @@ import httpx
 
 from runners.models import read_model_files
 from runners.providers import make_provider
+from runners.providers.http import endpoint
 from runners.providers.ollama_openai import OllamaOpenai, ollama_base
 from warehouse.jsontext import canonical_json
 
@@ -47,7 +48,7 @@ def _missing_server(model: Model) -> str | None:
     if model.provider != OllamaOpenai.name:
         return None
     try:
-        reply = httpx.get(f"{ollama_base(model.base_url)}/models", timeout=_WAIT_SECONDS)
+        reply = httpx.get(endpoint(ollama_base(model.base_url), "/models"), timeout=_WAIT_SECONDS)
         names = {entry["id"] for entry in reply.json()["data"]}
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return "no server answers there"

@@ -97,6 +97,12 @@ class HttpClient:
         return self._client
 
 
+def endpoint(base: str, path: str) -> str:
+    """Put a path behind a base URL, before its query if it has one."""
+    address, mark, query = base.partition("?")
+    return f"{address.rstrip('/')}{path}{mark}{query}"
+
+
 def http_failure(status: int, body: str, headers: Mapping[str, str] | None = None) -> Failure:
     """Give what an HTTP status counts as."""
     code = f"http_{status}"

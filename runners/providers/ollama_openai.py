@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.calls import EMPTY, ERROR, EXCEPTION, SKIPPED, TIMED_OUT, Failure, Reply, empty
 from runners.prices import cost
-from runners.providers.http import FailedError, HttpClient, as_count, as_object
+from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class OllamaOpenai:
 
     async def call(self, request: Request) -> Result:
         """Call the model once."""
-        url = f"{ollama_base(request.base_url)}/chat/completions"
+        url = endpoint(ollama_base(request.base_url), "/chat/completions")
         body = _body(request)
         sent = {key: value for key, value in body.items() if key not in {"model", "messages"}}
         try:
@@ -100,8 +100,9 @@ class OllamaOpenai:
 
 def ollama_base(base_url: str | None) -> str:
     """Give the address of Ollama's chat completions: as asked, else as the environment says."""
-    base = (base_url or os.environ.get("OLLAMA_OPENAI_BASE") or _DEFAULT_BASE).rstrip("/")
-    return base if base.endswith("/v1") else f"{base}/v1"
+    base = base_url or os.environ.get("OLLAMA_OPENAI_BASE") or _DEFAULT_BASE
+    is_complete = base.partition("?")[0].rstrip("/").endswith("/v1")
+    return base if is_complete else endpoint(base, "/v1")
 
 
 def _body(request: Request) -> dict[str, Any]:

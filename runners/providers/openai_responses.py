@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.calls import AUTH_ERROR, EMPTY, ERROR, EXCEPTION, TIMED_OUT, Failure, Reply
 from runners.prices import cost, known_price
-from runners.providers.http import FailedError, HttpClient, as_count, as_object
+from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
 from runners.providers.pictures import data_url
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class OpenaiResponses:
         if not key:
             return Failure(AUTH_ERROR, "openai_api_key_missing")
         base = request.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_BASE
-        url = f"{base.rstrip('/')}/responses"
+        url = endpoint(base, "/responses")
         body = _body(request)
         sent = {key: value for key, value in body.items() if key not in {"model", "input"}}
         headers = {"Authorization": f"Bearer {key}"}
