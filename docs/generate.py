@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalstore import _cli
-from warehouse.schemas import TABLES
+from warehouse.schemas import BY_NAME, TABLES
 from warehouse.sqlfiles import shipped_sql
 from warehouse.store import Store
 
@@ -56,6 +56,10 @@ _COMMON = {
     "suite": "benchmark family",
     "run_id": "the run, unique in its suite",
     "provider": "way to reach the model: as recorded, else as the model file says",
+    "n_judged": "results with a verdict",
+    "pass_rate": "n_passed / n_judged; NULL where nothing was judged",
+    "pass_rate_low": "Wilson's 95 % interval",
+    "pass_rate_high": "Wilson's 95 % interval",
     "batch": "batch of the lake that the row came in with",
     "file_sha256": "SHA-256 of the imported file that the row came from",
 }
@@ -102,14 +106,19 @@ def _view(file: SqlFile, store: Store) -> str:
 
 def _meaning(column: str, file: SqlFile) -> str:
     """Look a column up in its view's header, then where views take their columns from."""
-    own = next((table for table in TABLES if table.name == file.name), None)
     sources = [
         file.columns,
-        {c.name: c.meaning for c in own.columns} if own else {},
+        _meanings(file.name),
         _COMMON,
         *(_header(name) for name in ("verdicts", "results")),
+        _meanings("results"),
     ]
     return next((source[column] for source in sources if column in source), "")
+
+
+def _meanings(table: str) -> dict[str, str]:
+    columns = BY_NAME[table].columns if table in BY_NAME else ()
+    return {column.name: column.meaning for column in columns}
 
 
 def _header(view: str) -> dict[str, str]:

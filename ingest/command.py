@@ -27,6 +27,12 @@ _MESSAGES_SHOWN = 50
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
 @click.option("--redact", is_flag=True, help="Mask what looks like a key or token.")
 @click.option("--restore", is_flag=True, help="Bring back what was forgotten.")
+@click.option(
+    "--prompts",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Prompt file that the imported openclaw runs used.",
+)
 @click.pass_obj
 def import_(
     path: Path,
@@ -37,6 +43,7 @@ def import_(
     strict: bool,
     redact: bool,
     restore: bool,
+    prompts: Path | None,
 ) -> None:
     """Bring in the logs that you have: files and folders, in any order, as often as you like.
 
@@ -47,12 +54,13 @@ def import_(
       evalstore import benchmark_logs/
       evalstore import benchmark_logs/ models/ tasks/
       evalstore import --as second-try 2025-11-28-gpt-5.1.yaml
+      evalstore import runs/ --prompts prompts_v1.json
     """
     from ingest.importing import Options, import_paths
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the name is empty", param_hint="--as")
-    options = Options(run_as, replace, strict, redact, restore)
+    options = Options(run_as, replace, strict, redact, restore, prompts)
     store = open_store(path)
     store.absorb()
     summary = import_paths(store.lake, paths, options, _track)
@@ -105,6 +113,6 @@ def _fail_if_bad(summary: Summary) -> None:
         named = ", ".join(f"{count} {what}" for what, count in problems.items() if count)
         raise BadInput(f"not everything could be imported: {named}; the rest was")
     if not outcomes:
-        raise BadInput("no log, task file or model file was found there")
+        raise BadInput("no log, run, task file or model file was found there")
     if outcomes[Outcome.REFUSED]:
         raise CheckFailed(f"{outcomes[Outcome.REFUSED]} files break rules and were refused")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _SUFFIXES = {".yaml", ".yml"}
 _HEAD_BYTES = 65_536
@@ -22,22 +22,28 @@ class Found:
 
     Attributes:
         files: to be read, in order, each once.
+        units: folders and files that a reader claims as a whole, in order, each once.
         problems: path and reason of what cannot be read.
         missing: given paths that lead nowhere.
         n_other: files of other kinds in the folders, left alone.
     """
 
     files: list[Path] = field(default_factory=list)
+    units: list[Path] = field(default_factory=list)
     problems: list[tuple[Path, str]] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     n_other: int = 0
 
 
-def find_files(paths: Iterable[Path]) -> Found:
+def find_files(paths: Iterable[Path], claims: Callable[[Path], bool]) -> Found:
     """Find the files that the paths name or hold.
 
     A file that is named is always read. In a folder, hidden folders are passed over, links that
     lead out of it are not followed, and files of other kinds are counted.
+
+    Args:
+        paths: files and folders.
+        claims: tells a folder or file that is read as a whole.
     """
     found = Found()
     for path in paths:
@@ -48,13 +54,26 @@ def find_files(paths: Iterable[Path]) -> Found:
         except OSError as error:
             found.problems.append((path, _reason(error)))
         else:
-            (_find_in_folder if is_folder else _add)(path, found)
-    found.files = list({os.path.realpath(path): path for path in reversed(found.files)}.values())
-    found.files.sort()
+            _find(path, found, claims, is_folder=is_folder)
+    found.files = _each_once(found.files)
+    found.units = _each_once(found.units)
     return found
 
 
-def _find_in_folder(root: Path, found: Found) -> None:
+def _each_once(paths: list[Path]) -> list[Path]:
+    return sorted({os.path.realpath(path): path for path in reversed(paths)}.values())
+
+
+def _find(path: Path, found: Found, claims: Callable[[Path], bool], *, is_folder: bool) -> None:
+    if claims(path):
+        found.units.append(path)
+    elif is_folder:
+        _find_in_folder(path, found, claims)
+    else:
+        _add(path, found)
+
+
+def _find_in_folder(root: Path, found: Found, claims: Callable[[Path], bool]) -> None:
     def on_error(error: OSError) -> None:
         found.problems.append((Path(error.filename), _reason(error)))
 
@@ -62,14 +81,23 @@ def _find_in_folder(root: Path, found: Found) -> None:
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for path in _links_to_folders(Path(folder), subfolders):
             found.problems.append((path, "a link to a folder, not followed"))
+        units = [path for name in subfolders if _is_unit(path := Path(folder) / name, claims)]
+        found.units.extend(units)
+        subfolders[:] = [name for name in subfolders if Path(folder) / name not in units]
         for name in sorted(names):
             path = Path(folder) / name
             if _leaves(path, root):
                 found.problems.append((path, "a link out of the folder, not followed"))
+            elif claims(path):
+                found.units.append(path)
             elif path.suffix in _SUFFIXES or _looks_like_log(path):
                 _add(path, found)
             else:
                 found.n_other += 1
+
+
+def _is_unit(path: Path, claims: Callable[[Path], bool]) -> bool:
+    return not path.is_symlink() and claims(path)
 
 
 def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest import openclaw
 from ingest.palindrome import is_log, read_log
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.model_files import is_model_file, model_row
@@ -12,7 +13,7 @@ from warehouse.task_files import is_task_file, task_rows
 from warehouse.yaml_documents import Mapping, Node, YamlError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 
@@ -29,6 +30,28 @@ class Reader:
     format: str
     matches: Callable[[Node, Path], bool]
     read: Callable[[SourceFile, Node], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class PathReader:
+    """A format that is more than a file to be held in memory: a folder, or a log of any size.
+
+    Attributes:
+        format: its name for people.
+        claims: tells, by what it holds, whether a path is of the format. What lies in a folder
+            that is claimed belongs to it and is not looked at singly.
+        read: makes readings of it. It is given a function that reads a file, and gives None
+            where it cannot, which is reported then.
+    """
+
+    format: str
+    claims: Callable[[Path], bool]
+    read: Callable[[Path, Callable[[Path], SourceFile | None]], Iterable[Reading]]
+
+
+def path_reader(path: Path) -> PathReader | None:
+    """Find the reader that claims a path."""
+    return next((reader for reader in PATH_READERS if reader.claims(path)), None)
 
 
 def read_file(file: SourceFile) -> Reading:
@@ -71,4 +94,9 @@ READERS: tuple[Reader, ...] = (
     Reader(
         "model file", lambda node, p: is_model_file(node, folder=p.parent.name), _read_model_file
     ),
+)
+
+PATH_READERS: tuple[PathReader, ...] = (
+    PathReader("openclaw run", openclaw.is_run, openclaw.read_run),
+    PathReader("openclaw prompts", openclaw.is_prompts, openclaw.read_prompts),
 )

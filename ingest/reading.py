@@ -62,6 +62,8 @@ class Reading:
         run: the run that the file tells of, where it tells of one.
         violations: broken rules of the specification.
         rejects: what could not be used.
+        files: what was read, where it was more than the one file.
+        log: a file of the run's results, whose rows the import streams.
     """
 
     format: str
@@ -69,3 +71,15 @@ class Reading:
     run: RunKey | None = None
     violations: list[Violation] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    files: list[SourceFile] = field(default_factory=list)
+    log: Path | None = None
+
+    def rename_run(self, run_id: str) -> None:
+        """Put the run, in all its rows, under another id."""
+        if self.run is None:
+            return
+        old, self.run = self.run, (self.run[0], run_id)
+        for rows in self.rows.values():
+            for row in rows:
+                if (row.get("suite"), row.get("run_id")) == old:
+                    row["run_id"] = run_id

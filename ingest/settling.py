@@ -7,15 +7,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warehouse.batch import Generation
-from warehouse.contents import RunContent, known
+from warehouse.contents import ADDED, COMPARED, RunContent, known
 from warehouse.hashing import content_hash
+from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ingest.reading import Reading
     from warehouse.batch import RunKey
     from warehouse.lake import Row
+    from warehouse.schemas import Table
 
 
 class Outcome(StrEnum):
@@ -68,16 +70,18 @@ def settle(reading: Reading, contents: dict[RunKey, RunContent], *, replace: boo
     if content is None:
         contents[reading.run] = content = RunContent(Generation(*reading.run))
         return _write(reading, content, Outcome.IMPORTED)
-    n_missing, n_new = _differences(reading.rows["results"], content)
+    n_missing, n_new = _differences(_of(COMPARED, reading.rows), content)
     if not n_new and (not replace or not n_missing):
-        is_known = all(row["content_id"] in content.headers for row in reading.rows["runs"])
+        is_known = all(row["content_id"] in content.added for row in _of(ADDED, reading.rows))
         return (
             Settled(Outcome.UNCHANGED, {}) if is_known else _write(reading, content, Outcome.GROWN)
         )
     if not n_missing:
         return _write(reading, content, Outcome.GROWN)
     if not replace:
-        return Settled(Outcome.CONFLICT, {}, message=_conflict(content, n_missing, n_new))
+        return Settled(
+            Outcome.CONFLICT, {}, message=conflict_message(reading.run[1], n_missing, n_new)
+        )
     contents[reading.run] = _next_generation(reading, content)
     return _write(reading, contents[reading.run], Outcome.REPLACED)
 
@@ -89,43 +93,57 @@ def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
     same template are missed. But a call that is known under another template is no new call.
     """
     ids = {row["content_id"] for row in rows}
-    templates = {row["template_hash"] for row in rows}
-    new = [known(row) for row in rows if row["content_id"] not in content.results]
+    templates = {row.get("template_hash") for row in rows}
+    new = [known(row) for row in rows if row["content_id"] not in content.rows]
     calls = {row.call for row in new}
     n_missing = sum(
         known_row.template_hash in templates or known_row.call in calls
-        for content_id, known_row in content.results.items()
+        for content_id, known_row in content.rows.items()
         if content_id not in ids
     )
     return n_missing, len(new)
 
 
+def _of(tables: Iterable[Table], rows: Mapping[str, Sequence[Row]]) -> list[Row]:
+    return [row for table in tables for row in rows.get(table.name, ())]
+
+
 def _write(reading: Reading, content: RunContent, outcome: Outcome) -> Settled:
     """Choose the rows that the lake lacks, or has at an earlier place of a smaller file."""
-    results = [
-        row
-        for row in reading.rows["results"]
-        if (before := content.results.get(row["content_id"])) is None or before.seq < row["seq"]
-    ]
-    content.add(reading.rows["runs"], results)
-    rows = {**reading.rows, "results": results}
-    for row in (*rows["runs"], *rows["results"]):
-        row["generation"] = content.generation.generation
+    rows = dict(reading.rows)
+    for table in COMPARED:
+        if table.name in rows:
+            rows[table.name] = [row for row in rows[table.name] if _is_new(row, content)]
+    for name, written in rows.items():
+        if BY_NAME[name].of_run:
+            for row in written:
+                row["generation"] = content.generation.generation
     for row in rows["runs"]:
         row["parent_generation"] = content.generation.parent
+    content.add(_of(ADDED, rows), _of(COMPARED, rows))
     return Settled(outcome, rows, content.generation)
 
 
+def _is_new(row: Row, content: RunContent) -> bool:
+    before = content.rows.get(row["content_id"])
+    return before is None or before.seq < known(row).seq
+
+
 def _next_generation(reading: Reading, content: RunContent) -> RunContent:
-    ids = sorted(row["content_id"] for row in reading.rows["results"])
-    parent = content.generation
-    name = content_hash("generation", parent.generation, ids)
-    return RunContent(Generation(parent.suite, parent.run_id, name, parent.generation))
+    ids = [row["content_id"] for row in _of(COMPARED, reading.rows)]
+    return RunContent(next_generation(content.generation, ids))
 
 
-def _conflict(content: RunContent, n_missing: int, n_new: int) -> str:
+def next_generation(parent: Generation, content_ids: Iterable[str]) -> Generation:
+    """Name the generation that replaces another, by what it holds: the same rows, the same name."""
+    name = content_hash("generation", parent.generation, sorted(content_ids))
+    return Generation(parent.suite, parent.run_id, name, parent.generation)
+
+
+def conflict_message(run_id: str, n_missing: int, n_new: int) -> str:
+    """Say why a source is refused, and what to do."""
     return (
-        f"conflicts with run {content.generation.run_id}: it lacks {n_missing} results that the "
+        f"conflicts with run {run_id}: it lacks {n_missing} records that the "
         f"store has, and has {n_new} that the store lacks. Nothing of it was imported: "
         "`--as NEW_ID` imports it as another run, `--replace` puts it in the run's place"
     )

@@ -199,7 +199,7 @@ def test_links_out_of_the_folder_are_not_followed(cli, store, tmp_path):
     assert store.sql("SELECT run_id FROM runs").fetchall() == [(GOOD,)]
 
 
-def test_links_inside_the_folder_are_followed_once(cli, store, tmp_path):
+def test_links_inside_the_folder_are_followed_once(cli, tmp_path):
     write_log(tmp_path / "logs" / "a.yaml")
     (tmp_path / "logs" / "b.yaml").symlink_to("a.yaml")
     ended = cli("import", tmp_path / "logs")

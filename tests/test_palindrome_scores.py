@@ -39,7 +39,7 @@ def test_every_reference_case(cases):
 def test_every_reference_case_in_sql(cases, connection):
     rows = connection.execute(
         """
-        SELECT palindrome_answer(response), palindrome_correct(palindrome_answer(response), reference)
+        SELECT palindrome_answer(response) AS answer, palindrome_correct(answer, reference)
         FROM (SELECT unnest($responses) AS response, unnest($references) AS reference)
         """,
         {
@@ -102,7 +102,8 @@ def test_what_is_in_tags_comes_out(text):
 
 def test_null_gives_null_in_sql(connection):
     assert connection.execute(
-        "SELECT palindrome_answer(NULL), palindrome_correct(NULL, 'a'), palindrome_correct('a', NULL)"
+        "SELECT palindrome_answer(NULL), "
+        "palindrome_correct(NULL, 'a'), palindrome_correct('a', NULL)"
     ).fetchall() == [(None, None, None)]
 
 

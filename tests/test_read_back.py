@@ -55,7 +55,7 @@ def test_all_reference_logs_come_back_from_one_store(store):
 @needs_reference
 @pytest.mark.parametrize("part", range(4))
 def test_each_older_log_comes_back_from_a_store_of_its_own(tmp_path, monkeypatch, part):
-    monkeypatch.setattr("ingest.importing.LARGEST_KEPT_BYTES", 0)  # nothing is archived at all
+    monkeypatch.setattr("ingest.provenance.LARGEST_KEPT_BYTES", 0)  # nothing is archived at all
     blank = new_store(tmp_path / "blank")
     blank.sync()
     logs = sorted((PALINDROME / "older_logs").glob("*.yaml"))

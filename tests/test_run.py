@@ -85,7 +85,7 @@ def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
         "SELECT * EXCLUDE (n_runs) FROM leaderboard",
         "FROM palindrome_accuracy",
         "FROM palindrome_tasks",
-        "SELECT prompt, answer, model, settings, recorded, computed FROM verdicts ORDER BY ALL",
+        "SELECT prompt, model, settings, recorded, computed FROM verdicts ORDER BY ALL",
     ):
         left, right = ours.sql(query), theirs.sql(query)
         assert left.df().to_csv(float_format="%.9g") == right.df().to_csv(float_format="%.9g"), (

@@ -145,7 +145,9 @@ def test_functions_can_be_called_by_name(examples):
 
 
 def test_times_do_not_depend_on_the_readers_zone(examples, monkeypatch):
-    text = "SELECT max(started_at)::VARCHAR, (max(started_at) AT TIME ZONE 'UTC')::VARCHAR FROM results"
+    text = """
+        SELECT max(started_at)::VARCHAR, (max(started_at) AT TIME ZONE 'UTC')::VARCHAR FROM results
+    """
     here = examples.sql(text).fetchall()
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")
     assert examples.sql(text).fetchall() == here
@@ -161,17 +163,21 @@ def test_opening_holds_nothing_open(examples, tmp_path):
     assert query.fetchall() == [(before[0][0] + 1,)]
 
 
+NOTEBOOK = """
+import evalstore, sys
+query = evalstore.open(sys.argv[1]).sql('SELECT count(*) FROM runs')
+for _ in range(2):
+    print(query.fetchall()[0][0], flush=True)
+    sys.stdin.readline()
+"""
+
+
 def test_a_notebook_that_holds_a_store_does_not_block_an_import(examples, tmp_path):
     notebook = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            "import evalstore, sys\n"
-            "store = evalstore.open(sys.argv[1])\n"
-            "query = store.sql('SELECT count(*) FROM runs')\n"
-            "for _ in range(2):\n"
-            "    print(query.fetchall()[0][0], flush=True)\n"
-            "    sys.stdin.readline()\n",
+            NOTEBOOK,
             examples.path,
         ],
         stdin=subprocess.PIPE,

@@ -6,10 +6,13 @@ for one query or one sync, and is closed with its functions removed.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from inspect import Parameter, Signature
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 # Files of this form open in every DuckDB client since 1.2.
 _STORAGE = "v1.2.0"
 _PAUSE_SECONDS = 0.05
+# By another program, or by a reader of this one where a writer comes.
+_HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
@@ -40,8 +45,15 @@ def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.Duck
     from warehouse.udfs import UDFS
 
     config = {"storage_compatibility_version": _STORAGE}
-    with _opened(path, wait_seconds, read_only=False, config=config, udfs=UDFS) as connection:
+    connection = _connect_patiently(path, wait_seconds, read_only=False, config=config)
+    registered: list[str] = []
+    try:
+        for udf in UDFS:
+            _register(connection, udf)
+            registered.append(udf.name)
         yield connection
+    finally:
+        _close(connection, registered)
 
 
 @contextmanager
@@ -57,46 +69,78 @@ def open_for_reading(
         StoreBusy: another program still holds the file for writing after `wait_seconds`.
         duckdb.Error: the file is damaged or not there.
     """
-    udfs = _mentioned(query)
-    with _opened(path, wait_seconds, read_only=True, config={}, udfs=udfs) as connection:
-        # A timestamp with a zone would otherwise be shown in the zone of whoever reads it.
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
-        yield connection
-
-
-@contextmanager
-def open_in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database of its own, to read Parquet files with."""
-    connection = duckdb.connect()
+    shared = _join(path.resolve(), wait_seconds, _mentioned(query))
     try:
-        yield connection
+        with shared.root.cursor() as connection:
+            yield connection
     finally:
-        connection.close()
+        _leave(path.resolve(), shared)
 
 
-@contextmanager
-def _opened(
-    path: Path,
-    wait_seconds: float,
-    *,
-    read_only: bool,
-    config: dict[str, Any],
-    udfs: Iterable[Udf],
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    connection = _connect_patiently(path, wait_seconds, read_only=read_only, config=config)
-    registered: list[str] = []
-    try:
+@dataclass(slots=True)
+class _Shared:
+    """The database that the readers of this process share: DuckDB opens a file but once.
+
+    Attributes:
+        root: the connection that the others are cursors of.
+        functions: names of those that are registered.
+        n_readers: cursors at work; the last one closes the database.
+    """
+
+    root: duckdb.DuckDBPyConnection
+    functions: set[str] = field(default_factory=set)
+    n_readers: int = 0
+
+
+_shared: dict[Path, _Shared] = {}
+_sharing = Lock()
+
+
+def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf]) -> _Shared:
+    with _sharing:
+        shared = _shared.get(path)
+        if shared is None:
+            root = _connect_patiently(path, wait_seconds, read_only=True, config={})
+            # A timestamp with a zone would otherwise be shown in the zone of whoever reads it.
+            root.execute("SET GLOBAL TimeZone = 'UTC'")
+            root.execute("SET enable_external_access = false")
+            root.execute("SET lock_configuration = true")
+            shared = _shared[path] = _Shared(root)
         for udf in udfs:
-            _register(connection, udf)
-            registered.append(udf.name)
+            if udf.name not in shared.functions:
+                _register(shared.root, udf)
+                shared.functions.add(udf.name)
+        shared.n_readers += 1
+        return shared
+
+
+def _leave(path: Path, shared: _Shared) -> None:
+    with _sharing:
+        shared.n_readers -= 1
+        if shared.n_readers == 0:
+            del _shared[path]
+            _close(shared.root, shared.functions)
+
+
+@contextmanager
+def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open an empty database of its own, to read files with.
+
+    Args:
+        threads: of one query; None for as many as there are processors.
+    """
+    connection = duckdb.connect(config={} if threads is None else {"threads": threads})
+    try:
         yield connection
     finally:
-        # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
-        for name in registered:
-            connection.remove_function(name)
         connection.close()
+
+
+def _close(connection: duckdb.DuckDBPyConnection, functions: Iterable[str]) -> None:
+    # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
+    for name in functions:
+        connection.remove_function(name)
+    connection.close()
 
 
 def _connect_patiently(
@@ -106,8 +150,8 @@ def _connect_patiently(
     while True:
         try:
             return duckdb.connect(str(path), read_only=read_only, config=config)
-        except duckdb.IOException as error:
-            if "lock on file" not in str(error):
+        except (duckdb.IOException, duckdb.ConnectionException) as error:
+            if not any(sign in str(error) for sign in _HELD):
                 raise
             if time.monotonic() >= give_up_at:
                 raise StoreBusy(_busy_message(path, str(error))) from error
@@ -116,7 +160,8 @@ def _connect_patiently(
 
 def _busy_message(path: Path, reason: str) -> str:
     holder = _HOLDER.search(reason)
-    who = f"the program with process id {holder[1]}" if holder else "another program"
+    pid = int(holder[1]) if holder else os.getpid()
+    who = "this program itself" if pid == os.getpid() else f"the program with process id {pid}"
     return f"{path}: {who} holds the warehouse open: close it there. The lake has everything safe"
 
 

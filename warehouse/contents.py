@@ -1,25 +1,48 @@
-"""What the lake holds of some runs: enough to tell a grown log from a conflicting one."""
+"""What the lake holds of some runs: enough to tell a grown source from a conflicting one."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
 from warehouse.batch import Generation, RunKey, current_generations
 from warehouse.connection import open_in_memory
+from warehouse.schemas import (
+    ARTIFACTS,
+    EVENTS,
+    JUDGEMENTS,
+    RESOURCES,
+    RESULTS,
+    RUNS,
+    Table,
+    duckdb_type,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
 
     from warehouse.batch import Batch
     from warehouse.lake import Lake, Row
+
+# What a source of a run must not lack where it brings something new. Of a run's other tables
+# more may come at any time: another header, another snapshot.
+COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS, ARTIFACTS)
+ADDED: tuple[Table, ...] = (RUNS, RESOURCES)
+
+_KEY = ("suite", "run_id", "content_id")
+_KNOWN_COLUMNS = ("seq", "template_hash", "started_at", "prompt", "answer", "duration_seconds")
 
 Call = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A result that the lake has: its place in the source, its template, the call itself."""
+    """A row that the lake has: its place in the source, its template, the call itself."""
 
     seq: int
     template_hash: str | None
@@ -32,73 +55,127 @@ class RunContent:
 
     Attributes:
         generation: the generation.
-        headers: content ids of what its sources say of the run as a whole.
-        results: the results, by content id.
+        added: content ids of what its sources say of the run as a whole.
+        rows: what is compared, by content id.
     """
 
     generation: Generation
-    headers: set[str] = field(default_factory=set)
-    results: dict[str, Known] = field(default_factory=dict)
+    added: set[str] = field(default_factory=set)
+    rows: dict[str, Known] = field(default_factory=dict)
 
-    def add(self, headers: Iterable[Row], results: Iterable[Row]) -> None:
+    def add(self, added: Iterable[Row], rows: Iterable[Row]) -> None:
         """Note rows that are about to be written."""
-        self.headers.update(row["content_id"] for row in headers)
-        for row in results:
-            self.results[row["content_id"]] = known(row)
+        self.added.update(row["content_id"] for row in added)
+        for row in rows:
+            self.rows[row["content_id"]] = known(row)
 
 
 def known(row: Row) -> Known:
-    """Give what is compared of a row of table `results`."""
-    call = (row["started_at"], row["prompt"], row["answer"], row["duration_seconds"])
-    return Known(row["seq"], row["template_hash"], call)
+    """Give what is compared of a row."""
+    seq, template_hash, *call = (row.get(column) for column in _KNOWN_COLUMNS)
+    return Known(seq or 0, template_hash, tuple(call))
 
 
 def read_contents(
     lake: Lake, batches: Sequence[Batch], runs: Iterable[RunKey]
 ) -> dict[RunKey, RunContent]:
     """Read what the lake holds of the given runs; those that it does not have are left out."""
-    wanted = set(runs)
-    holding = [b for b in batches if any(g.run in wanted for g in b.generations)]
-    generations = (g for b in holding for g in b.generations if g.run in wanted)
-    contents = {run: RunContent(g) for run, g in current_generations(generations).items()}
-    for suite, run_id, content_id in _rows(lake, holding, "runs", "", contents):
-        contents[suite, run_id].headers.add(content_id)
-    for suite, run_id, content_id, *rest in _rows(lake, holding, "results", _KNOWN, contents):
-        contents[suite, run_id].results[content_id] = Known(rest[0], rest[1], tuple(rest[2:]))
+    held = _Held(lake, batches, set(runs))
+    contents = {run: RunContent(generation) for run, generation in held.generations.items()}
+    with open_in_memory() as connection, _damage_named(lake, batches):
+        for table in ADDED:
+            for suite, run_id, content_id in held.rows(connection, table, _KEY):
+                contents[suite, run_id].added.add(content_id)
+        for table in COMPARED:
+            names = [name for name in _KNOWN_COLUMNS if name in table.column_names]
+            columns = [*_KEY, *names]
+            for suite, run_id, content_id, *values in held.rows(connection, table, columns):
+                row = known(dict(zip(names, values, strict=True)))
+                rows = contents[suite, run_id].rows
+                if content_id not in rows or rows[content_id].seq < row.seq:
+                    rows[content_id] = row
     return contents
 
 
-_KNOWN = """, max(seq), any_value(template_hash), any_value(started_at), any_value(prompt),
-    any_value(answer), any_value(duration_seconds)"""
+def read_places(lake: Lake, batches: Sequence[Batch], run: RunKey) -> pa.Table:
+    """Read `content_id` and `seq` of a run's results and events: 50 bytes a row, however many."""
+    import pyarrow as pa
+
+    held = _Held(lake, batches, {run})
+    with open_in_memory() as connection, _damage_named(lake, batches):
+        return pa.concat_tables(
+            held.relation(connection, table, ["content_id", "seq"]).to_arrow_table()
+            for table in (RESULTS, EVENTS)
+        )
 
 
-def _rows(
-    lake: Lake,
-    batches: Iterable[Batch],
-    table: str,
-    columns: str,
-    contents: dict[RunKey, RunContent],
-) -> list[tuple[Any, ...]]:
-    """Give suite, run, content id and further columns of what is current in a table."""
-    paths = [str(lake.file(batch, table)) for batch in batches if table in batch.files]
-    if not paths:
-        return []
-    current = [content.generation for content in contents.values()]
-    with open_in_memory() as connection:
-        return connection.execute(
+def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
+    """Read the content ids of a run's headers and snapshots."""
+    held = _Held(lake, batches, {run})
+    with open_in_memory() as connection, _damage_named(lake, batches):
+        return {
+            content_id
+            for table in ADDED
+            for (content_id,) in held.rows(connection, table, ["content_id"])
+        }
+
+
+class _Held:
+    """The batches that hold some runs, and the runs' current generations."""
+
+    def __init__(self, lake: Lake, batches: Sequence[Batch], runs: set[RunKey]) -> None:
+        self._lake = lake
+        self._batches = [b for b in batches if any(g.run in runs for g in b.generations)]
+        generations = (g for b in self._batches for g in b.generations if g.run in runs)
+        self.generations = current_generations(generations)
+
+    def rows(
+        self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        return self.relation(connection, table, columns).fetchall()
+
+    def relation(
+        self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
+    ) -> duckdb.DuckDBPyRelation:
+        """Query columns of the runs' rows of a table, each combination once."""
+        paths = [
+            str(self._lake.file(batch, table.name))
+            for batch in self._batches
+            if table.name in batch.files
+        ]
+        source = "read_parquet($paths, union_by_name = true)"
+        if not paths:
+            nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
+            source = f"(SELECT {nulls} WHERE len($paths::VARCHAR[]) > 0)"
+        current = self.generations.values()
+        return connection.sql(
             f"""
-            SELECT suite, run_id, content_id {columns}
-            FROM read_parquet($paths, union_by_name = true)
+            SELECT DISTINCT {", ".join(columns)}
+            FROM {source}
             SEMI JOIN (
-                SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id,
-                    unnest($generations) AS generation
+                SELECT unnest($suites::VARCHAR[]) AS suite, unnest($run_ids::VARCHAR[]) AS run_id,
+                    unnest($generations::VARCHAR[]) AS generation
             ) AS current USING (suite, run_id, generation)
-            GROUP BY suite, run_id, content_id
             """,
-            {
+            params={
                 "paths": paths,
                 "suites": [g.suite for g in current],
                 "run_ids": [g.run_id for g in current],
                 "generations": [g.generation for g in current],
             },
-        ).fetchall()
+        )
+
+
+@contextmanager
+def _damage_named(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
+    """Say which file of the batches is damaged, where DuckDB could not read one.
+
+    Raises:
+        StoreDamaged: a file is missing or has other bytes than were written.
+    """
+    try:
+        yield
+    except duckdb.Error:
+        for batch in batches:
+            lake.verify(batch)
+        raise

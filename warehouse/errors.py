@@ -17,7 +17,7 @@ class EvalstoreError(Exception):
     exit_code = 2
 
 
-class BadInput(EvalstoreError):  # noqa: N818 - the name says what it is
+class BadInput(EvalstoreError):
     """A file, a query or an argument that cannot be used."""
 
 
@@ -25,23 +25,23 @@ class Conflict(BadInput):
     """A log that lacks rows which the store has, and has rows which the store lacks."""
 
 
-class CheckFailed(EvalstoreError):  # noqa: N818
+class CheckFailed(EvalstoreError):
     """Something was checked and did not hold."""
 
     exit_code = 1
 
 
-class StoreDamaged(EvalstoreError):  # noqa: N818
+class StoreDamaged(EvalstoreError):
     """A file of the store does not have the content that it was written with."""
 
 
-class StoreBusy(EvalstoreError):  # noqa: N818
+class StoreBusy(EvalstoreError):
     """Another program holds the warehouse file open."""
 
 
-class StoreReadOnly(EvalstoreError):  # noqa: N818
+class StoreReadOnly(EvalstoreError):
     """The store cannot be written."""
 
 
-class StoreNewer(EvalstoreError):  # noqa: N818
+class StoreNewer(EvalstoreError):
     """The store holds batches of a newer version of evalstore."""

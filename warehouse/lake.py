@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from warehouse.batch import Forgotten, Generation, Source
+
+# What a document raises that is valid JSON, or not even that, and no batch.
+_NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 ROWS_PER_GROUP = 100_000
 
@@ -59,14 +63,20 @@ class Lake:
         """
         path = self.path / name / "batch.json"
         try:
-            batch = batch_from_json(json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            document = json.loads(path.read_bytes())
+            # A newer version may have fields that this one does not know.
+            is_newer = document["schema_version"] > SCHEMA_VERSION
+            batch = None if is_newer else batch_from_json(document)
+        except (OSError, *_NOT_AS_WRITTEN) as error:
             raise StoreDamaged(f"{path}: not readable as a batch ({error})") from error
-        if batch.schema_version > SCHEMA_VERSION:
+        if batch is None:
             raise StoreNewer(
-                f"{path}: written by evalstore {batch.version} with schema version "
-                f"{batch.schema_version}, this is version {SCHEMA_VERSION}: install a newer one"
+                f"{path}: written by evalstore {document.get('version')} with schema version "
+                f"{document['schema_version']}, this is version {SCHEMA_VERSION}: install a newer "
+                "one"
             )
+        if batch.name != name:
+            raise StoreDamaged(f"{path}: tells of a batch {batch.name!r}, which lies elsewhere")
         return batch
 
     def current(self) -> list[Batch]:
@@ -186,6 +196,11 @@ class BatchWriter:
         if len(buffer) >= ROWS_PER_GROUP:
             self._flush(table)
 
+    def add_table(self, table: Table, rows: pa.Table) -> None:
+        """Add rows of a table's whole schema, as they are, at once."""
+        self._flush(table)
+        self._parquet(table).write_table(rows)
+
     def path(self, table: Table) -> Path:
         """Give the path for a Parquet file that the caller writes whole, by other means."""
         return self._folder / f"{table.name}.parquet"
@@ -233,17 +248,19 @@ class BatchWriter:
 
     def _flush(self, table: Table) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         rows = self._buffers.pop(table.name, [])
-        if not rows:
-            return
-        schema = arrow_schema(table)
+        if rows:
+            self._parquet(table).write_table(pa.Table.from_pylist(rows, arrow_schema(table)))
+
+    def _parquet(self, table: Table) -> pq.ParquetWriter:
+        import pyarrow.parquet as pq
+
         if table.name not in self._writers:
             self._writers[table.name] = pq.ParquetWriter(
-                self.path(table), schema, compression="zstd"
+                self.path(table), arrow_schema(table), compression="zstd"
             )
-        self._writers[table.name].write_table(pa.Table.from_pylist(rows, schema))
+        return self._writers[table.name]
 
     def _finish_files(self) -> None:
         for table in TABLES:

@@ -71,7 +71,11 @@ _RUN_KEY = (
     _CONTENT_ID,
 )
 _SOURCE = (
-    Column("record_keys", "JSON", "the record's keys in their order; NULL for our own runs"),
+    Column(
+        "record_keys",
+        "JSON",
+        "the record's keys in their order; NULL: as specified",
+    ),
     Column("extra", "JSON", "every field of the record that has no column"),
     Column("source", "VARCHAR", "the record as it stood, where columns would not give it back"),
 )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-# Prefixes that providers give their keys, and the header that carries them.
-_SHAPES = re.compile(
-    rb"\b(?:sk-(?:ant-|or-|proj-)?[A-Za-z0-9_-]{16,}"
-    rb"|AIza[A-Za-z0-9_-]{30,}"
-    rb"|gh[pousr]_[A-Za-z0-9]{30,}"
-    rb"|hf_[A-Za-z0-9]{30,}"
-    rb"|xox[abprs]-[A-Za-z0-9-]{10,}"
-    rb"|AKIA[A-Z0-9]{16})"
-    rb"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
+# Prefixes that providers give their keys, and the header that carries them. RE2 reads it too.
+SHAPES = (
+    r"\b(?:sk-(?:ant-|or-|proj-)?[A-Za-z0-9_-]{16,}"
+    r"|AIza[A-Za-z0-9_-]{30,}"
+    r"|gh[pousr]_[A-Za-z0-9]{30,}"
+    r"|hf_[A-Za-z0-9]{30,}"
+    r"|xox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|AKIA[A-Z0-9]{16})"
+    r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
 )
-_MASK = b"[redacted]"
+_SHAPES = re.compile(SHAPES.encode())
+# Without quotes around it, it is still a text in YAML, where brackets would begin a list.
+_MASK = b"(redacted)"
 
 
 def key_lines(data: bytes) -> list[int]:

@@ -158,8 +158,9 @@ def _references(file: SqlFile, connection: duckdb.DuckDBPyConnection) -> set[str
 
 
 def _tables_in(sql: str, connection: duckdb.DuckDBPyConnection) -> set[str]:
-    row = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {}
+    # Fetched to the end: an open result would hide the error below behind one of its own.
+    [(text,)] = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
+    tree: dict[str, Any] = json.loads(text)
     if tree["error"]:
         raise EvalstoreError(f"sql/: {tree['error_message']} in: {sql[:200]}")
     return set(_base_tables(tree))

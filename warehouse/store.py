@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from warehouse.connection import open_for_reading
-from warehouse.errors import BadInput, StoreBusy, StoreReadOnly
+from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.lake import Lake
 from warehouse.recovery import absorb_journals
 from warehouse.sync import WAIT_SECONDS, SyncReport, is_at_work, is_current, only_writer, sync
@@ -100,7 +100,8 @@ class Store:
                 shutil.copyfile(self.warehouse, beside)
             beside.replace(path)
         except OSError as error:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink()
             raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
     @contextmanager
@@ -207,8 +208,17 @@ class Query:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Make DuckDB's errors, which mark the place in the query, a `BadInput`."""
+    """Make DuckDB's errors, which mark the place in the query, a `BadInput`.
+
+    Raises:
+        BadInput: the query is wrong.
+        StoreDamaged: the file is; no query can reach any other file.
+    """
     try:
         yield
+    except (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException) as error:
+        raise StoreDamaged(
+            f"{error}\nThe warehouse is damaged: `evalstore sync --rebuild` makes it anew"
+        ) from error
     except duckdb.Error as error:
         raise BadInput(str(error)) from error

@@ -117,7 +117,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             if batches or redefine:
                 _increment(connection, lake, batches, redefine=redefine)
             return SyncReport(tuple(batch.name for batch in batches), tuple(damaged))
-    except duckdb.Error:
+    except (duckdb.Error, StoreDamaged):  # damaged: the warehouse, or what it was made from
         return None
 
 
@@ -137,7 +137,11 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
             f"{fresh}: the warehouse could not be built ({_first_line(error)}); the lake has "
             "everything safe"
         ) from error
-    _swap(fresh, warehouse, wait_seconds)
+    try:
+        _swap(fresh, warehouse, wait_seconds)
+    except StoreBusy:
+        _discard(fresh)
+        raise
     # A `forget` that was killed may have left them.
     for name in replaced & lake.batch_names():
         lake.remove(name)
@@ -174,11 +178,13 @@ def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]
 
 
 def _create(connection: duckdb.DuckDBPyConnection) -> None:
-    connection.execute("CREATE SCHEMA scores; CREATE SCHEMA checks")
+    # One transaction: each statement by itself would wait for the disk.
+    connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
     loading.create_tables(connection)
     connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
     connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
     scoring.create_duplicate_calls(connection)
+    connection.execute("COMMIT")
 
 
 def _increment(

@@ -14,6 +14,7 @@ SELECT
 FROM verdict_changes
 QUALIFY row_number() OVER (
     PARTITION BY suite, task_set, task_id, provider, model, settings
-    ORDER BY run_date DESC, started_at DESC, run_id DESC, result_id DESC
+    ORDER BY
+        run_date DESC NULLS LAST, started_at DESC NULLS LAST, run_id DESC, seq DESC, result_id DESC
 ) = 1
 ORDER BY suite, task_set, task_id, provider, model, settings

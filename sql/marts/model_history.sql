@@ -30,9 +30,9 @@ SELECT
     wilson_low(n_passed, n_judged) AS pass_rate_low,
     wilson_high(n_passed, n_judged) AS pass_rate_high,
     lag(pass_rate) OVER (
-        PARTITION BY suite, provider, model, settings ORDER BY run_date
+        PARTITION BY suite, provider, model, settings ORDER BY run_date NULLS FIRST
     ) AS previous_pass_rate,
     n_gained,
     n_lost
 FROM days
-ORDER BY suite, provider, model, settings, run_date
+ORDER BY suite, provider, model, settings, run_date NULLS FIRST

@@ -28,9 +28,9 @@ SELECT
     n_passed,
     pass_rate,
     lag(pass_rate) OVER (
-        PARTITION BY suite, task_set, task_id ORDER BY run_date
+        PARTITION BY suite, task_set, task_id ORDER BY run_date NULLS FIRST
     ) AS previous_pass_rate,
     n_gained,
     n_lost
 FROM days
-ORDER BY suite, task_set, task_id, run_date
+ORDER BY suite, task_set, task_id, run_date NULLS FIRST

@@ -44,7 +44,17 @@ def sql(
       evalstore sql --file report.sql --format markdown
       echo "from runs" | evalstore sql --format csv | head
     """
+    for text in (query or "", *parameters):
+        _check_utf8(text)
     print_rows(store, _text(query, path), fmt, dict(map(_parameter, parameters)))
+
+
+def _check_utf8(text: str) -> None:
+    # What the shell gives that is no UTF-8 arrives as lone surrogates.
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput("the query or a parameter is not UTF-8 text") from error
 
 
 def _text(query: str | None, path: Path | None) -> str:

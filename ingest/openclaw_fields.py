@@ -1,0 +1,82 @@
+"""The fields of a line of results.jsonl: their columns, and what text of them fits the columns.
+
+A line that matches `FITTING_LINE` is valid JSON, has the specification's 23 keys in their order,
+each once, and values that the columns give back as they were: it can be loaded by columns, and
+nothing of it need be kept beside them. The pattern is for RE2, which is linear in the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\nrtbf]|u00(?:0[1-9a-f]|1[0-9a-f])))*"'
+_INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
+_NUMBER = rf"{_INTEGER}(?:\.[0-9]{{1,17}})?(?:e[+-][0-9]{{1,2}})?"
+_MOMENT = r"-?(?:0|[1-9][0-9]{0,13})"  # milliseconds, up to the year 5138
+_BOOLEAN = "true|false"
+_TEXTS = rf"\[(?:{_TEXT}(?:, {_TEXT})*)?\]"
+
+
+def _json_value(depth: int) -> str:
+    scalar = f"{_TEXT}|{_NUMBER}|{_BOOLEAN}|null"
+    if depth == 0:
+        return f"(?:{scalar})"
+    inner = _json_value(depth - 1)
+    item = f"{_TEXT}: {inner}"
+    return rf"(?:{scalar}|\[(?:{inner}(?:, {inner})*)?\]|\{{(?:{item}(?:, {item})*)?\}})"
+
+
+@dataclass(frozen=True, slots=True)
+class LineField:
+    """A field of a result line.
+
+    Attributes:
+        name: its key in the line.
+        column: of table `results`.
+        type: that DuckDB reads it as.
+        pattern: text of it that fits the column, beside `null`.
+    """
+
+    name: str
+    column: str
+    type: str
+    pattern: str
+
+
+FIELDS = (
+    LineField("run_id", "run_id", "VARCHAR", _TEXT),
+    LineField("provider", "provider", "VARCHAR", _TEXT),
+    LineField("model", "model", "VARCHAR", _TEXT),
+    LineField("thinking_level", "thinking_level", "VARCHAR", _TEXT),
+    LineField("prompt_id", "task_id", "VARCHAR", _TEXT),
+    LineField("prompt_name", "task_name", "VARCHAR", _TEXT),
+    LineField("availability_status", "availability_status", "VARCHAR", _TEXT),
+    LineField("started_at_ms", "started_at", "BIGINT", _MOMENT),
+    LineField("ended_at_ms", "ended_at", "BIGINT", _MOMENT),
+    LineField("e2e_ms", "e2e_ms", "BIGINT", _INTEGER),
+    LineField("ttft_ms", "ttft_ms", "BIGINT", _INTEGER),
+    LineField("success", "success", "BOOLEAN", _BOOLEAN),
+    LineField("failure_type", "failure_type", "VARCHAR", _TEXT),
+    LineField("objective_pass", "objective_pass", "BOOLEAN", _BOOLEAN),
+    LineField("violation", "violation", "VARCHAR", _TEXT),
+    LineField("input_tokens", "input_tokens", "BIGINT", _INTEGER),
+    LineField("output_tokens", "output_tokens", "BIGINT", _INTEGER),
+    LineField("raw_output", "raw_output", "VARCHAR", _TEXT),
+    LineField("parsed_output", "parsed_output", "JSON", _json_value(2)),
+    LineField("tool_calls", "tool_calls", "VARCHAR[]", _TEXTS),
+    LineField("tool_call_count", "tool_call_count", "BIGINT", _INTEGER),
+    LineField("tool_use_success", "tool_use_success", "BOOLEAN", _BOOLEAN),
+)
+MOMENTS = ("started_at", "ended_at")
+
+KEYS = ("record_type", *(field.name for field in FIELDS))
+
+
+def _fitting_line() -> str:
+    # A line without its run would belong to whichever folder it lies in: that is looked at.
+    fields = ['"record_type": "result"', f'"run_id": {_TEXT}']
+    fields += [f'"{f.name}": (?:null|{f.pattern})' for f in FIELDS if f.name != "run_id"]
+    return r"\A\{" + ", ".join(fields) + r"\}\n\z"
+
+
+FITTING_LINE = _fitting_line()

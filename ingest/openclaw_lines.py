@@ -1,0 +1,230 @@
+"""Reads results.jsonl in blocks of lines, so that memory stays flat however large it is.
+
+A line that fits the columns (`FITTING_LINE`) is taken apart by DuckDB, in C++ and many at once;
+any other is read one by one with care. Blocks are worked on by two threads, and come in order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.openclaw_fields import FIELDS, FITTING_LINE, MOMENTS
+from ingest.openclaw_record import UnreadableLineError, read_record
+from ingest.reading import Reject
+from warehouse.connection import open_in_memory
+from warehouse.schemas import RESULTS, arrow_schema
+from warehouse.secrets import SHAPES, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+    import duckdb
+
+    from warehouse.lake import Row
+
+_BLOCK_BYTES = 16 * 2**20
+_LONGEST_LINE_BYTES = 256 * 2**20
+_THREADS = 2
+_BOM = b"\xef\xbb\xbf"
+
+_COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
+_SCHEMA = pa.schema(
+    [pa.field("line", pa.int64()), *(arrow_schema(RESULTS).field(name) for name in _COLUMNS)]
+).remove_metadata()
+
+
+@dataclass(slots=True)
+class LineBlock:
+    """Consecutive lines of a file, read.
+
+    Attributes:
+        results: a row for each result: its line, from 1, and the columns that the line tells.
+        others: events, and records of types unknown to us, with their `line`.
+        rejects: lines that are no records.
+        key_lines: lines that hold something of a key's shape.
+    """
+
+    results: pa.Table
+    others: list[Row] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    key_lines: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _RawBlock:
+    data: bytes
+    first_line: int
+    offset: int
+    reject: Reject | None = None
+
+
+@contextmanager
+def line_reader() -> Iterator[LineReader]:
+    """Open what reading lines needs; it serves any number of files."""
+    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(_THREADS) as pool:
+        yield LineReader(connection, pool)
+
+
+class LineReader:
+    """Reads files of result lines, two blocks at a time."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, pool: ThreadPoolExecutor) -> None:
+        self._connection = connection
+        self._pool = pool
+
+    def read(self, path: Path, *, redact_keys: bool = False) -> Iterator[LineBlock]:
+        """Read a file's lines, block by block.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        waiting: deque[Future[LineBlock]] = deque()
+        try:
+            for raw in _raw_blocks(path):
+                waiting.append(self._pool.submit(self._read_block, raw, redact_keys))
+                if len(waiting) > _THREADS:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _read_block(self, raw: _RawBlock, redact_keys: bool) -> LineBlock:  # noqa: FBT001
+        if raw.reject is not None:
+            return LineBlock(_SCHEMA.empty_table(), rejects=[raw.reject])
+        lines, starts = _lines(raw.data)
+        has_key = np.flatnonzero(pc.match_substring_regex(lines, SHAPES))
+        if redact_keys and len(has_key):
+            lines, _ = _lines(redact(raw.data))
+        fits = pc.and_(pc.match_substring_regex(lines, FITTING_LINE), _are_utf8(lines))
+        block = LineBlock(
+            self._by_columns(lines, fits, raw.first_line),
+            key_lines=[raw.first_line + int(at) for at in has_key],
+        )
+        loose: list[Row] = []
+        for at in np.flatnonzero(pc.invert(fits)).tolist():
+            line, offset = raw.first_line + at, raw.offset + int(starts[at])
+            _read_with_care(lines[at].as_py(), line, offset, block, loose)
+        if loose:
+            further = pa.Table.from_pylist(loose, _SCHEMA)
+            block.results = pa.concat_tables([block.results, further]).sort_by("line")
+        return block
+
+    def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
+        numbers = pa.array(np.arange(first_line, first_line + len(lines)))
+        fitting = pa.table({"line": numbers, "text": lines}).filter(fits)
+        fitting = fitting.set_column(1, "text", fitting["text"].cast(pa.string()))
+        cursor = self._connection.cursor()
+        try:
+            cursor.register("fitting", fitting)
+            return cursor.sql(_TAKE_APART).to_arrow_table().cast(_SCHEMA)
+        finally:
+            cursor.close()
+
+
+def _take_apart() -> str:
+    structure = json.dumps({field.name: field.type for field in FIELDS})
+    columns = [
+        f"make_timestamp({f.name} * 1000) AS {f.column}"
+        if f.column in MOMENTS
+        else f"nullif({f.name}, 'null') AS {f.column}"
+        if f.type == "JSON"
+        else f"{f.name} AS {f.column}"
+        for f in FIELDS
+    ]
+    return f"""
+        WITH records AS (
+            SELECT line, md5(text) AS content_id,
+                unnest(json_transform(text, '{structure}'))
+            FROM fitting
+        )
+        SELECT line, content_id, {", ".join(columns)},
+            NULL::VARCHAR AS record_keys, NULL::VARCHAR AS extra, NULL::VARCHAR AS source
+        FROM records
+    """  # noqa: S608 - names of our own fields only
+
+
+_TAKE_APART = _take_apart()
+
+
+def _lines(data: bytes) -> tuple[pa.Array, np.ndarray]:
+    """Give the lines, each with its line feed, and where they start; no byte is copied."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
+    starts = np.concatenate([np.zeros(1, np.int32), ends])
+    buffers = [None, pa.py_buffer(starts), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers), starts
+
+
+def _are_utf8(lines: pa.Array) -> pa.Array:
+    try:
+        lines.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([_is_utf8(line) for line in lines.to_pylist()])
+    return pa.repeat(pa.scalar(value=True), len(lines))
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read_with_care(raw: bytes, line: int, offset: int, block: LineBlock, loose: list[Row]) -> None:
+    try:
+        row = read_record(raw)
+    except UnreadableLineError as error:
+        block.rejects.append(Reject(str(error), line, offset, raw.rstrip(b"\r\n")))
+        return
+    if row is None:
+        return
+    row["line"] = line
+    if "document" in row:
+        block.others.append(row)
+    else:
+        loose.append(row)
+
+
+def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
+    """Give whole lines, some megabytes of them at a time; a line beyond all bounds is rejected."""
+    line, offset = 1, 0
+    with path.open("rb") as file:
+        rest = file.read(len(_BOM))
+        if rest == _BOM:
+            rest, offset = b"", len(_BOM)
+        while chunk := file.read(_BLOCK_BYTES):
+            rest += chunk
+            cut = rest.rfind(b"\n") + 1
+            if cut:
+                yield _RawBlock(rest[:cut], line, offset)
+                line += rest.count(b"\n", 0, cut)
+                offset, rest = offset + cut, rest[cut:]
+            elif len(rest) > _LONGEST_LINE_BYTES:
+                reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
+                yield _RawBlock(b"", line, offset, Reject(reason, line, offset))
+                skipped = len(rest) + _skip_line(file)
+                line, offset, rest = line + 1, offset + skipped, b""
+    if rest:
+        yield _RawBlock(rest + b"\n", line, offset)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    n_skipped = 0
+    while part := file.readline(_BLOCK_BYTES):
+        n_skipped += len(part)
+        if part.endswith(b"\n"):
+            break
+    return n_skipped

@@ -1,0 +1,148 @@
+"""Reads one line of results.jsonl with care: whatever it holds is kept, or rejected with a reason.
+
+Python's json gives the meaning (NaN, lone surrogates, the last of duplicate keys, whole numbers
+of any size). What the columns would not give back the same keeps its text in `source`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from ingest.openclaw_fields import FIELDS, KEYS, MOMENTS
+from warehouse.jsontext import is_exact, json_text, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warehouse.lake import Row
+
+_INT64 = range(-(2**63), 2**63)
+_MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+
+Taken = tuple[Any, bool]  # a column's value, and whether it gives the field back
+
+
+class UnreadableLineError(Exception):
+    """A line that is no record; the message says why."""
+
+
+def read_record(raw: bytes) -> Row | None:
+    """Read a line into a row of `results` or, with its `document`, of `events`.
+
+    Both lack the place in the run, and a result may lack its `run_id`. A blank line gives None.
+
+    Raises:
+        UnreadableLineError: the line is no JSON object.
+    """
+    try:
+        text = raw.decode().strip(" \t\r\n")
+        return _read(text) if text else None
+    except UnicodeDecodeError as error:
+        raise UnreadableLineError(f"not UTF-8 ({error.reason} at byte {error.start})") from error
+    except ValueError as error:
+        raise UnreadableLineError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise UnreadableLineError("nested too deeply") from error
+
+
+def line_hash(line: bytes) -> str:
+    """Hash a record as Python's json writes it in a line; DuckDB's md5 gives the same."""
+    return hashlib.md5(line + b"\n", usedforsecurity=False).hexdigest()
+
+
+def _read(text: str) -> Row:
+    has_duplicates = False
+
+    def pairs_to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal has_duplicates
+        record = dict(pairs)
+        has_duplicates = has_duplicates or len(record) < len(pairs)
+        return record
+
+    record = json.loads(text, object_pairs_hook=pairs_to_dict)
+    if not isinstance(record, dict):
+        raise UnreadableLineError("not a JSON object")
+    row = _result(record) if record.get("record_type") == "result" else _other(record)
+    if has_duplicates or row.pop("is_loose") or not is_exact(record):
+        row["source"] = utf8(text)
+    canonical = text if has_duplicates else json.dumps(record, ensure_ascii=False)
+    return {**row, "content_id": line_hash(canonical.encode("utf-8", "surrogatepass"))}
+
+
+def _result(record: dict[str, Any]) -> Row:
+    row: Row = {}
+    is_loose = False
+    for field in FIELDS:
+        if field.name in record:
+            taker = _moment if field.column in MOMENTS else _TAKERS[field.type]
+            row[field.column], fits = taker(record[field.name])
+            is_loose = is_loose or not fits
+    extra = {key: value for key, value in record.items() if key not in KEYS}
+    return {
+        **row,
+        "record_keys": json_text(list(record)) if tuple(record) != KEYS else None,
+        "extra": json_text(extra) if extra else None,
+        # A null run_id would be filled in from the folder, and come back as that.
+        "is_loose": is_loose or ("run_id" in record and row["run_id"] is None),
+    }
+
+
+def _other(record: dict[str, Any]) -> Row:
+    run_id, event, tag = (_text(record.get(key))[0] for key in ("run_id", "event", "tag"))
+    is_event = record.get("record_type") == "event"
+    return {
+        "run_id": run_id,
+        "event": event if is_event else None,
+        "tag": tag,
+        "document": json_text(record),
+        "is_loose": False,
+    }
+
+
+def _text(value: object) -> Taken:
+    if isinstance(value, str):
+        clean = utf8(value)
+        return clean, clean == value
+    return None, value is None
+
+
+def _integer(value: object) -> Taken:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value, True) if value in _INT64 else (None, False)
+    if isinstance(value, float) and value.is_integer() and int(value) in _INT64:
+        return int(value), False
+    return None, value is None
+
+
+def _moment(value: object) -> Taken:
+    milliseconds, fits = _integer(value)
+    if milliseconds is None or milliseconds not in _MOMENTS_MS:
+        return None, fits and milliseconds is None
+    return _EPOCH + timedelta(milliseconds=milliseconds), fits
+
+
+def _boolean(value: object) -> Taken:
+    return (value, True) if isinstance(value, bool) else (None, value is None)
+
+
+def _texts(value: object) -> Taken:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return [utf8(item) for item in value], True
+    return None, value is None
+
+
+def _json(value: object) -> Taken:
+    return None if value is None else json_text(value), True
+
+
+_TAKERS: dict[str, Callable[[object], Taken]] = {
+    "VARCHAR": _text,
+    "BIGINT": _integer,
+    "BOOLEAN": _boolean,
+    "VARCHAR[]": _texts,
+    "JSON": _json,
+}

@@ -1,0 +1,66 @@
+"""Rows that say where things came from, and what could not be used: files, quarantine, rules."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, astuple
+from typing import TYPE_CHECKING
+
+from warehouse.hashing import content_hash
+from warehouse.jsontext import utf8
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.reading import Reject, SourceFile
+    from warehouse.batch import RunKey
+    from warehouse.fields import Violation
+    from warehouse.lake import Row
+
+# A file's bytes are kept in the store up to this size, so that a better reader can read it again.
+LARGEST_KEPT_BYTES = 16 * 2**20
+
+
+def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> Row:
+    """Give the row of an imported file.
+
+    Args:
+        file: what was read.
+        file_format: name of the format.
+        size: of the file, where its bytes were not kept.
+    """
+    is_kept = size is None and len(file.data) <= LARGEST_KEPT_BYTES
+    return {
+        "content_id": content_hash("file", file.sha256, file_format),
+        "path": utf8(str(file.path)),
+        "sha256": file.sha256,
+        "format": file_format,
+        "size_bytes": len(file.data) if size is None else size,
+        "content": file.data if is_kept else None,
+    }
+
+
+def quarantine_row(path: Path, sha256: str, reject: Reject) -> Row:
+    """Give the row of a record, or a whole file, that could not be used."""
+    is_small = reject.raw is not None and len(reject.raw) <= LARGEST_KEPT_BYTES
+    return {
+        "content_id": content_hash("quarantine", sha256, reject.line, reject.reason),
+        "path": utf8(str(path)),
+        "sha256": sha256,
+        "line": reject.line,
+        "byte_offset": reject.byte_offset,
+        "raw": reject.raw if is_small else None,
+        "reason": utf8(reject.reason),
+    }
+
+
+def violation_row(file: SourceFile, run: RunKey | None, violation: Violation) -> Row:
+    """Give the row of a broken rule."""
+    suite, run_id = run or (None, None)
+    return {
+        "content_id": content_hash("violation", file.sha256, run_id, astuple(violation)),
+        "path": utf8(str(file.path)),
+        "sha256": file.sha256,
+        "suite": suite,
+        "run_id": run_id,
+        **asdict(violation),
+    }

@@ -1,0 +1,417 @@
+"""The command line: rows on stdout, all else on stderr, exit codes, start-up, the house's rules."""
+
+import ast
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+from support import (
+    EXAMPLES,
+    ROOT,
+    bring_in,
+    child,
+    command,
+    environment,
+    log,
+    shell,
+    write_log,
+)
+
+import evalstore
+from warehouse.commandline import FORMATS
+from warehouse.sqlfiles import shipped_sql
+from warehouse.udfs import UDFS
+
+EVALSTORE = (sys.executable, "-m", "evalstore", "--store")
+COMMANDS = [name for name, _, _ in evalstore._COMMANDS]
+
+
+@pytest.fixture
+def run(examples):
+    """Runs a command over the examples."""
+    return lambda *arguments: command(examples.path, *arguments)
+
+
+def rows_of(ended):
+    return list(csv.DictReader(io.StringIO(ended.out)))
+
+
+# --- import
+
+
+def test_import_sums_up(cli):
+    ended = cli("import", EXAMPLES)
+    assert ended.code == 0
+    summary = ended.lines
+    assert summary["files"] == "28  (28 imported)"
+    assert (summary["runs"], summary["results"]) == ("16", "218 new")
+    assert (summary["unchanged"], summary["quarantined"]) == ("0", "0")
+    assert int(summary["rules"].split()[-1]) > 0
+    assert "rule broken:" in ended.err
+    again = cli("import", EXAMPLES)
+    assert (again.code, again.lines["results"], again.lines["unchanged"]) == (0, "0 new", "28")
+
+
+def test_import_counts_what_is_no_log(cli):
+    assert cli("import", EXAMPLES.parent).lines["other"].startswith("files   ")
+
+
+def test_messages_of_many_files_are_cut_short(cli, tmp_path):
+    for n in range(60):
+        (tmp_path / f"{n}.yaml").write_text("broken: [")
+    ended = cli("import", tmp_path)
+    assert ended.code == 2
+    assert ended.err.count("quarantined:") == 50
+    assert "… and 10 more" in ended.err
+
+
+# --- sql
+
+
+def test_a_query_from_an_argument_a_file_or_stdin(examples, run, tmp_path):
+    query = "SELECT count(*) AS n FROM results"
+    (tmp_path / "q.sql").write_text(query + ";\n-- ä\n", "utf-8")
+    expected = (0, "n\n218\n", "")
+    for ended in (
+        run("sql", query, "--format", "csv"),
+        run("sql", "--file", tmp_path / "q.sql", "--format", "csv"),
+        shell(examples.path, "sql", "--format", "csv", input=query.encode()),
+    ):
+        assert (ended.code, ended.out, ended.err) == expected
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_every_format_gives_every_row(examples, fmt):
+    query = "SELECT seq, answer FROM results"
+    ended = subprocess.run(
+        [*EVALSTORE, examples.path, "sql", f"{query} ORDER BY run_id, seq", "--format", fmt],
+        capture_output=True,
+        check=True,
+        env=environment(),
+        cwd=ROOT,
+    )
+    if fmt == "parquet":
+        assert pq.read_table(io.BytesIO(ended.stdout)).num_rows == 218
+        return
+    text = ended.stdout.decode()
+    if fmt == "json":
+        assert len(json.loads(text)) == 218
+    elif fmt == "csv":
+        assert len(list(csv.reader(io.StringIO(text)))) == 219
+    else:
+        assert len(text.splitlines()) >= 218
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "shown"),
+    [
+        ("5", "INTEGER", "5"),
+        ("0.25", "DOUBLE", "0.25"),
+        ("true", "BOOLEAN", "true"),
+        ("null", None, ""),
+        ("teksti", "VARCHAR", "teksti"),
+        ("a=b'; DROP", "VARCHAR", "a=b'; DROP"),
+        ("", "VARCHAR", '""'),
+        ('"5"', "VARCHAR", '"""5"""'),
+        ("[1]", "VARCHAR", "[1]"),
+        ("2026-01-01", "VARCHAR", "2026-01-01"),
+    ],
+)
+def test_parameters_have_types(run, value, kind, shown):
+    ended = run("sql", "SELECT 1 AS one, $x AS x", "-p", f"x={value}", "--format", "csv")
+    assert (ended.code, ended.out) == (0, f"one,x\n1,{shown}\n")
+    if kind is not None:
+        ended = run("sql", "SELECT typeof($x) AS t", "-p", f"x={value}", "--format", "csv")
+        assert ended.out == f"t\n{kind}\n"
+
+
+@pytest.mark.parametrize("text", ["x", "=5", "1x=5", "a b=5"])
+def test_a_parameter_that_is_none(run, text):
+    ended = run("sql", "SELECT 1", "-p", text)
+    assert (ended.code, "NAME=VALUE" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("value", [str(10**60), "1e999", "NaN", "-0.0"])
+def test_a_parameter_that_is_a_strange_number(run, value):
+    ended = run("sql", "SELECT $x AS x", "-p", f"x={value}")
+    assert (ended.code in {0, 2}, "Traceback" in ended.err) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("SELECT answr FROM results", "^"),
+        ("SELEC 1", "^"),
+        ("FROM leaderbord", "leaderboard"),
+        ("", "no SQL statement"),
+        ("SELECT $x", "x"),
+        ("INSERT INTO lake.meta VALUES ('a', 'b')", "read-only"),
+        ("FROM read_csv('/etc/passwd')", "disabled"),
+    ],
+)
+def test_a_wrong_query_is_marked_and_no_traceback(run, query, place):
+    ended = run("sql", query)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: ")
+    assert place in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_query_that_is_not_utf8(examples):
+    for arguments in (["\udcff"], ["SELECT $a", "-p", "a=\udcff"]):
+        ended = shell(examples.path, "sql", *arguments)
+        assert (ended.code, "Traceback" in ended.err) == (2, False)
+        assert "not UTF-8" in ended.err
+    ended = shell(examples.path, "sql", "--format", "csv", input=b"SELECT '\xff' AS a")
+    assert (ended.code, ended.out) == (0, "a\n\ufffd\n")
+
+
+def test_a_query_file_that_is_not_utf8(run, tmp_path):
+    (tmp_path / "q.sql").write_bytes(b"SELECT '\xff'")
+    ended = run("sql", "--file", tmp_path / "q.sql")
+    assert (ended.code, "UTF-8" in ended.err) == (2, True)
+
+
+def test_a_query_and_a_file_are_one_too_many(run, tmp_path):
+    (tmp_path / "q.sql").write_text("SELECT 1")
+    assert run("sql", "SELECT 1", "--file", tmp_path / "q.sql").code == 2
+
+
+def test_functions_by_name(run):
+    query = "SELECT palindrome_answer('<PALINDROMI>Ii</PALINDROMI>') AS a"
+    assert run("sql", query, "--format", "csv").out == "a\nIi\n"
+
+
+def test_head_ends_quietly_and_at_once(examples):
+    # Ten billion rows: whoever waited for all of them would not be done today.
+    query = "SELECT r.answer, n.range FROM results AS r, range(50000000) AS n"
+    with subprocess.Popen(
+        [*EVALSTORE, examples.path, "sql", query, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=ROOT,
+    ) as process:
+        assert process.stdout.readline() == b"answer,range\n"
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
+
+
+def test_control_characters_do_not_reach_the_terminal(store, tmp_path):
+    hostile = "\x1b]0;otsikko\x07\x1b[2J\u202e"
+    bring_in(store, write_log(tmp_path / "a.yaml", log(model=hostile)))
+    for arguments in (["runs"], ["show", "results"], ["show", "checks.violations"]):
+        ended = command(store.path, *arguments)
+        assert ended.code == 0
+        assert not any(mark in ended.out + ended.err for mark in "\x1b\x07\u202e")
+
+
+# --- show, runs, info, sync
+
+
+def test_show_lists_every_view_with_what_it_says(run):
+    ended = run("show")
+    listed = dict(line.split(None, 1) for line in ended.out.splitlines())
+    assert {"leaderboard", "palindrome_accuracy", "checks.violations"} <= listed.keys()
+    assert all(text.endswith(".") for text in listed.values())
+
+
+def test_every_view_can_be_shown(run):
+    names = [line.split()[0] for line in run("show").out.splitlines()]
+    assert len(names) >= 20
+    for name in names:
+        ended = run("show", name, "--limit", "3", "--format", "csv")
+        assert (ended.code, ended.err) == (0, ""), name
+        assert ended.out
+
+
+def test_an_unknown_view_is_told_the_nearest(run):
+    ended = run("show", "leaderbord")
+    assert (ended.code, "did you mean leaderboard?" in ended.err) == (2, True)
+    ended = run("show", "xyzzy; DROP")
+    assert (ended.code, "`evalstore show` lists them" in ended.err) == (2, True)
+
+
+def test_limit_is_heeded(run):
+    for n in (0, 1, 5):
+        assert len(rows_of(run("show", "results", "-n", n, "--format", "csv"))) == n
+
+
+def test_runs_are_listed(run):
+    assert len(rows_of(run("runs", "--format", "csv"))) == 16
+    assert len(rows_of(run("runs", "--suite", "palindrome", "--format", "csv"))) == 16
+    assert rows_of(run("runs", "--suite", "muu", "--format", "csv")) == []
+
+
+def test_info_counts(run):
+    ended = run("info")
+    assert ended.code == 0
+    assert ended.lines["runs"] == "16"
+    assert ended.lines["results"] == "218"
+    assert ended.lines["palindrome"] == "16 runs, 218 results"
+
+
+def test_sync_says_what_it_did(run, examples, tmp_path):
+    assert run("sync").err == "loaded 0 batches\n"
+    bring_in(examples, write_log(tmp_path / "a.yaml"))
+    assert run("sync").err == "loaded 1 batches\n"
+    assert run("sync", "--rebuild").err == "rebuilt from 2 batches\n"
+
+
+def test_the_store_comes_from_the_environment(examples):
+    ended = child("-m", "evalstore", "info", env=environment(EVALSTORE_DIR=str(examples.path)))
+    assert (ended.code, str(examples.path) in ended.out) == (0, True)
+
+
+# --- help and start-up
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps_with_an_example(run, name):
+    ended = run(name, "--help")
+    assert ended.code == 0
+    assert f"evalstore {name}" in ended.out
+    assert "\\" not in ended.out.replace("\\$", "").replace("\\\n", "")
+
+
+def test_help_names_every_command(run):
+    ended = run("--help")
+    assert all(f"\n  {name} " in ended.out for name in COMMANDS)
+
+
+def test_misuse_is_exit_code_2(run):
+    for arguments in (["nothing"], ["show", "--nothing"], ["import"], ["sql", "a", "b"]):
+        ended = run(*arguments)
+        assert (ended.code, ended.out) == (2, "")
+
+
+HEAVY = {"litellm", "scipy", "great_expectations", "polars", "pandas", "altair"}
+LOADED = """
+import sys
+sys.argv = ["evalstore", *sys.argv[1:]]
+import evalstore
+try:
+    evalstore.main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "banned"),
+    [
+        (["--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
+        (["sql", "FROM leaderboard"], HEAVY),
+        (["show", "results", "--format", "csv"], HEAVY | {"pyarrow", "rich"}),
+        (["runs"], HEAVY),
+        (["info"], HEAVY),
+        (["import", str(EXAMPLES)], HEAVY),
+        (["sync"], HEAVY),
+    ],
+    ids=lambda part: part[0] if isinstance(part, list) else "",
+)
+def test_nothing_is_imported_that_is_not_needed(examples, arguments, banned):
+    ended = child("-c", LOADED, "--store", examples.path, *arguments)
+    assert ended.code == 0, ended.err
+    assert not banned & set(ended.err.splitlines()[-1].split())
+
+
+def test_opening_a_store_in_a_notebook_is_light():
+    code = "import sys, evalstore; print(*sys.modules)"
+    ended = child("-c", code)
+    assert not (HEAVY | {"duckdb", "pyarrow"}) & set(ended.out.split())
+
+
+# --- the house's rules
+
+FOLDERS = ("ingest", "runners", "exports", "warehouse")
+MAY_IMPORT = {
+    "ingest": {"warehouse"},
+    "runners": {"warehouse"},
+    "exports": {"warehouse"},
+    "warehouse": set(),
+}
+MODULES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            yield node.module
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_imports_follow_the_arrows(folder):
+    for path in (ROOT / folder).rglob("*.py"):
+        for module in imports_of(path):
+            top = module.partition(".")[0]
+            assert top not in {"evalstore", "tests", "sql", "tasks", "models"}, path
+            if top in FOLDERS and top != folder:
+                assert top in MAY_IMPORT[folder], f"{path} imports {module}"
+
+
+def test_one_place_opens_duckdb():
+    users = [path for path in MODULES if "duckdb.connect(" in path.read_text("utf-8")]
+    assert [path.name for path in users] == ["connection.py"]
+
+
+def prints(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        if name in {"print", "click.echo", "note", "sys.stdout.write", "sys.stderr.write"}:
+            yield name
+
+
+def test_only_the_command_layer_prints():
+    allowed = {ROOT / folder / "command.py" for folder in FOLDERS}
+    allowed |= {ROOT / "warehouse" / "commandline.py", *(ROOT / "warehouse/commands").glob("*.py")}
+    assert {path for path in MODULES if list(prints(path))} <= allowed
+
+
+def test_commands_stand_in_the_layer_for_commands():
+    for _, place, text in evalstore._COMMANDS:
+        module = place.partition(":")[0]
+        assert module.split(".")[-1] == "command" or module.startswith("warehouse.commands.")
+        assert text.endswith((".", "…"))
+
+
+def test_data_folders_hold_no_python():
+    for folder in ("sql", "tasks", "models"):
+        assert list((ROOT / folder).rglob("*.py")) == []
+
+
+def test_every_function_is_used_documented_and_tested():
+    sql = "".join(file.sql for file in shipped_sql())
+    docs = "".join(
+        path.read_text("utf-8") for path in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    )
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    for udf in UDFS:
+        assert udf.name in sql or udf.name in docs, udf.name
+        assert f"{udf.name}(" in tests, udf.name
+
+
+def test_every_sql_file_says_what_it_is():
+    files = shipped_sql()
+    assert len(files) > 25
+    for file in files:
+        assert file.purpose.endswith("."), file.qualified
+        assert file.is_function or file.grain, file.qualified
+        assert file.is_materialised == bool(file.key), file.qualified
+
+
+def test_every_command_catches_its_errors_at_one_place():
+    sources = [(path, path.read_text("utf-8")) for path in MODULES]
+    assert [path for path, text in sources if "sys.exit" in text or "SystemExit" in text] == []

@@ -1,0 +1,290 @@
+"""The lake: batches that are there whole or not at all, for any Parquet tool, for ever."""
+
+import json
+import os
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support import EXAMPLES, bring_in, log, new_store, write_log
+
+from warehouse.batch import Batch, Forgotten, Generation, Source, batch_from_json, batch_to_json
+from warehouse.errors import StoreDamaged, StoreNewer
+from warehouse.lake import Lake
+from warehouse.schemas import (
+    FILES,
+    QUARANTINE,
+    RESULTS,
+    SCHEMA_VERSION,
+    TABLES,
+    arrow_schema,
+    duckdb_type,
+)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake(tmp_path / "store")
+
+
+def row(n):
+    return {"content_id": str(n), "path": f"{n}.yaml", "reason": "ei käy"}
+
+
+def test_a_batch_is_not_there_before_it_is_committed(lake):
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1)])
+        assert lake.batch_names() == set()
+        batch = writer.commit()
+        assert lake.batch_names() == {batch.name}
+    assert list(lake.staging.iterdir()) == []
+
+
+def test_without_commit_nothing_remains(lake):
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1)])
+    assert lake.batch_names() == set()
+    assert list(lake.staging.iterdir()) == []
+
+
+def test_an_error_leaves_nothing(lake):
+    def fail():
+        with lake.write("import") as writer:
+            writer.add(QUARANTINE, [row(1)])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert lake.batch_names() == set()
+    assert list(lake.staging.iterdir()) == []
+
+
+def test_a_batch_says_what_it_holds(lake):
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1), row(2)])
+        written = writer.commit(
+            generations=[Generation("s", "r"), Generation("s", "r", "g", "root")],
+            sources=[
+                Source("ff", "ä.yaml", None, is_clean=True, generations=(Generation("s", "r"),))
+            ],
+            replaces=["older"],
+            forgotten=[Forgotten("hash", ("ff",))],
+            restored=["aa"],
+        )
+    [read] = lake.current()
+    assert read == written
+    assert read.files["quarantine"].rows == 2
+    assert (read.command, read.schema_version) == ("import", SCHEMA_VERSION)
+    assert read.created_at.endswith("+00:00")
+    lake.verify(read)
+
+
+def test_batch_json_round_trips():
+    batch = Batch("n", "2026-01-01T00:00:00+00:00", "run", "1")
+    assert batch_from_json(json.loads(batch_to_json(batch))) == batch
+
+
+def test_names_are_in_the_order_of_time(lake):
+    names = []
+    for n in range(5):
+        with lake.write("import") as writer:
+            writer.add(QUARANTINE, [row(n)])
+            names.append(writer.commit().name)
+    assert len(set(names)) == 5
+    # A ULID's first ten characters are the milliseconds.
+    assert [name[:10] for name in names] == sorted(name[:10] for name in names)
+
+
+def test_what_is_replaced_no_longer_counts(lake):
+    with lake.write("import") as writer:
+        first = writer.commit()
+    with lake.write("compact") as writer:
+        second = writer.commit(replaces=[first.name])
+    assert [batch.name for batch in lake.current()] == [second.name]
+    lake.remove(first.name)
+    lake.remove(first.name)  # killed half-way, it is given again
+    assert lake.batch_names() == {second.name}
+    assert list(lake.staging.iterdir()) == []
+
+
+def test_an_abandoned_batch_is_swept_and_one_at_work_is_not(lake):
+    with lake.write("import") as at_work:
+        at_work.add(QUARANTINE, [row(1)])
+        # What a killed process leaves: a folder, and a lock that nobody holds.
+        (lake.staging / "KILLED").mkdir()
+        (lake.staging / "KILLED" / "results.parquet").write_bytes(b"half")
+        (lake.staging / "KILLED.lock").touch()
+        (lake.staging / "OLD.removed").mkdir()
+        with lake.write("import") as other:
+            assert {path.stem for path in lake.staging.iterdir()} == {at_work.name, other.name}
+        batch = at_work.commit()
+    assert lake.batch_names() == {batch.name}
+
+
+def test_files_say_their_schema_and_every_columns_meaning(lake):
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1)])
+        batch = writer.commit()
+    schema = pq.read_schema(lake.file(batch, "quarantine"))
+    assert schema.metadata[b"evalstore.schema_version"] == str(SCHEMA_VERSION).encode()
+    for column in QUARANTINE.columns:
+        assert schema.field(column.name).metadata[b"meaning"].decode() == column.meaning
+    parquet = pq.ParquetFile(lake.file(batch, "quarantine"))
+    assert parquet.metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
+    monkeypatch.setattr("warehouse.lake.ROWS_PER_GROUP", 10)
+    with lake.write("import") as writer:
+        for n in range(3):
+            writer.add(QUARANTINE, [row(n * 10 + at) for at in range(7)])
+        batch = writer.commit()
+    assert batch.files["quarantine"].rows == 21
+    table = pq.read_table(lake.file(batch, "quarantine"))
+    assert len(set(table["content_id"].to_pylist())) == 21
+
+
+def test_any_parquet_tool_reads_the_lake_by_union_of_names(store, tmp_path):
+    bring_in(store, EXAMPLES)
+    bring_in(store, write_log(tmp_path / "a.yaml"))
+    with duckdb.connect() as connection:
+        pattern = str(store.lake.path / "*" / "results.parquet")
+        [(n,)] = connection.execute(
+            "SELECT count(*) FROM read_parquet($p, union_by_name = true)", {"p": pattern}
+        ).fetchall()
+    assert n == 220
+
+
+def test_the_schemas_are_sound():
+    names = [table.name for table in TABLES]
+    assert len(set(names)) == len(names)
+    for table in TABLES:
+        assert len(set(table.column_names)) == len(table.column_names), table.name
+        assert table.column_names[0] in {"suite", "content_id"}
+        assert "content_id" in table.column_names
+        assert table.of_run == ({"suite", "run_id", "generation"} <= set(table.column_names))
+        assert table.grain
+        for column in table.columns:
+            assert column.meaning
+            assert not column.meaning.endswith(".")
+            assert duckdb_type(column) != "JSON"
+        schema = arrow_schema(table)
+        assert [field.nullable for field in schema] == [c.nullable for c in table.columns]
+
+
+def test_units_are_in_the_names():
+    for table in TABLES:
+        for column in table.columns:
+            if column.type in {"BIGINT", "DOUBLE"} and "second" in column.meaning:
+                assert column.name.endswith(("_ms", "_seconds")), column.name
+            if "US dollars" in column.meaning and column.type == "DOUBLE":
+                assert column.name.endswith("_usd"), column.name
+
+
+def test_what_no_column_can_hold_is_an_error_and_no_batch(lake):
+    def write():
+        with lake.write("import") as writer:
+            writer.add(RESULTS, [{"seq": "no number"}])
+            writer.commit()
+
+    with pytest.raises(pa.ArrowException):
+        write()
+    assert lake.batch_names() == set()
+
+
+# --- damage
+
+
+@pytest.fixture
+def batch(lake):
+    with lake.write("import") as writer:
+        writer.add(QUARANTINE, [row(1)])
+        return writer.commit()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"5",
+        b"{}",
+        b'{"files": []}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"name": 1, "created_at": 1, "command": 1, "version": 1, "files": {"a": 5}}',
+    ],
+)
+def test_a_batch_json_that_is_none_is_damage(lake, batch, text):
+    path = lake.path / batch.name / "batch.json"
+    path.write_bytes(text)
+    with pytest.raises(StoreDamaged, match=r"batch\.json"):
+        lake.read(batch.name)
+
+
+@pytest.mark.parametrize("field", ["name", "files", "generations", "sources", "schema_version"])
+@pytest.mark.parametrize("value", [None, "x", 5, [5], {"a": 1}])
+def test_a_wrong_field_in_batch_json_is_damage(lake, batch, field, value):
+    path = lake.path / batch.name / "batch.json"
+    document = json.loads(path.read_bytes())
+    if field == "schema_version" and value == 5:
+        pytest.skip("a newer version, which is another matter")
+    document[field] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(StoreDamaged, match=r"batch\.json"):
+        lake.read(batch.name)
+
+
+@pytest.mark.parametrize("further", [{}, {"a_new_field": 1}, {"files": {"a_new_table": {"x": 1}}}])
+def test_a_batch_of_a_newer_version_is_said_to_be_newer(lake, batch, further):
+    path = lake.path / batch.name / "batch.json"
+    document = json.loads(path.read_bytes())
+    newer = {"schema_version": SCHEMA_VERSION + 1, "version": "9.9"}
+    path.write_text(json.dumps({**document, **newer, **further}))
+    with pytest.raises(StoreNewer, match=r"9\.9.*install"):
+        lake.read(batch.name)
+
+
+@pytest.mark.parametrize("damage", ["other bytes", "cut", "gone"])
+def test_a_file_that_is_not_as_it_was_written(lake, batch, damage):
+    path = lake.file(batch, "quarantine")
+    data = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data[:-1] if damage == "cut" else data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(StoreDamaged, match=r"quarantine\.parquet"):
+        lake.verify(batch)
+
+
+def test_what_does_not_belong_there_is_left_alone(lake, batch):
+    (lake.path / ".DS_Store").write_bytes(b"x")
+    (lake.path / ".Trash").mkdir()
+    assert lake.batch_names() == {batch.name}
+
+
+def test_durably_written(lake, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (synced.append(Path(f"/proc/self/fd/{fd}").readlink()), fsync(fd))
+    )
+    with lake.write("import") as writer:
+        writer.add(
+            FILES, [{"content_id": "a", "path": "p", "sha256": "s", "format": "f", "size_bytes": 1}]
+        )
+        writer.commit()
+    # First what the batch holds, then the folder that its rename changed.
+    assert [path.name for path in synced] == ["files.parquet", "batch.json", "lake"]
+
+
+def test_an_import_of_nothing_new_makes_no_batch(store, tmp_path):
+    path = write_log(tmp_path / "a.yaml", log([1]))
+    bring_in(store, path)
+    bring_in(store, path)
+    assert len(store.lake.batch_names()) == 1
+    assert new_store(store.path).lake.current()[0].sources[0].name == "a.yaml"

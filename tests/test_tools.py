@@ -1,0 +1,121 @@
+import re
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openclaw_cases import read_cases
+
+from warehouse.udfs import tools
+from warehouse.udfs.tools import (
+    detect_tools,
+    detect_tools_batch,
+    expected_tools,
+    original_tool_use_success,
+    original_tool_use_success_batch,
+    tool_use_success,
+    tool_use_success_batch,
+)
+from warehouse.udfs.verdicts import InvalidValidatorError
+
+NAME = r"[a-z0-9_\-.]+"
+PATTERNS = (
+    re.compile(f"`({NAME})", re.IGNORECASE),
+    re.compile(f"['\"]({NAME})\\s+"),
+    re.compile(rf"[$#]\s+({NAME})"),
+    re.compile(f"<tool>({NAME})</tool>", re.IGNORECASE),
+    re.compile(rf"\[(?:tool|TOOL):\s*({NAME})\]"),
+)
+pieces = st.sampled_from(
+    [
+        *"`'\"$#<>[]: \n\tabZ-_.9\u0130\u0131\u017f\u212a\xa0é",
+        "<tool>",
+        "</TOOL>",
+        "[tool:",
+        "[TOOL:",
+    ]
+)
+
+
+def plainly_detected(text):
+    found = [name.lower() for pattern in PATTERNS for name in pattern.findall(text)]
+    return list(dict.fromkeys(found))
+
+
+def test_reference_cases():
+    wrong = []
+    for case in read_cases("tools"):
+        text, expected = case["output"], case["expected_tools"]
+        if "raises" in case:
+            with pytest.raises(InvalidValidatorError, match="expected_tools: "):
+                original_tool_use_success(text, expected)
+            continue
+        calls = detect_tools(text)
+        ours = [calls, len(calls), original_tool_use_success(text, expected)]
+        if ours != [case["tool_calls"], case["tool_call_count"], case["tool_use_success"]]:
+            wrong.append((case, ours))
+    assert wrong == []
+
+
+@given(st.lists(pieces).map("".join))
+def test_found_as_the_five_patterns_find(text):
+    assert detect_tools(text) == plainly_detected(text)
+
+
+def test_letters_that_fold_to_ascii_are_spelled_out():
+    any_case = re.compile(tools._ANY_CASE_NAME)
+    folding = re.compile(NAME, re.IGNORECASE)
+    for code in range(sys.maxunicode + 1):
+        assert bool(any_case.fullmatch(chr(code))) is bool(folding.fullmatch(chr(code))), hex(code)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["`", "'", '"', "$", "# ", "$ \n", "'a", "<tool>", "<tool>a", "[tool: ", "`a ", "a", " "],
+)
+def test_hostile_text_takes_linear_time(piece):
+    text = piece * (10_000_000 // len(piece))
+    start = time.process_time()
+    detect_tools(text)
+    assert time.process_time() - start < 2
+
+
+@given(st.lists(st.none() | st.sampled_from(["`ls`", "", "$ df", "x"])))
+def test_a_batch_equals_its_rows(column):
+    assert detect_tools_batch(column) == [
+        None if text is None else detect_tools(text) for text in column
+    ]
+
+
+def test_names_expected_by_validator_and_prompt_are_joined():
+    assert expected_tools({"expected_tools": ["Free", "du"]}, ["FREE", "exec", 5]) == [
+        "free",
+        "du",
+        "exec",
+    ]
+    assert expected_tools({"expected_tools": "free"}, None) == ["free"]
+    assert expected_tools(None, {"free": 1}) == ["free"]
+
+
+@pytest.mark.parametrize(
+    ("success", "detected", "expected", "used"),
+    [
+        (True, ["free"], ["FREE"], True),
+        (True, ["free"], ["du"], False),
+        (True, ["free"], [], False),
+        (False, ["free"], ["free"], False),
+        (True, [], ["free"], False),
+    ],
+)
+def test_ours_needs_a_successful_row_and_an_expected_tool(success, detected, expected, used):
+    assert tool_use_success(success=success, detected=detected, expected=expected) is used
+
+
+def test_columns_of_tool_use():
+    assert tool_use_success_batch(
+        [True, None, True, True], [["a"], ["a"], None, ["a"]], [["A"], ["a"], ["a"], None]
+    ) == [True, None, None, False]
+    assert original_tool_use_success_batch(
+        ["`a`", "`a`", None, "`a`"], [None, ["b"], ["a"], [5]]
+    ) == [True, False, False, None]

@@ -1,0 +1,240 @@
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openclaw_cases import read_cases
+
+from warehouse.udfs.json_keys import RULE_TYPES, _message, json_candidate
+from warehouse.udfs.text_checks import count_sentences
+from warehouse.udfs.validators import CHECKS, validate, validate_batch
+from warehouse.udfs.verdicts import Verdict, as_object, to_json
+
+texts = st.text(st.sampled_from(list("ab -.!?\n\r\t\"'`{}[]:,1\x1c\x85\xa0\u2028é")), max_size=40)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+validators = st.fixed_dictionaries(
+    {"type": st.sampled_from([*CHECKS, "other"])},
+    optional={
+        "value": json_values,
+        "values": json_values,
+        "required_keys": json_values | st.lists(st.sampled_from("ab")),
+        "key_rules": json_values
+        | st.dictionaries(
+            st.sampled_from("ab"),
+            st.fixed_dictionaries({"type": st.sampled_from([*RULE_TYPES, "x"])})
+            | json_values.map(lambda values: {"type": "one_of", "values": values}),
+        ),
+        "expected_tools": json_values,
+    },
+)
+
+
+def has_rule_beyond_the_original(validator):
+    """The original passes every rule but one_of and number; ours applies them (row 10)."""
+    rules = validator.get("key_rules") if isinstance(validator, dict) else None
+    return isinstance(rules, dict) and any(
+        isinstance(rule, dict) and rule.get("type") not in {"one_of", "number", None}
+        for rule in rules.values()
+    )
+
+
+def same(left, right):
+    # As text: NaN equals itself, and 1, 1.0 and true differ.
+    return json.dumps(left) == json.dumps(right)
+
+
+def test_reference_cases():
+    wrong = []
+    for case in read_cases("validators"):
+        verdict = validate(case["output"], case["validator"])
+        if "raises" in case:
+            if verdict.objective_pass is not None or verdict.violation is None:
+                wrong.append((case, verdict))
+            continue
+        ours = [verdict.objective_pass, verdict.violation, verdict.parsed_output]
+        theirs = [case["objective_pass"], case["violation"], case["parsed_output"]]
+        extended = has_rule_beyond_the_original(case["validator"]) and "key_rule_" in str(ours[1])
+        if not same(ours, theirs) and not (extended and theirs[0] is True):
+            wrong.append((case, verdict))
+    assert wrong == []
+
+
+def test_reference_cases_in_one_batch():
+    cases = [case for case in read_cases("validators") if case["output"] is not None]
+    rows = validate_batch(
+        [case["output"] for case in cases], [json.dumps(case["validator"]) for case in cases]
+    )
+    for case, row in zip(cases, rows, strict=True):
+        verdict = validate(case["output"], case["validator"])
+        assert row["objective_pass"] is verdict.objective_pass
+        assert row["parsed_output"] == to_json(as_object(verdict.parsed_output))
+        json.dumps(row, ensure_ascii=False).encode()
+
+
+@given(texts | st.none(), validators | json_values)
+def test_no_input_crashes(text, validator):
+    verdict = validate(text, validator)
+    assert verdict.objective_pass is not False or verdict.violation
+    assert verdict.objective_pass is not True or verdict.violation is None
+    to_json(as_object(verdict.parsed_output))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", '{"a": 1}', None]), validators)))
+def test_a_batch_equals_its_rows(pairs):
+    column = [text for text, _ in pairs]
+    rows = validate_batch(column, [json.dumps(validator) for _, validator in pairs])
+    for (text, validator), row in zip(pairs, rows, strict=True):
+        if text is None:
+            assert row is None
+        else:
+            verdict = validate(text, json.loads(json.dumps(validator)))
+            assert row["objective_pass"] is verdict.objective_pass
+            assert (row["violation"] is None) is (verdict.violation is None)
+
+
+def test_rows_of_a_batch_that_cannot_be_judged():
+    rows = validate_batch(
+        ["a", "a", None, "a"], ["{", '{"type": "regex_fullmatch", "pattern": "["}', None, None]
+    )
+    assert rows[0]["violation"].startswith("invalid_validator: not JSON: ")
+    assert rows[1]["violation"].startswith("invalid_validator: pattern: unterminated")
+    assert rows[2] is None
+    assert rows[3] == {"objective_pass": None, "violation": None, "parsed_output": None}
+
+
+def test_a_pattern_that_never_ends_is_a_reason():
+    validator = {"type": "regex_fullmatch", "pattern": "(x+x+)+y"}
+    rows = validate_batch(["x" * 40, "xxy"], [json.dumps(validator)] * 2)
+    assert [row["violation"] for row in rows] == ["regex_timeout", None]
+    assert [row["objective_pass"] for row in rows] == [None, True]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "passes"),
+    [
+        ("string", '"x"', True),
+        ("string", "1", False),
+        ("integer", "1", True),
+        ("integer", "1.0", False),
+        ("integer", "true", False),
+        ("boolean", "false", True),
+        ("boolean", "0", False),
+        ("array", "[]", True),
+        ("array", "{}", False),
+        ("object", "{}", True),
+        ("object", "null", False),
+        ("null", "null", True),
+        ("null", "0", False),
+        ("number", "NaN", True),
+        ("number", "true", False),
+    ],
+)
+def test_rules(rule, value, passes):
+    verdict = validate(
+        f'{{"k": {value}}}', {"type": "json_keys", "key_rules": {"k": {"type": rule}}}
+    )
+    assert verdict.objective_pass is passes
+    assert verdict.violation == (None if passes else f"key_rule_{rule}_failed:k")
+
+
+@pytest.mark.parametrize(
+    ("answer", "passed", "violation"),
+    [
+        ('{"k": 1}', None, "unknown_validator:date"),
+        ("{}", True, None),
+        ('{"k": 1, "n": "x"}', False, "key_rule_number_failed:n"),
+        ("[]", False, "json_not_object"),
+    ],
+)
+def test_an_unknown_rule_leaves_open_only_what_depends_on_it(answer, passed, violation):
+    rules = {"k": {"type": "date"}, "n": {"type": "number"}}
+    verdict = validate(answer, {"type": "json_keys", "key_rules": rules})
+    assert (verdict.objective_pass, verdict.violation) == (passed, violation)
+
+
+@given(texts)
+def test_sentences_are_the_parts_between_ends(text):
+    assert count_sentences(text) == sum(
+        bool(part.strip()) for part in re.split(r"(?<=[.!?])\s+", text)
+    )
+
+
+@given(st.text(st.sampled_from(list("`{} \njsonJSO\u017fx")), max_size=40))
+def test_the_candidate_is_what_one_pattern_finds(text):
+    fence = re.search(r"```(?:json)?\s*(\{.*?\})\s*```", text, re.DOTALL | re.IGNORECASE)
+    if fence:
+        assert json_candidate(text) == fence[1]
+
+
+@pytest.mark.parametrize(
+    "piece", ["```{", "```json\n", "{", "}", "} ", "[", "- ", "a. ", '"', "\\"]
+)
+def test_hostile_text_takes_linear_time(piece):
+    text = piece * (2_000_000 // len(piece))
+    for kind in ("json_keys", "max_sentences", "exact_bullets", "tool_invocation"):
+        assert validate(text, {"type": kind, "value": 1}).objective_pass is not None
+
+
+@pytest.mark.parametrize(
+    ("parsed", "expected"),
+    [
+        (None, None),
+        ("x", {"text": "x"}),
+        ({"a": 1}, {"a": 1}),
+        ([1], {"value": [1]}),
+        (False, {"value": False}),
+        (0, {"value": 0}),
+    ],
+)
+def test_parsed_output_becomes_an_object(parsed, expected):
+    assert as_object(parsed) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": float("nan")}, '{"a":null}'),
+        ({"a": float("inf"), "b": 2**70}, '{"a":null,"b":1180591620717411303424}'),
+        ({"\ud800": ["\udfff"]}, '{"\ufffd":["\ufffd"]}'),
+        ({"a": "\U0001f600"}, '{"a":"\U0001f600"}'),
+    ],
+)
+def test_json_columns_hold_valid_json(value, text):
+    assert to_json(value) == text
+
+
+def test_json_nested_too_deeply_is_a_violation():
+    verdict = validate('{"a":' + "[" * 100_000, {"type": "json_keys"})
+    assert verdict.violation.startswith("json_parse_error: ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            '{"a":1, \n}',
+            "Expecting property name enclosed in double quotes: line 2 column 1 (char 9)",
+        ),
+        ('{"a":[1,]}', "Expecting value: line 1 column 9 (char 8)"),
+    ],
+)
+def test_a_trailing_comma_is_named_alike_by_every_python(answer, message):
+    verdict = validate(answer, {"type": "json_keys"})
+    assert verdict.violation == f"json_parse_error: {message}"
+
+
+def test_a_message_of_a_later_python_is_put_in_the_earlier_words():
+    later = json.JSONDecodeError("Illegal trailing comma before end of object", '{"a":1, \n}', 6)
+    assert str(_message(later)).endswith("double quotes: line 2 column 1 (char 9)")
+    later = json.JSONDecodeError("Illegal trailing comma before end of array", "[1,]", 2)
+    assert _message(later) == "Expecting value: line 1 column 4 (char 3)"
+
+
+def test_nothing_to_validate():
+    for validator in (None, {}, [], "", {"value": "x"}, {"type": "noop"}):
+        assert validate(None, validator) == Verdict(None)

@@ -1,0 +1,78 @@
+"""Reads OpenClaw prompt files: a JSON list of prompts, each with its validator."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from warehouse.fields import Violation
+from warehouse.hashing import content_hash
+from warehouse.jsontext import is_exact, json_text, utf8
+from warehouse.udfs.prompts_check import check_prompts
+from warehouse.udfs.tools import expected_tools
+
+if TYPE_CHECKING:
+    from warehouse.lake import Row
+    from warehouse.udfs.prompts_check import Problem
+
+SUITE = "openclaw"
+
+_COLUMNS = {"id", "name", "prompt", "validator"}
+
+
+def is_prompt_list(document: object) -> bool:
+    """Tell a prompt file from other JSON by its content: a list of objects with id and prompt."""
+    return (
+        isinstance(document, list)
+        and any(isinstance(item, dict) for item in document)
+        and all(item.keys() >= {"id", "prompt"} for item in document if isinstance(item, dict))
+    )
+
+
+def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[Violation]]:
+    """Give a row of table `tasks` for each prompt, and what is wrong with the prompts.
+
+    Args:
+        document: the file's JSON value.
+        task_set: the file's name, without its suffix.
+    """
+    violations = [
+        Violation(1, utf8(f"{p.prompt_id}.{p.field}".strip(".")), "prompt", _message(p))
+        for p in check_prompts(document)
+    ]
+    shared = {"suite": SUITE, "task_set": task_set, "task_set_hash": task_set_hash(document)}
+    prompts = [prompt for prompt in document if isinstance(prompt, dict)]
+    rows = [{**shared, **_row(prompt), "seq": seq} for seq, prompt in enumerate(prompts, 1)]
+    return [{**row, "content_id": content_hash("task", row)} for row in rows], violations
+
+
+def task_set_hash(document: object) -> str:
+    """Hash a prompt file by its content: names a version of the task set."""
+    return content_hash(document)
+
+
+def _message(problem: Problem) -> str:
+    places = (f"prompt {problem.prompt_id}" if problem.prompt_id else "", problem.field)
+    return utf8(": ".join([*filter(None, places), problem.message]))
+
+
+def _row(prompt: dict[str, Any]) -> Row:
+    validator = prompt.get("validator")
+    extra = {key: value for key, value in prompt.items() if key not in _COLUMNS}
+    return {
+        "task_id": _text(prompt["id"]),
+        "task_name": _text(prompt.get("name")),
+        "task_hash": content_hash(prompt),
+        "prompt": _text(prompt["prompt"]),
+        "validator": None if validator is None else json_text(validator),
+        "expected_tools": [
+            utf8(name) for name in expected_tools(validator, prompt.get("expected_tool_calls"))
+        ],
+        "record_keys": json_text(list(prompt)),
+        "extra": json_text(extra) if extra else None,
+        "source": None if is_exact(prompt) else utf8(json.dumps(prompt)),
+    }
+
+
+def _text(value: object) -> str | None:
+    return value if value is None else utf8(value) if isinstance(value, str) else json_text(value)

@@ -1,0 +1,146 @@
+"""The `json_keys` validator: JSON taken out of an answer, its keys, and the rules for them."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from warehouse.udfs.verdicts import (
+    InvalidValidatorError,
+    JsonValue,
+    Verdict,
+    failed,
+    passed,
+    undecided,
+)
+
+_EXCERPT = 500
+_FENCE_OPENS = re.compile(r"```(?:json)?\s*(?=\{)", re.IGNORECASE)
+_FENCE_CLOSES = re.compile(r"\}(?=\s*```)")
+_AFTER_COMMA = re.compile(r",[ \t\n\r]*")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+TYPE_RULES: Mapping[str, Callable[[object], bool]] = {
+    "number": _is_number,
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+RULE_TYPES = frozenset({"one_of", *TYPE_RULES})
+
+
+def check_json_keys(text: str, validator: Mapping[str, Any]) -> Verdict:
+    """Judge an answer that should hold a JSON object.
+
+    A rule for an absent key is skipped, and so is one without a type. A rule of unknown type
+    leaves the verdict open, unless another rule is broken.
+
+    Args:
+        text: the stripped answer.
+        validator: `required_keys`, in order, and `key_rules`: {key: {"type": ..., ...}}.
+
+    Raises:
+        InvalidValidatorError: keys or rules of the wrong shape, where they are needed.
+    """
+    candidate = json_candidate(text)
+    try:
+        value = json.loads(candidate)
+    except (ValueError, RecursionError) as error:
+        excerpts: JsonValue = {"raw": text[:_EXCERPT], "candidate": candidate[:_EXCERPT]}
+        return failed(f"json_parse_error: {_message(error)}", excerpts)
+    if not isinstance(value, dict):
+        return failed("json_not_object", value)
+    broken = _missing_key(value, validator) or _broken_rule(value, validator)
+    if broken:
+        return failed(broken, value)
+    unknown = _unknown_rule(value, validator)
+    return undecided(unknown, value) if unknown else passed(value)
+
+
+def json_candidate(text: str) -> str:
+    """The part of an answer that is read as JSON.
+
+    That is the first fenced block holding `{...}`, up to the first `}` with only blanks before
+    the next fence; else from the first `{` to the last `}`; else all.
+    """
+    text = text.strip()
+    # Two searches, not one pattern: `{.*?}` would try each opening fence to the end of the text.
+    opening = _FENCE_OPENS.search(text) if "```" in text else None
+    closing = _FENCE_CLOSES.search(text, opening.end() + 1) if opening else None
+    if opening and closing:
+        return text[opening.end() : closing.end()]
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text
+
+
+def _message(error: Exception) -> str:
+    """The parser's words, in those of Python 3.11 and 3.12 also where a later one runs."""
+    if isinstance(error, json.JSONDecodeError) and error.msg.startswith("Illegal trailing comma"):
+        blanks = _AFTER_COMMA.match(error.doc, error.pos)
+        position = blanks.end() if blanks else error.pos
+        wanted = "property name enclosed in double quotes" if "object" in error.msg else "value"
+        return str(json.JSONDecodeError(f"Expecting {wanted}", error.doc, position))
+    return str(error)
+
+
+def _missing_key(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
+    required = validator.get("required_keys", [])
+    if not isinstance(required, Iterable):
+        raise InvalidValidatorError("required_keys: not a list")
+    for key in required:
+        if isinstance(key, list | dict):
+            raise InvalidValidatorError("required_keys: a key is not a string")
+        if key not in value:
+            return f"missing_key:{key}"
+    return None
+
+
+def _rules_that_apply(
+    value: Mapping[str, Any], validator: Mapping[str, Any]
+) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    rules = validator.get("key_rules", {})
+    if not isinstance(rules, Mapping):
+        raise InvalidValidatorError("key_rules: not an object")
+    for key, rule in rules.items():
+        if key not in value:
+            continue
+        if not isinstance(rule, Mapping):
+            raise InvalidValidatorError(f"key_rules.{key}: not an object")
+        if "type" in rule:
+            yield key, rule
+
+
+def _broken_rule(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
+    for key, rule in _rules_that_apply(value, validator):
+        kind = rule["type"]
+        if not isinstance(kind, str) or kind not in RULE_TYPES:
+            continue
+        holds = (
+            _is_one_of(value[key], rule.get("values", []), key)
+            if kind == "one_of"
+            else TYPE_RULES[kind](value[key])
+        )
+        if not holds:
+            return f"key_rule_{kind}_failed:{key}"
+    return None
+
+
+def _is_one_of(value: object, values: object, key: str) -> bool:
+    try:
+        return value in values  # type: ignore[operator]
+    except (TypeError, RecursionError) as error:
+        raise InvalidValidatorError(f"key_rules.{key}.values: {error}") from error
+
+
+def _unknown_rule(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
+    for _, rule in _rules_that_apply(value, validator):
+        if not isinstance(rule["type"], str) or rule["type"] not in RULE_TYPES:
+            return f"unknown_validator:{rule['type']}"
+    return None

@@ -1,0 +1,173 @@
+"""The nine validators, for one output and for columns of them."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from warehouse.udfs.json_keys import check_json_keys
+from warehouse.udfs.regexes import Match, fullmatch, fullmatch_many
+from warehouse.udfs.text_checks import (
+    BLANKS,
+    check_exact,
+    check_exact_bullets,
+    check_max_sentences,
+    check_max_words,
+    check_one_of,
+)
+from warehouse.udfs.tools import detect_tools, lowered_names
+from warehouse.udfs.verdicts import (
+    InvalidValidatorError,
+    JsonValue,
+    Verdict,
+    as_object,
+    failed,
+    passed,
+    storable_text,
+    to_json,
+    undecided,
+)
+
+Check: TypeAlias = Callable[[str, Mapping[str, Any]], Verdict]
+
+
+def validate(text: str | None, validator: object) -> Verdict:
+    """Judge an output, in the words of the original harness wherever it gives a verdict.
+
+    Where the original crashes there is no verdict, and the violation says why
+    (`invalid_validator: <field>: <what is wrong>`, `no_text`).
+
+    Args:
+        text: the raw output.
+        validator: an object with a `type` and that type's keys; none, an empty one, or one without
+            a type validates nothing.
+    """
+    check, validator = _chosen(validator)
+    if text is None:
+        return undecided(None if check is _check_nothing else "no_text")
+    return _judge(text, check, validator)
+
+
+def validate_batch(
+    texts: Sequence[str | None], validators_json: Sequence[str | None]
+) -> list[dict[str, object] | None]:
+    """`validate` for columns; each distinct pair is judged once.
+
+    Args:
+        texts: raw outputs; None gives None.
+        validators_json: the validator of each, as JSON text; None validates nothing.
+
+    Returns:
+        For each row `objective_pass`, `violation` and `parsed_output`, the last as the JSON text of
+        an object. Equal rows share one dictionary: it is not to be changed.
+    """
+    groups: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
+    for text, validator in zip(texts, validators_json, strict=True):
+        if text is not None:
+            groups[validator][text] = None
+    rows = {
+        validator: dict(zip(group, map(_row, _judge_all(list(group), validator)), strict=True))
+        for validator, group in groups.items()
+    }
+    return [
+        None if text is None else rows[validator][text]
+        for text, validator in zip(texts, validators_json, strict=True)
+    ]
+
+
+def _row(verdict: Verdict) -> dict[str, object]:
+    violation = verdict.violation
+    return {
+        "objective_pass": verdict.objective_pass,
+        "violation": None if violation is None else storable_text(violation),
+        "parsed_output": to_json(as_object(verdict.parsed_output)),
+    }
+
+
+def _judge_all(texts: Sequence[str], validator_json: str | None) -> Iterable[Verdict]:
+    try:
+        validator = json.loads(validator_json) if validator_json is not None else None
+    except (ValueError, RecursionError) as error:
+        return [undecided(f"invalid_validator: not JSON: {error}")] * len(texts)
+    check, validator = _chosen(validator)
+    if check is _check_regex and isinstance(pattern := validator.get("pattern", ""), str):
+        answers = [text.strip(BLANKS) for text in texts]
+        matches = fullmatch_many(pattern, answers)
+        return [_regex_verdict(*pair, pattern) for pair in zip(answers, matches, strict=True)]
+    return (_judge(text, check, validator) for text in texts)
+
+
+def _chosen(validator: object) -> tuple[Check, Mapping[str, Any]]:
+    """The check that a validator asks for, and its keys."""
+    if not validator:
+        return _check_nothing, {}
+    if not isinstance(validator, Mapping):
+        return _refuse, {}
+    kind = validator.get("type", "noop")
+    return (CHECKS.get(kind, _name_unknown) if isinstance(kind, str) else _name_unknown), validator
+
+
+def _judge(text: str, check: Check, validator: Mapping[str, Any]) -> Verdict:
+    try:
+        return check(text, validator)
+    except InvalidValidatorError as error:
+        return undecided(f"invalid_validator: {error}")
+    except RecursionError:
+        return undecided("invalid_validator: nested too deeply")
+
+
+def _check_nothing(_text: str, _validator: Mapping[str, Any]) -> Verdict:
+    return undecided(None)
+
+
+def _name_unknown(_text: str, validator: Mapping[str, Any]) -> Verdict:
+    return undecided(f"unknown_validator:{validator['type']}")
+
+
+def _refuse(_text: str, _validator: Mapping[str, Any]) -> Verdict:
+    raise InvalidValidatorError("not an object")
+
+
+def _check_regex(text: str, validator: Mapping[str, Any]) -> Verdict:
+    pattern = validator.get("pattern", "")
+    if not isinstance(pattern, str):
+        raise InvalidValidatorError("pattern: not a string")
+    answer = text.strip(BLANKS)
+    return _regex_verdict(answer, fullmatch(pattern, answer), pattern)
+
+
+def _regex_verdict(answer: str, match: Match, pattern: str) -> Verdict:
+    if match.matched is None:
+        wrong = (match.reason or "").removeprefix("invalid: ")
+        if wrong != match.reason:
+            return undecided(f"invalid_validator: pattern: {wrong}")
+        return undecided(match.reason, answer)
+    if match.matched:
+        return passed(answer)
+    return failed(f"regex_fullmatch_failed pattern={pattern!r}", answer)
+
+
+def _check_json(text: str, validator: Mapping[str, Any]) -> Verdict:
+    return check_json_keys(text.strip(BLANKS), validator)
+
+
+def _check_tools(text: str, validator: Mapping[str, Any]) -> Verdict:
+    detected = detect_tools(text)
+    expected = validator.get("expected_tools", [])
+    parsed: JsonValue = {"detected_tools": [*detected], "count": len(detected)}
+    if detected and not (expected and set(detected).isdisjoint(lowered_names(expected))):
+        return passed(parsed)
+    return failed(f"no_tool_invocation expected={expected}", parsed)
+
+
+CHECKS: Mapping[str, Check] = {
+    "noop": _check_nothing,
+    "exact": check_exact,
+    "one_of": check_one_of,
+    "regex_fullmatch": _check_regex,
+    "max_words": check_max_words,
+    "max_sentences": check_max_sentences,
+    "exact_bullets": check_exact_bullets,
+    "json_keys": _check_json,
+    "tool_invocation": _check_tools,
+}

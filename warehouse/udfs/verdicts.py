@@ -1,0 +1,94 @@
+"""What a validator says about an output, and the shapes that its parts take."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import orjson
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an output passed its validator.
+
+    Attributes:
+        objective_pass: None where nothing was validated, or nothing could be.
+        violation: the first rule that was broken; or, where `objective_pass` is None, why there is
+            no verdict (`unknown_validator:...`, `invalid_validator: ...`, `regex_timeout`).
+        parsed_output: what the validator read, in the original harness's shape: the stripped text,
+            counts, the JSON value, or the tools.
+    """
+
+    objective_pass: bool | None
+    violation: str | None = None
+    parsed_output: JsonValue = None
+
+
+def passed(parsed_output: JsonValue) -> Verdict:
+    """The output does what was asked."""
+    return Verdict(True, None, parsed_output)  # noqa: FBT003 - named by this function
+
+
+def failed(violation: str, parsed_output: JsonValue) -> Verdict:
+    """The output breaks a rule."""
+    return Verdict(False, violation, parsed_output)  # noqa: FBT003
+
+
+def undecided(reason: str | None, parsed_output: JsonValue = None) -> Verdict:
+    """Nothing was asked, or nothing can be found out."""
+    return Verdict(None, reason, parsed_output)
+
+
+class InvalidValidatorError(ValueError):
+    """A validator that cannot be applied; the message names the field and what is wrong."""
+
+
+def as_object(parsed_output: JsonValue) -> dict[str, JsonValue] | None:
+    """The original's `parsed_output` as an object or None.
+
+    Text becomes `{"text": ...}`; any other value that is no object becomes `{"value": ...}`.
+    """
+    if parsed_output is None or isinstance(parsed_output, dict):
+        return parsed_output
+    return {"text" if isinstance(parsed_output, str) else "value": parsed_output}
+
+
+def to_json(value: JsonValue) -> str | None:
+    """Valid JSON in valid UTF-8; None for None and for what is nested too deeply.
+
+    NaN and the infinities become null, a lone surrogate becomes U+FFFD: columns hold no others.
+    """
+    if value is None:
+        return None
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a surrogate, a number over 64 bits, or deep nesting
+        pass
+    try:
+        return json.dumps(_storable(value), ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        return None
+
+
+def storable_text(text: str) -> str:
+    """The text with each lone surrogate replaced by U+FFFD, as UTF-8 has none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _storable(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return storable_text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {storable_text(key): _storable(item) for key, item in value.items()}
+    return value
