@@ -54,7 +54,7 @@ GROUP BY ALL ORDER BY ALL
 @click.option("--tries", type=click.IntRange(1), default=5, help="Calls for a cell.")
 @click.pass_obj
 def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401 - what the options give
-    """Call models and keep what they answer. SUITE is palindrome, or a file of your own.
+    """Call models and keep what they answer. SUITE is palindrome, openclaw, or your own file.
 
     Every answer is on disk before it counts. A run that was stopped or killed goes on where it
     was: nothing is asked twice.
@@ -107,15 +107,16 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
 
 def _prepare(suite: str | None, given: dict[str, Any]) -> Prepared:
     from runners.models import choose_models, read_model_files
-    from runners.suites import prepare
+    from runners.suites import openclaw, prepare
     from runners.suites.suite import Wish
 
-    if suite is None or not given["models"]:
+    names = list(given["models"])
+    if suite is None or (not names and suite != openclaw.FAMILY):
         raise BadInput("say what to run: `evalstore run SUITE --model NAME`, or `--resume RUN_ID`")
     files = read_model_files()
     options = {name: _value(text) for name, text in given["pairs"]} or None
     models = choose_models(
-        given["models"],
+        names,
         files,
         provider=given["provider"],
         options=options,
@@ -123,7 +124,7 @@ def _prepare(suite: str | None, given: dict[str, Any]) -> Prepared:
     )
     wish = Wish(
         suite,
-        tuple(models),
+        tuple(models if names else openclaw.default_models()),
         files,
         datetime.now().astimezone().strftime("%Y-%m-%d"),
         given["prompts"],

@@ -7,6 +7,7 @@ import platform
 import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runners.budget import Budget
@@ -144,16 +145,25 @@ class Run:
             with _signals(engine):
                 for wanted in self._in_turn():
                     if engine.stop_reason is None:
-                        await engine.run(map(self.job, wanted))
+                        await self._ask_together(engine, recorder, wanted)
         finally:
             await recorder.finish()
             await self.callers.close()
             self.stop_reason = engine.stop_reason
 
+    async def _ask_together(self, engine: Engine, recorder: Recorder, wanted: list[Wanted]) -> None:
+        """Ask some cells at the same time, and note what the suite notes before and after."""
+        first, invocation = wanted[0].cell, self._done.n_invocations + 1
+        before = partial(self.family.before, first.model, first, invocation)
+        await recorder.add(await asyncio.to_thread(lambda: list(before())))
+        await engine.run(map(self.job, wanted))
+        after = partial(self.family.after, first.model, invocation)
+        await recorder.add(await asyncio.to_thread(lambda: list(after())))
+
     def _in_turn(self) -> list[list[Wanted]]:
         """Give what is asked at the same time: a model after the other, where the suite says so."""
         if not self.family.one_by_one:
-            return [self.wanted]
+            return [self.wanted] if self.wanted else []
         by_model: dict[Any, list[Wanted]] = {}
         for wanted in self.wanted:
             by_model.setdefault(id(wanted.cell.model), []).append(wanted)
@@ -195,6 +205,7 @@ class Run:
                 "versions": json_text(
                     {"evalstore": evalstore_version(), "python": platform.python_version()}
                 ),
+                **self.family.describe(plan, self.run_id, self.options.settings.timeout_seconds),
             },
         )
         for table, table_rows in rows.items():

@@ -183,6 +183,6 @@ def test_no_key_gets_into_a_journal(tmp_path):
         )
         written = journal.path.read_text()
     (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
-    assert row[0] == 'echo [redacted] "[redacted]" [redacted] [redacted] [redacted] planted banana'
+    assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
     for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
         assert secret not in written

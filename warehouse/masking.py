@@ -18,7 +18,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 6  # characters: a shorter value would be masked inside ordinary words
-_MASK = "[redacted]"
+_MASK = "(redacted)"
 
 
 class Mask:

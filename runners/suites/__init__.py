@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runners.suites import own, palindrome
+from runners.suites import openclaw, own, palindrome
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
     from runners.suites.suite import Prepared, Suite, Wish
 
-FAMILIES: tuple[Suite, ...] = (palindrome.SUITE, own.SUITE)
+FAMILIES: tuple[Suite, ...] = (palindrome.SUITE, openclaw.SUITE, own.SUITE)
 
 
 def prepare(wish: Wish) -> Prepared:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from runners.calls import Reply, Request
 from runners.plan import Plan, Task
-from runners.suites.suite import Prepared, Wish, known_model_rows, selected
+from runners.suites.suite import Prepared, Quiet, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
+from warehouse.udfs.prompts_check import check_prompts
+from warehouse.udfs.validators import validate
+from warehouse.udfs.verdicts import as_object, to_json
 from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ _PLACEHOLDER = "{prompt}"
 _FAMILIES = ("palindrome", "openclaw", "posters")
 
 
-class Own:
+class Own(Quiet):
     """Asks what a user's file says."""
 
     family = FAMILY
@@ -79,13 +82,18 @@ class Own:
         )
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
-        """Compare the answer with the reference: the same text but for outer white space."""
+        """Let the validator judge, else compare with the reference, outer white space aside."""
         if not isinstance(outcome.result, Reply):
             return {}
-        answer = utf8(outcome.result.text).strip()
-        row: Row = {"answer": answer}
-        if cell.task.reference is not None:
-            row["objective_pass"] = answer == cell.task.reference.strip()
+        text = utf8(outcome.result.text)
+        row: Row = {"answer": text.strip()}
+        if cell.task.validator is not None:
+            verdict = validate(text, cell.task.validator)
+            row["objective_pass"] = verdict.objective_pass
+            row["violation"] = verdict.violation
+            row["parsed_output"] = to_json(as_object(verdict.parsed_output))
+        elif cell.task.reference is not None:
+            row["objective_pass"] = row["answer"] == cell.task.reference.strip()
             row["violation"] = None if row["objective_pass"] else "not the reference"
         return row
 
@@ -123,6 +131,9 @@ def _task(path: Path, number: int, item: object) -> Task:
     for key in ("reference", "name"):
         if not isinstance(item.get(key), str | None):
             raise BadInput(f"{where}.{key}: has to be text; put it in quotes")
+    problems = check_prompts([{**item, "id": str(item.get("id", "task"))}])
+    if problems:
+        raise BadInput(f"{where}.{problems[0].field}: {problems[0].message}")
     return Task(
         str(item.get("id", item["prompt"])),
         item["prompt"],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runners.calls import Reply, Request
 from runners.models import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
-from runners.suites.suite import Prepared, Wish, known_model_rows, selected
+from runners.suites.suite import Prepared, Quiet, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.jsontext import canonical_json, utf8
 from warehouse.places import TASKS
@@ -30,7 +30,7 @@ _FILE = f"{FAMILY}.yaml"
 _PLACEHOLDER = "{prompt}"
 
 
-class Palindrome:
+class Palindrome(Quiet):
     """Asks for palindromes."""
 
     family = FAMILY

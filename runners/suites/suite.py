@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from runners.calls import Request
     from runners.engine import Outcome
     from runners.models import Model, ModelFile
     from runners.plan import Cell, Plan, Task
+    from warehouse.journal import Entry
     from warehouse.lake import Row
 
 
@@ -84,6 +86,31 @@ class Suite(Protocol):
 
     def columns(self, plan: Plan, cell: Cell, outcome: Outcome, /) -> Row:
         """Give the columns that the suite makes of an answer, over the common ones."""
+
+    def describe(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> Row:
+        """Give what the run's own row says besides."""
+
+    def before(self, model: Model, first: Cell, invocation: int, /) -> Iterable[Entry]:
+        """Note what is to be noted before a model's cells; `first` is the first of them."""
+
+    def after(self, model: Model, invocation: int, /) -> Iterable[Entry]:
+        """Note what is to be noted after a model's cells."""
+
+
+class Quiet:
+    """A suite that has nothing to note of the host."""
+
+    def describe(self, _plan: Plan, _run_id: str, _timeout_seconds: float) -> Row:
+        """Nothing besides."""
+        return {}
+
+    def before(self, _model: Model, _first: Cell, _invocation: int) -> Iterable[Entry]:
+        """Nothing."""
+        return ()
+
+    def after(self, _model: Model, _invocation: int) -> Iterable[Entry]:
+        """Nothing."""
+        return ()
 
 
 def selected(tasks: list[Task], wish: Wish) -> tuple[Task, ...]:

@@ -4,29 +4,63 @@
 -- pass_rate_low, pass_rate_high: Wilson's 95 % interval
 -- n_cost_known: calls whose cost is known; the money figures are over these alone
 -- p50_ms, mean_ms: latency of the answered calls
+-- score, score_low, score_high: of suites that score instead of passing (posters: app quality, 0 to
+--     100, with its bootstrap interval), in the model's latest run; n_scored: tasks scored in it
+WITH answers AS (
+    SELECT
+        suite,
+        provider,
+        model,
+        settings,
+        count(DISTINCT run_id) AS n_runs,
+        count(*) AS n_results,
+        count(passed) AS n_judged,
+        count(*) FILTER (passed) AS n_passed,
+        n_passed / nullif(n_judged, 0) AS pass_rate,
+        wilson_low(n_passed, n_judged) AS pass_rate_low,
+        wilson_high(n_passed, n_judged) AS pass_rate_high,
+        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
+            FILTER (availability_status = 'ok' AND success) AS p50_ms,
+        exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
+        count(cost_usd) AS n_cost_known,
+        exact_sum(cost_usd) AS total_cost_usd,
+        exact_sum(cost_usd) / nullif(
+            count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
+        ) AS cost_per_passed_usd,
+        min(run_date) AS first_date,
+        max(run_date) AS last_date
+    FROM verdicts
+    WHERE duplicate_of IS NULL
+    GROUP BY suite, provider, model, settings
+),
+
+latest_scores AS (
+    SELECT
+        report.suite,
+        report.model,
+        report.app_quality_mean AS score,
+        intervals.quality_low AS score_low,
+        intervals.quality_high AS score_high,
+        report.posters AS n_scored
+    FROM poster_report AS report
+    JOIN poster_runs USING (run_id)
+    LEFT JOIN scores.poster_intervals AS intervals
+        ON report.run_id = intervals.run_id
+        AND report.model = intervals.model
+        AND report.part = intervals.part
+    WHERE report.part = 'all' AND report.posters > 0
+    QUALIFY row_number() OVER (
+        PARTITION BY report.model ORDER BY poster_runs.run_date DESC NULLS LAST, report.run_id DESC
+    ) = 1
+)
+
 SELECT
-    suite,
-    provider,
-    model,
-    settings,
-    count(DISTINCT run_id) AS n_runs,
-    count(*) AS n_results,
-    count(passed) AS n_judged,
-    count(*) FILTER (passed) AS n_passed,
-    n_passed / nullif(n_judged, 0) AS pass_rate,
-    wilson_low(n_passed, n_judged) AS pass_rate_low,
-    wilson_high(n_passed, n_judged) AS pass_rate_high,
-    percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
-        FILTER (availability_status = 'ok' AND success) AS p50_ms,
-    exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
-    count(cost_usd) AS n_cost_known,
-    exact_sum(cost_usd) AS total_cost_usd,
-    exact_sum(cost_usd) / nullif(
-        count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
-    ) AS cost_per_passed_usd,
-    min(run_date) AS first_date,
-    max(run_date) AS last_date
-FROM verdicts
-WHERE duplicate_of IS NULL
-GROUP BY suite, provider, model, settings
-ORDER BY suite, pass_rate DESC NULLS LAST, n_judged DESC, provider, model, settings
+    answers.*,
+    latest_scores.score,
+    latest_scores.score_low,
+    latest_scores.score_high,
+    latest_scores.n_scored
+FROM answers
+LEFT JOIN latest_scores
+    ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
+ORDER BY suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings
