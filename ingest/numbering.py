@@ -80,7 +80,7 @@ class _Numbering:
             event["run_id"] = event["run_id"] or self._next_run
             self._last_seq[event["run_id"]] += 1
             event["seq"] = self._last_seq[event["run_id"]]
-        empty = pa.table({"run_id": pa.array([], pa.string())})
+        empty = pa.table({name: pa.array([], pa.string()) for name in ("run_id", "content_id")})
         return Records(empty, self._told_apart_events(self._waiting))
 
     def _take_events(self, results: pa.Table) -> list[Row]:

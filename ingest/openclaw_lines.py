@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -109,12 +110,16 @@ class LineReader:
         if redact_keys and len(has_key):
             lines, _ = _lines(redact(raw.data))
         fits = pc.and_(pc.match_substring_regex(lines, FITTING_LINE), _are_utf8(lines))
-        block = LineBlock(
-            self._by_columns(lines, fits, raw.first_line),
-            key_lines=[raw.first_line + int(at) for at in has_key],
-        )
+        results = self._by_columns(lines, fits, raw.first_line)
+        repeats = _rows_with_repeated_keys(results["parsed_output"])
+        loose_lines = np.flatnonzero(pc.invert(fits))
+        if len(repeats):
+            further_lines = results["line"].to_numpy()[repeats] - raw.first_line
+            loose_lines = np.append(loose_lines, further_lines)
+            results = results.take(np.delete(np.arange(len(results)), repeats))
+        block = LineBlock(results, key_lines=[raw.first_line + int(at) for at in has_key])
         loose: list[Row] = []
-        for at in np.flatnonzero(pc.invert(fits)).tolist():
+        for at in sorted(loose_lines.tolist()):
             line, offset = raw.first_line + at, raw.offset + int(starts[at])
             _read_with_care(lines[at].as_py(), line, offset, block, loose)
         if loose:
@@ -165,6 +170,17 @@ def _lines(data: bytes) -> tuple[pa.Array, np.ndarray]:
     starts = np.concatenate([np.zeros(1, np.int32), ends])
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers), starts
+
+
+def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
+    """Find the objects that say a key twice: written again, they are shorter."""
+    return [
+        at
+        for at, text in enumerate(documents.to_pylist())
+        if text is not None
+        and text.startswith(("{", "["))
+        and len(orjson.dumps(orjson.loads(text))) != len(text.encode())
+    ]
 
 
 def _are_utf8(lines: pa.Array) -> pa.Array:
