@@ -30,6 +30,8 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
     ("export", "exports.command:export", "Write the specification's files out again."),
+    ("annotate", "ingest.annotate_command:annotate", "Make gold ground truth of posters."),
+    ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
     ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
     ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),
     ("forget", "warehouse.commands.forget:forget", "Remove a run for good."),

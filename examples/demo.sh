@@ -57,5 +57,24 @@ say "Export the specification's files. One sample log has no {prompt} in its tem
     cannot be one of them: it is left out by name, and the exit code is 1."
 run 1 evalstore export palindrome --to "$folder/export"
 
+say "Posters: a whole workspace comes in, predictions that are cut or missing included."
+run 0 evalstore import examples/posters
+
+say "The ground truth is a model's, so it is silver. Two people annotated: where do they differ?"
+run 0 evalstore sql "SELECT task_id, field, value_a, value_b FROM annotation_disagreements
+WHERE NOT starts_with(value_a, '{')"
+
+say "Their differences are settled, and what is settled becomes gold."
+for poster in 5fc63edbedab b199ea2fec3d c500adc741d0; do
+    run 0 evalstore annotate adjudicate "$poster" --by Cho --from "examples/posters/settled/$poster.json"
+done
+run 0 evalstore annotate adjudicate --agreed --by Cho
+run 0 evalstore annotate promote
+
+say "The report, over gold and over what is still silver."
+run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_quality_low AS low,
+    app_quality_high AS high, total_cost_usd FROM poster_report"
+run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
+
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"

@@ -21,6 +21,17 @@ def export() -> None:
     \b
       evalstore export palindrome --to out/
       evalstore export openclaw --run 20260213_235930 --to out/
+      evalstore export posters --run 20260105-101500-three-models --to report/
+      evalstore export ledger --to benchmark/
+    """
+
+
+@click.group()
+def publish() -> None:
+    """Write a commit-ready folder of a run.
+
+    \b
+      evalstore publish posters --run 20260105-101500-three-models --label three-models
     """
 
 
@@ -80,14 +91,18 @@ def palindrome(
         )
 
 
-@export.command()
-@click.option(
+_run_option = click.option("--run", required=True, metavar="ID", help="The poster run.")
+_folder_option = click.option(
     "--to",
     "folder",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for runs/.",
+    help="Folder for the files.",
 )
+
+
+@export.command()
+@_folder_option
 @click.option("--run", metavar="ID", help="Only this run.")
 @click.pass_obj
 def openclaw(path: Path, folder: Path, run: str | None) -> None:
@@ -104,3 +119,63 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
         note(text)
     for file in exported.paths:
         click.echo(file)
+
+
+@export.command()
+@_run_option
+@_folder_option
+@click.option("--png", "with_png", is_flag=True, help="Draw the chart as scatter.png too.")
+@click.pass_obj
+def posters(path: Path, run: str, folder: Path, *, with_png: bool) -> None:
+    """Export the report folder of a poster run: summary, comparisons, meta, chart.
+
+    \b
+      evalstore export posters --run 20260105-101500-three-models --to report/
+    """
+    from exports.poster_publish import write_report
+    from exports.poster_report import gather
+
+    for file in write_report(gather(open_store(path), run), folder, with_png=with_png):
+        click.echo(file)
+
+
+@export.command()
+@_folder_option
+@click.pass_obj
+def ledger(path: Path, folder: Path) -> None:
+    """Export the ledgers of all published poster reports: experiments.csv and experiments.md.
+
+    \b
+      evalstore export ledger --to benchmark/
+    """
+    from exports.poster_ledger import write_ledgers
+
+    for file in write_ledgers(open_store(path), folder):
+        click.echo(file)
+
+
+@publish.command(name="posters")
+@_run_option
+@click.option("--label", required=True, help="Name of the run for people, part of the folder's.")
+@click.option(
+    "--to",
+    "root",
+    default=".",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The project's folder; benchmark/published/ is made in it.",
+)
+@click.option("--note", help="Text for notes.md.")
+@click.pass_obj
+def publish_posters(path: Path, run: str, label: str, root: Path, note: str | None) -> None:
+    """Publish a poster run as benchmark/published/<UTC>-<label>-<gold or silver>/.
+
+    It is refused where one of the seven files is missing, or an image would be included.
+
+    \b
+      evalstore publish posters --run 20260105-101500-three-models --label three-models
+    """
+    from exports import poster_publish
+    from exports.poster_report import gather
+
+    click.echo(poster_publish.publish(gather(open_store(path), run), root, label, note=note))

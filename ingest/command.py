@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ingest.importing import Summary
+    from ingest.poster_dataset import GoldClaim
 
 _MESSAGES_SHOWN = 50
+_LEAST_ANNOTATORS = 2
 
 
 @click.command("import")
@@ -33,6 +35,9 @@ _MESSAGES_SHOWN = 50
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Prompt file that the imported openclaw runs used.",
 )
+@click.option("--gold", is_flag=True, help="The posters' ground truth was settled by people.")
+@click.option("--annotators", metavar="A,B", help="With --gold: the two who annotated it.")
+@click.option("--adjudicated-by", metavar="C", help="With --gold: who settled what differed.")
 @click.pass_obj
 def import_(
     path: Path,
@@ -44,6 +49,9 @@ def import_(
     redact: bool,
     restore: bool,
     prompts: Path | None,
+    gold: bool,
+    annotators: str | None,
+    adjudicated_by: str | None,
 ) -> None:
     """Bring in the logs that you have: files and folders, in any order, as often as you like.
 
@@ -55,15 +63,37 @@ def import_(
       evalstore import benchmark_logs/ models/ tasks/
       evalstore import --as second-try 2025-11-28-gpt-5.1.yaml
       evalstore import runs/ --prompts prompts_v1.json
+      evalstore import benchmark/ --gold --annotators A,B --adjudicated-by C
     """
     from ingest.importing import Options, import_paths
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the name is empty", param_hint="--as")
-    options = Options(run_as, replace, strict, redact, restore, prompts)
+    claim = _gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by)
+    options = Options(run_as, replace, strict, redact, restore, prompts, claim)
     summary = import_paths(open_store(path).lake, paths, options, _track)
     _print_summary(summary)
     _fail_if_bad(summary)
+
+
+def _gold_claim(
+    *, gold: bool, annotators: str | None, adjudicated_by: str | None
+) -> GoldClaim | None:
+    """Check what `--gold` claims: two different people, and who settled what differed."""
+    from ingest.poster_dataset import GoldClaim
+
+    names = [name.strip() for name in (annotators or "").split(",") if name.strip()]
+    judge = (adjudicated_by or "").strip()
+    if not gold:
+        if names or judge:
+            raise click.UsageError("--annotators and --adjudicated-by belong to --gold")
+        return None
+    if len({name.casefold() for name in names}) < _LEAST_ANNOTATORS or not judge:
+        raise click.UsageError(
+            "--gold needs two different people and who settled their differences: "
+            "--annotators A,B --adjudicated-by C"
+        )
+    return GoldClaim(tuple(names), judge)
 
 
 def _track(files: Sequence[Path]) -> Iterable[Path]:

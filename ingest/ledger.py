@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ingest.poster_dataset import GoldClaim
     from ingest.reading import Reading, Reject
     from warehouse.batch import Batch, Generation, RunKey
     from warehouse.lake import BatchWriter
@@ -48,6 +49,7 @@ class Options:
         redact: what has the shape of a key is masked.
         restore: files that `forget` removed may come back.
         prompts: the prompt file that the imported openclaw runs used.
+        gold: who settled the imported ground truth of posters, where somebody did.
     """
 
     run_as: str | None = None
@@ -56,6 +58,7 @@ class Options:
     redact: bool = False
     restore: bool = False
     prompts: Path | None = None
+    gold: GoldClaim | None = None
 
 
 @dataclass(slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest import openclaw
+from ingest import openclaw, posters
 from ingest.palindrome import is_log, read_log
+from ingest.poster_layout import is_ledger, is_published
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.model_files import is_model_file, model_row
 from warehouse.task_files import is_task_file, task_rows
@@ -99,4 +100,7 @@ READERS: tuple[Reader, ...] = (
 PATH_READERS: tuple[PathReader, ...] = (
     PathReader("openclaw run", openclaw.is_run, openclaw.read_run),
     PathReader("openclaw prompts", openclaw.is_prompts, openclaw.read_prompts),
+    PathReader("poster workspace", posters.is_workspace, posters.read_workspace),
+    PathReader("published poster report", is_published, posters.read_published_folder),
+    PathReader("poster ledger", is_ledger, posters.read_ledger_file),
 )

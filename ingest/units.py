@@ -8,6 +8,7 @@ from ingest.adding import Readings
 from ingest.openclaw import give_prompts
 from ingest.openclaw_import import RunImport
 from ingest.openclaw_lines import line_reader
+from ingest.poster_dataset import declare_gold
 from ingest.readers import path_reader
 from ingest.reading import Reading, SourceFile
 from warehouse.errors import BadInput
@@ -53,7 +54,10 @@ class Units:
             give_prompts(reading, prompts)
         log_sha256 = file_sha256(reading.log) if reading.log is not None else None
         file = _as_one_file(path, reading, log_sha256)
-        if self._ledger.is_settled(file):
+        gold = self._ledger.options.gold
+        if gold is not None:
+            declare_gold(reading, gold)
+        elif self._ledger.is_settled(file):
             return
         if is_streamed:
             streamed.add(file, reading, log_sha256)

@@ -54,17 +54,15 @@ def test_all_reference_logs_come_back_from_one_store(store):
 
 @needs_reference
 @pytest.mark.parametrize("part", range(4))
-def test_each_older_log_comes_back_from_a_store_of_its_own(tmp_path, monkeypatch, part):
+def test_each_older_log_comes_back_from_a_store_of_its_own(store, tmp_path, monkeypatch, part):
     monkeypatch.setattr("ingest.provenance.LARGEST_KEPT_BYTES", 0)  # nothing is archived at all
-    blank = new_store(tmp_path / "blank")
-    blank.sync()
     logs = sorted((PALINDROME / "older_logs").glob("*.yaml"))
     assert logs
     for number, path in enumerate(logs[part::4]):
-        shutil.copytree(blank.path, tmp_path / str(number))
-        store = new_store(tmp_path / str(number))
-        bring_in(store, path)
-        assert_read_back(store, [path])
+        shutil.copytree(store.path, tmp_path / str(number))
+        own = new_store(tmp_path / str(number))
+        bring_in(own, path)
+        assert_read_back(own, [path])
 
 
 @needs_reference

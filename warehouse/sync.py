@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import duckdb
 
 from warehouse import loading, scoring
-from warehouse.connection import open_for_reading, open_for_writing
+from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.sqlfiles import code_digest, in_order, shipped_sql, sql_digest
@@ -190,7 +190,7 @@ def _create(connection: duckdb.DuckDBPyConnection) -> None:
 def _increment(
     connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Batch], *, redefine: bool
 ) -> None:
-    files = in_order(shipped_sql(), connection)
+    files = _files()
     by_content = {table.name for table in TABLES if not table.of_run}
     connection.execute("BEGIN")
     if redefine:
@@ -232,6 +232,12 @@ def _state(connection: duckdb.DuckDBPyConnection) -> _State:
 def _wanted(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
     replaced = {name for (name,) in connection.execute("FROM lake.replaced_batches").fetchall()}
     return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names() - replaced))
+
+
+@cache
+def _files() -> tuple[SqlFile, ...]:
+    with open_in_memory() as connection:
+        return tuple(in_order(shipped_sql(), connection))
 
 
 @cache

@@ -4,6 +4,8 @@
 -- pass_rate_low, pass_rate_high: Wilson's 95 % interval
 -- n_cost_known: calls whose cost is known; the money figures are over these alone
 -- p50_ms, mean_ms: latency of the answered calls
+-- score, score_low, score_high: of suites that score instead of passing (posters: app quality, 0 to
+--     100, with its bootstrap interval), in the model's latest run; n_scored: tasks scored in it
 -- tool_tier, routing: of openclaw, over all runs: see tool_tiers; NULL where no call asks for tools
 WITH tools AS (
     SELECT
@@ -18,7 +20,7 @@ WITH tools AS (
     GROUP BY provider, model, settings
 ),
 
-boards AS (
+answers AS (
     SELECT
         suite,
         provider,
@@ -44,20 +46,46 @@ boards AS (
     FROM verdicts
     WHERE duplicate_of IS NULL
     GROUP BY suite, provider, model, settings
+),
+
+latest_scores AS (
+    SELECT
+        report.suite,
+        report.model,
+        report.app_quality_mean AS score,
+        intervals.quality_low AS score_low,
+        intervals.quality_high AS score_high,
+        report.posters AS n_scored
+    FROM poster_report AS report
+    JOIN poster_runs USING (run_id)
+    LEFT JOIN scores.poster_intervals AS intervals
+        ON report.run_id = intervals.run_id
+        AND report.model = intervals.model
+        AND report.part = intervals.part
+    WHERE report.part = 'all' AND report.posters > 0
+    QUALIFY row_number() OVER (
+        PARTITION BY report.model ORDER BY poster_runs.run_date DESC NULLS LAST, report.run_id DESC
+    ) = 1
 )
 
 SELECT
-    boards.*,
+    answers.*,
+    latest_scores.score,
+    latest_scores.score_low,
+    latest_scores.score_high,
+    latest_scores.n_scored,
     tool_tier(tools.rate) AS tool_tier,
     tool_routing(
         tools.rate,
         wilson_low(tools.n_used, tools.n_counted),
         wilson_high(tools.n_used, tools.n_counted)
     ) AS routing
-FROM boards
+FROM answers
+LEFT JOIN latest_scores
+    ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
 LEFT JOIN tools
-    ON boards.suite = 'openclaw'
-    AND boards.provider IS NOT DISTINCT FROM tools.provider
-    AND boards.model IS NOT DISTINCT FROM tools.model
-    AND boards.settings = tools.settings
-ORDER BY suite, pass_rate DESC NULLS LAST, n_judged DESC, provider, model, settings
+    ON answers.suite = 'openclaw'
+    AND answers.provider IS NOT DISTINCT FROM tools.provider
+    AND answers.model IS NOT DISTINCT FROM tools.model
+    AND answers.settings = tools.settings
+ORDER BY suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.udfs import palindrome
+from warehouse.udfs import (
+    annotation_pairs,
+    bootstrap_batches,
+    palindrome,
+    poster_batches,
+    poster_comparisons,
+    poster_events,
+)
+from warehouse.udfs.poster_types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
 from warehouse.udfs.tools import detect_tools_batch
 from warehouse.udfs.validators import validate_batch
 
@@ -31,9 +39,41 @@ class Udf:
     batch: Callable[..., list[Any]]
 
 
+_TEXT_PAIR = ("VARCHAR", "VARCHAR")
+_SCORES = "DOUBLE[]"
+
 UDFS: tuple[Udf, ...] = (
     Udf("palindrome_answer", ("VARCHAR",), "VARCHAR", palindrome.extract_answers),
     Udf("palindrome_correct", ("VARCHAR", "VARCHAR"), "BOOLEAN", palindrome.are_correct),
+    Udf(
+        "extract_json",
+        ("VARCHAR",),
+        "STRUCT(json VARCHAR, reason VARCHAR)",
+        poster_batches.extract_json_batch,
+    ),
+    Udf("schema_strict", ("VARCHAR",), "BOOLEAN", poster_batches.schema_strict_batch),
+    Udf("schema_valid", ("VARCHAR",), "BOOLEAN", poster_batches.schema_valid_batch),
+    Udf("schema_exact", ("VARCHAR",), "BOOLEAN", poster_batches.schema_exact_batch),
+    Udf("string_score", _TEXT_PAIR, "DOUBLE", poster_batches.string_score_batch),
+    Udf("poster_score", _TEXT_PAIR, POSTER_SCORE, poster_batches.score_batch),
+    Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, poster_events.explain_batch),
+    Udf(
+        "bootstrap_interval",
+        (_SCORES,),
+        "STRUCT(low DOUBLE, high DOUBLE, reason VARCHAR)",
+        bootstrap_batches.confidence_interval_batch,
+    ),
+    Udf("bootstrap_difference", (_SCORES, _SCORES), DIFFERENCE, bootstrap_batches.difference_batch),
+    Udf(
+        "paired_difference",
+        (_SCORES, _SCORES),
+        DIFFERENCE,
+        bootstrap_batches.paired_difference_batch,
+    ),
+    Udf("holm", (_SCORES,), "DOUBLE[]", bootstrap_batches.holm_batch),
+    Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, poster_comparisons.compare_pairs_batch),
+    Udf("annotation_agreement", _TEXT_PAIR, AGREEMENT, annotation_pairs.compare_batch),
+    Udf("population_std", (_SCORES,), "DOUBLE", poster_comparisons.population_std_batch),
     Udf("openclaw_tools", ("VARCHAR",), "VARCHAR[]", detect_tools_batch),
     Udf(
         "openclaw_verdict",

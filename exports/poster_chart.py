@@ -1,0 +1,204 @@
+"""Draws app quality against cost: intervals as error bars, the Pareto front marked.
+
+The labels stand in a column at the right, in the order of their points and at a fixed distance,
+each with a line to its point: two or forty models, no two labels meet.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warehouse.cells import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDTH, _LEAST_HEIGHT = 560, 400
+_LINE_PIXELS = 13
+_LONGEST_LABEL = 64
+_INK, _PALE, _THREAD, _FRONT, _OTHER = "#3a3127", "#d8d2c8", "#8a8178", "#b8451f", "#4f6d7a"
+_FONT = "Sarabun, Noto Sans Thai, Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A model of the chart.
+
+    Attributes:
+        model: its name.
+        cost: US dollars.
+        quality: 0 to 100.
+        low, high: bounds of the quality's 95 % interval.
+    """
+
+    model: str
+    cost: float
+    quality: float
+    low: float
+    high: float
+
+
+def draw_svg(points: Sequence[Point], subtitle: str) -> bytes:
+    """Draw the chart as SVG; the same points give the same bytes."""
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg(_chart(points, subtitle))
+    return _without_counts(svg).encode()
+
+
+def draw_png(points: Sequence[Point], subtitle: str) -> bytes:
+    """Draw the chart as PNG, two pixels a point."""
+    import vl_convert
+
+    png: bytes = vl_convert.vegalite_to_png(_chart(points, subtitle), scale=2)
+    return png
+
+
+def pareto_front(points: Sequence[Point]) -> list[Point]:
+    """Find the points to which none is both cheaper or equal and better, by rising cost."""
+    front: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.cost, -p.quality, p.model)):
+        best = front[-1].quality if front else -1.0
+        if point.quality > best or (
+            front and point.quality == best and point.cost == front[-1].cost
+        ):
+            front.append(point)
+    return front
+
+
+def label_places(wanted: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
+    """Place labels near their points, `gap` apart at least, between `low` and `high`.
+
+    `wanted` rises. Labels that want the same place become a block around its middle; blocks that
+    touch become one.
+    """
+    blocks: list[list[float]] = []  # first place, number of labels
+    for place in wanted:
+        blocks.append([place, 1])
+        while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
+            start, count = blocks.pop()
+            before = blocks[-1]
+            total = before[1] + count
+            middle = (
+                before[1] * (before[0] + gap * (before[1] - 1) / 2)
+                + count * (start + gap * (count - 1) / 2)
+            ) / total
+            blocks[-1] = [middle - gap * (total - 1) / 2, total]
+            blocks[-1][0] = max(blocks[-1][0], low)
+    places = [start + gap * n for start, count in blocks for n in range(int(count))]
+    return _below(places, gap, high)
+
+
+def _without_counts(svg: str) -> str:
+    """Number the clips from 0: the library goes on counting from chart to chart."""
+    names = dict.fromkeys(re.findall(r'id="(clip\d+)"', svg))
+    for at, name in enumerate(names):
+        svg = re.sub(rf"\b{name}\b", f"clip-{at}", svg)
+    return svg
+
+
+def _below(places: list[float], gap: float, high: float) -> list[float]:
+    for at in range(len(places) - 1, -1, -1):
+        limit = high - gap * (len(places) - 1 - at)
+        places[at] = min(places[at], limit)
+    return places
+
+
+def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
+    import altair as alt
+
+    height = max(_LEAST_HEIGHT, _LINE_PIXELS * (len(points) + 2))
+    costs, qualities = _domain([p.cost for p in points]), _quality_domain(points)
+    # The margin reaches below 0, where no cost can be.
+    axis = alt.Axis(labelExpr="datum.value < 0 ? '' : datum.label")
+    scale = alt.Scale(domain=costs, nice=False)
+    x = alt.X("cost:Q", title="Cost (USD)", axis=axis, scale=scale)
+    y = alt.Y("quality:Q", title="App quality score", scale=alt.Scale(domain=qualities, nice=False))
+    base = alt.Chart({"values": _rows(points, costs, qualities, height)}).encode(x=x, y=y)
+    threads = base.mark_rule(color=_THREAD, strokeWidth=0.8, strokeDash=[1, 2]).encode(
+        x2="edge:Q", y2="place:Q"
+    )
+    bars = base.mark_rule(color=_INK, opacity=0.55).encode(y="low:Q", y2="high:Q")
+    front = base.transform_filter("datum.front").mark_line(
+        color=_FRONT, strokeDash=[5, 3], interpolate="step-after", strokeWidth=1.2
+    )
+    colour = alt.Color(
+        "kind:N",
+        title=None,
+        scale=alt.Scale(domain=list(_KINDS), range=[_FRONT, _OTHER]),
+        legend=alt.Legend(orient="top", symbolType="circle", labelFont=_FONT, labelLimit=0),
+    )
+    dots = base.mark_point(filled=True, size=70, opacity=0.95).encode(color=colour)
+    labels = base.mark_text(align="left", dx=5, fontSize=10.5, font=_FONT, color=_INK).encode(
+        x=alt.X("edge:Q"), y=alt.Y("place:Q"), text="label:N"
+    )
+    title = alt.Title("App quality vs cost", subtitle=visible(subtitle))
+    chart = (
+        alt.layer(threads, bars, front, dots, labels)
+        .properties(
+            width=_WIDTH,
+            height=height,
+            title=title,
+        )
+        .configure(background="#ffffff", font=_FONT)
+        .configure_view(fill="#faf8f5", stroke=_PALE)
+        .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
+        .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
+    )
+    spec: dict[str, Any] = chart.to_dict()
+    return spec
+
+
+_KINDS = ("on the Pareto front: none is better for less", "others")
+
+
+def _rows(
+    points: Sequence[Point], costs: list[float], qualities: list[float], height: int
+) -> list[dict[str, Any]]:
+    front = set(pareto_front(points))
+    ordered = sorted(points, key=lambda p: (p.quality, p.model))
+    gap = _LINE_PIXELS * (qualities[1] - qualities[0]) / height
+    places = label_places(
+        [p.quality for p in ordered],
+        gap=gap,
+        low=qualities[0] + gap / 2,
+        high=qualities[1] - gap / 2,
+    )
+    return [
+        {
+            "label": _label(point.model),
+            "cost": point.cost,
+            "quality": point.quality,
+            "low": point.low,
+            "high": point.high,
+            "front": point in front,
+            "kind": _KINDS[0] if point in front else _KINDS[1],
+            "edge": costs[1],
+            "place": place,
+        }
+        for point, place in zip(ordered, places, strict=True)
+    ]
+
+
+def _label(model: str) -> str:
+    text = visible(model)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+
+
+def _domain(values: Sequence[float]) -> list[float]:
+    """Give the ends of an axis: the values with a margin, 0 to 1 where there are none."""
+    if not values:
+        return [0.0, 1.0]
+    low, high = min(values), max(values)
+    margin = (high - low) * 0.06 or max(abs(high) * 0.1, 0.01)
+    return [low - margin, high + margin]
+
+
+def _quality_domain(points: Sequence[Point]) -> list[float]:
+    if not points:
+        return [0.0, 100.0]
+    low, high = min(p.low for p in points), max(p.high for p in points)
+    margin = max((high - low) * 0.04, 1.0)
+    return [max(-1.0, low - margin), min(101.0, high + margin)]

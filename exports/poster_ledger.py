@@ -1,0 +1,132 @@
+"""Writes the two experiment ledgers over all published poster reports: a table and its CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from exports.files import write_whole
+from exports.poster_tables import cell
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from warehouse.store import Store
+
+Row = dict[str, Any]
+
+_COLUMNS = (
+    "run_id", "label", "created_at", "git_commit", "temperature", "model", "posters",
+    "missing_predictions", "judged", "app_quality_score", "app_quality_ci95",
+    "app_quality_ci95_low", "app_quality_ci95_high", "app_core_score", "app_core_ci95",
+    "app_core_ci95_low", "app_core_ci95_high", "schema_strict_rate", "schema_valid_rate",
+    "json_parse_rate", "avg_top_level_score", "avg_event_match_score",
+    "avg_core_event_match_score", "avg_event_count_score", "avg_location_score",
+    "avg_venue_score", "avg_missing_field_rate", "avg_date_f1", "prediction_cost_usd",
+    "judge_cost_usd", "ground_truth_cost_usd", "total_cost_usd", "urls_sha256",
+    "manifest_sha256", "bootstrap_seed", "prompt_hashes",
+)  # fmt: skip
+_SHOWN = (
+    "run_id", "model", "app_quality_score", "app_core_score", "app_quality_ci95",
+    "schema_strict_rate", "missing_predictions", "judged", "total_cost_usd",
+)  # fmt: skip
+_TEXTS = """
+SELECT report, metric, text
+FROM published
+WHERE suite = 'posters' AND model = ''
+QUALIFY row_number() OVER (PARTITION BY report, metric ORDER BY published_id) = 1
+ORDER BY report, metric
+"""
+_LINES = """
+SELECT report, text
+FROM published
+WHERE suite = 'posters' AND metric = 'ledger line'
+QUALIFY row_number() OVER (PARTITION BY report, model ORDER BY published_id) = 1
+ORDER BY report, seq
+"""
+
+
+def write_ledgers(store: Store, folder: Path) -> list[Path]:
+    """Write experiments.csv and experiments.md.
+
+    Raises:
+        BadInput: the store has no published report.
+    """
+    rows = [row for _, row in sorted(_ledger(store), key=lambda pair: pair[0])]
+    if not rows:
+        raise BadInput("there is no published report: `evalstore import` brings them in")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, _COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    paths = [folder / "experiments.csv", folder / "experiments.md"]
+    write_whole(paths[0], text.getvalue().encode())
+    write_whole(paths[1], _markdown(rows).encode())
+    return paths
+
+
+def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
+    with store.reading() as connection:
+        texts = connection.execute(_TEXTS).fetchall()
+        lines = connection.execute(_LINES).fetchall()
+    reports: dict[str, dict[str, Any]] = {}
+    for report, name, text in texts:
+        reports.setdefault(report, {})[name] = _json(text)
+    for report, documents in reports.items():
+        for model in documents.get("summary.json") or []:
+            yield report, _line(report, documents, model)
+    for report, text in lines:
+        if report not in reports:
+            line = json.loads(text)
+            yield report, {name: line.get(name) for name in _COLUMNS}
+
+
+def _line(report: str, documents: dict[str, Any], model: Row) -> Row:
+    metadata = documents.get("run_metadata.json") or {}
+    meta = documents.get("meta.json") or {}
+    line = {name: model.get(name) for name in _COLUMNS}
+    for name in ("app_quality_ci95", "app_core_ci95"):
+        low, high = model.get(name) or (None, None)
+        line |= {f"{name}_low": low, f"{name}_high": high}
+    return line | {
+        "run_id": report,
+        "label": report,  # as the original, whose way to cut the time off never applies
+        "created_at": metadata.get("created_at"),
+        "git_commit": metadata.get("git_commit"),
+        "temperature": metadata.get("temperature"),
+        "urls_sha256": metadata.get("urls_sha256"),
+        "manifest_sha256": metadata.get("manifest_sha256"),
+        "bootstrap_seed": (meta.get("bootstrap") or {}).get("seed"),
+        "prompt_hashes": meta.get("prompt_hashes"),
+    }
+
+
+def _markdown(rows: list[Row]) -> str:
+    def quality(row: Row) -> float:
+        value = row["app_quality_score"]
+        return float(value) if value not in {None, ""} else float("-inf")
+
+    lines = [" | ".join(_SHOWN), " | ".join("---" for _ in _SHOWN)]
+    lines += [
+        " | ".join(_shown(row, name) for name in _SHOWN)
+        for row in sorted(rows, key=quality, reverse=True)
+    ]
+    return "# Experiment Ledger\n\n" + "".join(f"| {line} |\n" for line in lines)
+
+
+def _shown(row: Row, name: str) -> str:
+    if name != "app_quality_ci95":
+        return "" if row[name] is None else cell(row[name])
+    low, high = row["app_quality_ci95_low"], row["app_quality_ci95_high"]
+    return "" if low in {None, ""} else f"{float(low):.2f}-{float(high):.2f}"
+
+
+def _json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,136 @@
+"""The Markdown of poster reports: the original's tables, cell by cell, and what we add to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warehouse.cells import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Row = dict[str, Any]
+
+_SUMMARY = {
+    "Model": "model",
+    "Posters": "posters",
+    "Missing preds": "missing_predictions",
+    "App quality": "app_quality_score",
+    "App core": "app_core_score",
+    "App 95% CI": "app_quality_ci95",
+    "Schema strict rate": "schema_strict_rate",
+    "JSON parse rate": "json_parse_rate",
+    "Event match score": "avg_event_match_score",
+    "Core event match": "avg_core_event_match_score",
+    "Top-level score": "avg_top_level_score",
+    "Event count score": "avg_event_count_score",
+    "Missing field rate": "avg_missing_field_rate",
+    "Avg judge score": "avg_score",
+    "Total cost (USD)": "total_cost_usd",
+}
+_PAIRS = {
+    "Model A": "model_a",
+    "Model B": "model_b",
+    "Mean diff": "diff_mean",
+    "95% CI": "ci95",
+    "p-value": "p_value",
+    "Significant": "significant",
+}
+_PAIRED = {
+    "Model A": "model_a",
+    "Model B": "model_b",
+    "Mean diff": "diff_mean",
+    "Paired 95% CI": "paired_ci95",
+    "Paired p-value": "paired_p_value",
+    "Holm p-value": "holm_p_value",
+}
+
+
+def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
+    """Write summary.md."""
+    counts = {
+        "Generated": meta["generated_at"],
+        "Posters (manifest ok)": meta["posters_manifest_ok"],
+        "Ground truth available": meta["ground_truth_available"],
+        "Missing ground truth": meta["missing_ground_truth"],
+    }
+    parts = [
+        f"# Benchmark Report ({ground_truth(meta['label'])})\n",
+        "".join(f"{name}: {value}\n" for name, value in counts.items()),
+        f"## Model summary\n\n{_table(_SUMMARY, summary)}",
+        _label_section(meta, summary),
+        _exclusion_section(meta),
+        _note_section(meta),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def comparisons_markdown(meta: Row, pairs: Sequence[Row]) -> str:
+    """Write comparisons.md: as the original, then the paired figures for quality and core."""
+    title = ground_truth(meta["label"])
+    core = [{"model_a": p["model_a"], "model_b": p["model_b"], **p["app_core"]} for p in pairs]
+    parts = [
+        f"# Model comparisons (app quality, bootstrap; {title})\n",
+        _table(_PAIRS, pairs),
+        "## Paired by poster, p-values adjusted by Holm: app quality\n",
+        _table(_PAIRED, pairs),
+        "## Paired by poster, p-values adjusted by Holm: app core\n",
+        _table(_PAIRED, core),
+    ]
+    return "\n".join(parts)
+
+
+def ground_truth(label: str | None) -> str:
+    """Name the ground truth in a title."""
+    return f"{label} ground truth" if label else "no ground truth"
+
+
+def cell(value: object) -> str:
+    """Write a cell as the original does: Python's spelling, intervals with an en dash."""
+    if isinstance(value, list):
+        return f"{value[0]}–{value[1]}"
+    return visible(str(value)).replace("|", "\\|")
+
+
+def _table(columns: dict[str, str], rows: Iterable[Row]) -> str:
+    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
+    lines += [
+        " | ".join(
+            "n/a" if row[key] is None and key.endswith("ci95") else cell(row[key])
+            for key in columns.values()
+        )
+        for row in rows
+    ]
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def _label_section(meta: Row, summary: Sequence[Row]) -> str:
+    """Say what the ground truth is; where it is mixed, give both parts."""
+    label, basis = meta["label"], meta["label_basis"]
+    text = f"The ground truth is {label}" if label else "There is no ground truth"
+    if basis:
+        text += f", {basis}" + (", not proven" if basis == "declared" else "")
+    text = f"## Ground truth\n\n{text}: {meta['gold_posters']} posters are gold.\n"
+    rows = [
+        {**part, "model": f"{row['model']} ({name})"}
+        for row in summary
+        for name, part in row.get("parts", {}).items()
+    ]
+    columns = {name: _SUMMARY[name] for name in ("Model", "Posters", "App quality", "App 95% CI")}
+    return f"{text}\n{_table(columns, rows)}" if rows else text
+
+
+def _exclusion_section(meta: Row) -> str:
+    if not meta["exclusions"]:
+        return ""
+    lines = [f"- {cell(e['id'])}: {cell(e['reason'])}\n" for e in meta["exclusions"]]
+    return f"## Posters not scored: {len(lines)}\n\n{''.join(lines)}"
+
+
+def _note_section(meta: Row) -> str:
+    if not meta["quality_notes"]:
+        return ""
+    lines = [
+        f"- {cell(n['model'])}, {cell(n['id'])}: {cell(n['note'])}\n" for n in meta["quality_notes"]
+    ]
+    return f"## Quality notes\n\n{''.join(lines)}"

@@ -1,0 +1,172 @@
+"""`evalstore annotate`: from two people's records to gold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.commandline import format_option, note, open_store, print_rows
+from warehouse.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from ingest.annotating import Desk, Record
+
+_dataset_option = click.option("--dataset", metavar="NAME", help="Needed where there are several.")
+_by_option = click.option("--by", required=True, metavar="NAME", help="Who settles it.")
+
+
+@click.group()
+def annotate() -> None:
+    """Make gold ground truth of posters: two people annotate, a third look settles.
+
+    \b
+      evalstore annotate import annotations/ --dataset tours
+      evalstore annotate list
+      evalstore annotate adjudicate D575YX8XM5m --by Cara
+      evalstore annotate promote
+    """
+
+
+@annotate.command("import")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_dataset_option
+@click.pass_obj
+def import_records(path: Path, folder: Path, dataset: str | None) -> None:
+    """Import people's records from FOLDER: <annotator>/<poster id>.json.
+
+    \b
+      evalstore annotate import annotations/ --dataset tours
+    """
+    from ingest import annotating
+
+    store = open_store(path)
+    name = dataset if dataset is not None else annotating.Desk(store, None).dataset
+    counts = annotating.import_records(store, folder, name)
+    if not counts:
+        raise BadInput(f"{folder}: no <annotator>/<poster id>.json was found there")
+    for annotator, count in counts.items():
+        click.echo(f"{annotator}: {count} records")
+
+
+@annotate.command("list")
+@format_option
+@click.pass_obj
+def list_(path: Path, fmt: str) -> None:
+    """List the fields in which two annotators differ, and that nobody has settled.
+
+    \b
+      evalstore annotate list --format csv
+    """
+    query = "FROM annotation_disagreements WHERE NOT is_adjudicated"
+    print_rows(path, f"SELECT * EXCLUDE (suite, is_adjudicated) {query}", fmt)
+
+
+@annotate.command()
+@click.argument("poster", required=False)
+@_by_option
+@_dataset_option
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take the settled record from a file.",
+)
+@click.option("--agreed", is_flag=True, help="Settle all posters on which both agree.")
+@click.pass_obj
+def adjudicate(
+    path: Path,
+    poster: str | None,
+    by: str,
+    dataset: str | None,
+    file: Path | None,
+    *,
+    agreed: bool,
+) -> None:
+    """Settle a POSTER: from a file, or side by side, field by field.
+
+    \b
+      evalstore annotate adjudicate D575YX8XM5m --by Cara
+      evalstore annotate adjudicate D575YX8XM5m --by Cara --from settled.json
+      evalstore annotate adjudicate --agreed --by Cara
+    """
+    from ingest.annotating import Desk, read_settled
+
+    if agreed == (poster is not None) or (agreed and file is not None):
+        raise click.UsageError("name one poster, or give --agreed")
+    desk = Desk(open_store(path), dataset)
+    if poster is None:
+        documents = {each: desk.pair(each)[0].document for each in desk.agreed()}
+    elif file is not None:
+        documents = {poster: read_settled(file)}
+    else:
+        documents = {poster: _side_by_side(desk, poster)}
+    desk.adjudicate(documents, by, _now())
+    click.echo(f"settled: {', '.join(documents) or 'nothing'}")
+
+
+@annotate.command()
+@_dataset_option
+@click.pass_obj
+def promote(path: Path, dataset: str | None) -> None:
+    """Promote to gold what is adjudicated, and nothing else.
+
+    \b
+      evalstore annotate promote
+    """
+    from ingest.annotating import Desk
+
+    desk = Desk(open_store(path), dataset)
+    promoted, problems = desk.promote(_now())
+    click.echo(f"gold: {', '.join(promoted) or 'nothing new'}")
+    for problem in problems:
+        note(problem)
+    if problems:
+        raise CheckFailed(f"{len(problems)} posters were not promoted")
+
+
+def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
+    """Ask for each difference which side is right, or what is."""
+    from ingest.annotating import merged
+    from warehouse.udfs.annotation_pairs import differences
+
+    a, b = desk.pair(poster)
+    choices = [_ask(row, a, b) for row in differences(a.document, b.document)]
+    return merged(a.document, b.document, choices)
+
+
+def _ask(row: dict[str, str | None], a: Record, b: Record) -> object:
+    from ingest.annotating import TAKE_A, TAKE_B
+    from warehouse.cells import visible
+
+    click.echo(row["field"])
+    for letter, record, value in (("a", a, row["value_a"]), ("b", b, row["value_b"])):
+        shown = "(nothing)" if value is None else visible(value)
+        click.echo(f"  {letter}) {visible(record.annotator)}: {shown}")
+    is_event = str(row["field"]).endswith("]")
+    question = "  a or b" if is_event else "  a, b, or = and the right text"
+    answer: str = click.prompt(question, type=_Answer(may_type=not is_event))
+    if answer in {"a", "b"}:
+        return TAKE_A if answer == "a" else TAKE_B
+    return answer.removeprefix("=").strip() or None
+
+
+class _Answer(click.ParamType[str]):
+    """`a`, `b`, or `=` and a text, where a text can be the answer."""
+
+    name = "answer"
+
+    def __init__(self, *, may_type: bool) -> None:
+        self._may_type = may_type
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check an answer."""
+        if value in {"a", "b"} or (self._may_type and value.startswith("=")):
+            return value
+        return self.fail("answer with one of these", param, ctx)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)

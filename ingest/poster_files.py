@@ -1,0 +1,201 @@
+"""The files of a poster benchmark: a record with its meta, raw text and error, by poster.
+
+Beside `<id>.json` lie `<id>.raw.txt`, `<id>.meta.json` and `<id>.error.json`, and the records of
+further steps, `<id>.repair.raw.txt` and the like. Any of them may be missing, cut or no text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from warehouse.jsontext import is_exact, json_text, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from warehouse.lake import Row
+
+    # Gives the bytes of a file, or None where it cannot be read.
+    ReadBytes = Callable[[Path], bytes | None]
+
+_PARTS = {"json": "record", "raw.txt": "raw", "meta.json": "meta", "error.json": "error"}
+_TEXT_SUFFIXES = {".txt", ".json", ".md", ".csv"}
+_IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\0", b"MM\0*")
+_MAX_BIGINT = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON file as it stands.
+
+    Attributes:
+        state: missing, not_utf8, cut, null, no_object or object.
+        value: what it holds; None where it cannot be read.
+        text: as it stands; None where it is not UTF-8 or not there.
+        data: the bytes, where they are no UTF-8.
+    """
+
+    state: str = "missing"
+    value: Any = None
+    text: str | None = None
+    data: bytes | None = None
+
+    @property
+    def json(self) -> str | None:
+        """The value as valid JSON; None where there is none."""
+        return json_text(self.value) if self.state in {"object", "no_object"} else None
+
+    @property
+    def source(self) -> str | None:
+        """The text, where `json` would not give the value back."""
+        return None if self.json is None or is_exact(self.value) else self.text
+
+
+@dataclass(slots=True)
+class Quartet:
+    """What there is of one poster in one folder.
+
+    Attributes:
+        record: the prediction, ground truth or judgement.
+        raw: the model's text as it came.
+        meta: what the call recorded.
+        error: what went wrong.
+        further: files of other steps.
+    """
+
+    record: Document = field(default_factory=Document)
+    raw: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    error: object = None
+    further: list[Path] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether only files of other steps are there."""
+        return (
+            self.record.state == "missing" and not self.meta and not self.error and self.raw is None
+        )
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The recorded cost of the call."""
+        return number(self.meta.get("estimated_cost_usd"))
+
+    @property
+    def extra(self) -> str | None:
+        """Meta and error as JSON."""
+        parts = {"meta": self.meta or None, "error": self.error}
+        known = {name: value for name, value in parts.items() if value is not None}
+        return json_text(known) if known else None
+
+    def content(self) -> list[object]:
+        """Everything in it that a hash of the content has to see."""
+        data = self.record.data.hex() if self.record.data is not None else None
+        return [self.record.state, self.record.text, data, self.raw, self.meta, self.error]
+
+
+def read_document(data: bytes | None) -> Document:
+    """Read a JSON file as the benchmark does; never fails."""
+    if data is None:
+        return Document()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return Document("not_utf8", data=None if is_image(data) else data)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Document("cut", text=text)
+    if value is None:
+        return Document("null", text=text)
+    return Document("object" if isinstance(value, dict) else "no_object", value, text)
+
+
+def read_quartets(folder: Path, read: ReadBytes) -> dict[str, Quartet]:
+    """Read what a folder has of each poster, by the poster's id."""
+    quartets: dict[str, Quartet] = {}
+    for path in files_in(folder):
+        poster, _, rest = path.name.partition(".")
+        if not poster or path.suffix not in _TEXT_SUFFIXES:
+            continue
+        quartet = quartets.setdefault(poster, Quartet())
+        part = _PARTS.get(rest)
+        if part is None:
+            quartet.further.append(path)
+        else:
+            _take(quartet, part, read(path))
+    return quartets
+
+
+def _take(quartet: Quartet, part: str, data: bytes | None) -> None:
+    if part == "record":
+        quartet.record = read_document(data)
+    elif part == "raw":
+        quartet.raw = text_of(data)
+    elif part == "meta":
+        value = read_document(data).value
+        quartet.meta = value if isinstance(value, dict) else {}
+    else:
+        document = read_document(data)
+        quartet.error = document.value if document.value is not None else document.text
+
+
+def artifact_rows(paths: Iterable[Path], root: Path, read: ReadBytes, **columns: Any) -> list[Row]:  # noqa: ANN401
+    """Keep texts as they are, named by their path below the root; images are passed over."""
+    rows = []
+    for path in paths:
+        data = read(path) if path.suffix in _TEXT_SUFFIXES else None
+        if data is not None and not is_image(data):
+            name = utf8(path.relative_to(root).as_posix())
+            rows.append({"name": name, "content": data, **columns})
+    return rows
+
+
+def files_in(folder: Path) -> list[Path]:
+    """List the files of a folder, sorted; none where there is no such folder."""
+    return [path for path in _entries(folder) if path.is_file()]
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """List the folders in a folder, sorted by name as the benchmark sorts them."""
+    return [path for path in _entries(folder) if path.is_dir()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError:
+        return []
+    return sorted(
+        (path for path in entries if not path.is_symlink()), key=lambda path: utf8(path.name)
+    )
+
+
+def is_image(data: bytes) -> bool:
+    """Tell whether bytes are an image, whatever their file is called."""
+    return data.startswith(_IMAGE_STARTS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
+
+
+def text_of(data: bytes | None) -> str | None:
+    """Decode a text; what is no UTF-8 becomes U+FFFD. None for an image."""
+    return None if data is None or is_image(data) else data.decode("utf-8", "replace")
+
+
+def number(value: object) -> float | None:
+    """Give a JSON number as a float, true as 1.0; None for anything else."""
+    try:
+        figure = float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return None
+    return figure if figure is not None and isfinite(figure) else None
+
+
+def whole(value: object) -> int | None:
+    """Give a JSON whole number; None for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) < _MAX_BIGINT else None

@@ -1,0 +1,127 @@
+"""Where a poster workspace has its parts: flat, or under `benchmark/`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.poster_files import files_in, folders_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_URL_LISTS = ("urls.txt", "docs/test_poster_urls.txt")
+_PARTS = ("ground_truth", "runs", "predictions", "annotations", "urls.txt")
+_REPORT = "summary.json"
+_LEDGER = "experiments.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run of a workspace.
+
+    Attributes:
+        run_id: name of its folder; the workspace's where that holds a single run itself.
+        folder: holds predictions, judgements and report.
+    """
+
+    run_id: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A poster workspace.
+
+    Attributes:
+        root: the project's folder; recorded paths are relative to it.
+        base: the folder of the manifest: the root, or `benchmark/` in it.
+    """
+
+    root: Path
+    base: Path
+
+    @property
+    def name(self) -> str:
+        """The dataset's name: that of the project's folder."""
+        return self.root.resolve().name or "posters"
+
+    @property
+    def manifest(self) -> Path:
+        """The list of posters."""
+        return self.base / "manifest.json"
+
+    @property
+    def url_list(self) -> Path | None:
+        """The list of the posters' addresses."""
+        places = [self.root / name for name in _URL_LISTS] + [self.base / "urls.txt"]
+        return next((place for place in places if place.is_file()), None)
+
+    @property
+    def prompts(self) -> list[Path]:
+        """The prompt files."""
+        folders = (self.root / "benchmark" / "prompts", self.base / "prompts")
+        found = next((folder for folder in folders if folder.is_dir()), folders[0])
+        return [path for path in files_in(found) if path.suffix == ".txt"]
+
+    @property
+    def runs(self) -> list[RunFolder]:
+        """The runs: each folder in `runs/`, and the workspace itself where it has predictions."""
+        runs = [RunFolder(path.name, path) for path in folders_in(self.base / "runs")]
+        if (self.base / "predictions").is_dir():
+            runs.insert(0, RunFolder(self.name, self.base))
+        return runs
+
+    @property
+    def published(self) -> list[Path]:
+        """The published folders."""
+        return [path for path in folders_in(self.base / "published") if is_published(path)]
+
+    @property
+    def ledgers(self) -> list[Path]:
+        """The ledgers."""
+        places = {self.root / _LEDGER, self.base / _LEDGER}
+        return sorted(place for place in places if place.is_file())
+
+    def relative(self, path: Path) -> str:
+        """Write a path as the benchmark records it: relative to the root."""
+        return path.relative_to(self.root).as_posix()
+
+
+def find_workspace(folder: Path) -> Workspace | None:
+    """Tell whether a folder is a poster workspace, or the `benchmark/` of one."""
+    if folder.name == "benchmark" and _is_base(folder):
+        return Workspace(folder.parent, folder)
+    for base in (folder, folder / "benchmark"):
+        if _is_base(base):
+            return Workspace(folder, base)
+    return None
+
+
+def is_published(folder: Path) -> bool:
+    """Tell whether a folder is a published report, or the report of a run."""
+    return (folder / _REPORT).is_file() and any(
+        (folder / name).is_file() for name in ("run_metadata.json", "meta.json")
+    )
+
+
+def is_ledger(path: Path) -> bool:
+    """Tell whether a file is an experiment ledger."""
+    if path.suffix != ".csv":
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.readline(4096).startswith(b"run_id,label,created_at,")
+    except OSError:
+        return False
+
+
+def _is_base(folder: Path) -> bool:
+    manifest = folder / "manifest.json"
+    if not any((folder / name).exists() for name in _PARTS) or not manifest.is_file():
+        return False
+    try:
+        return isinstance(json.loads(manifest.read_bytes()), list)
+    except (OSError, ValueError, RecursionError):
+        return False

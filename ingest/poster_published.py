@@ -1,0 +1,215 @@
+"""Reads published poster reports, of every generation of their schema, and experiment ledgers.
+
+A report's figures become rows by metric. Its texts are kept whole as rows of model `""`, so that
+a ledger can be written from them again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ingest.poster_files import files_in, number, read_document, text_of
+from ingest.reading import Reading, Reject
+from warehouse.hashing import content_hash
+from warehouse.jsontext import json_text, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ingest.poster_files import ReadBytes
+    from warehouse.lake import Row
+
+_SUITE = "posters"
+_RUN_OF_SOURCE = re.compile(r"(?:^|/)runs/([^/]+)/report/?$")
+_CREATED = re.compile(r"(\d{8}-\d{6})-")
+_TEXTS = (
+    "summary.json",
+    "comparisons.json",
+    "meta.json",
+    "run_metadata.json",
+    "final_report.md",
+    "notes.md",
+)
+_INTERVALS = {"app_quality_ci95": "app_quality_score", "app_core_ci95": "app_core_score"}
+_BOUNDS = ("_ci95_low", "_ci95_high")
+_HEADER_COLUMNS = {
+    "run_id", "label", "created_at", "git_commit", "temperature", "model", "urls_sha256",
+    "manifest_sha256", "bootstrap_seed", "prompt_hashes",
+}  # fmt: skip
+
+
+def read_published(folder: Path, read: ReadBytes) -> Reading:
+    """Read a published folder."""
+    reading = Reading("published poster report")
+    texts = {p.name: read(p) for p in files_in(folder) if p.name in _TEXTS}
+    documents = {name: read_document(data) for name, data in texts.items()}
+    metadata = _as_dict(documents, "run_metadata.json")
+    summary = documents["summary.json"].value if "summary.json" in documents else None
+    rows = [row for row in summary if isinstance(row, dict)] if isinstance(summary, list) else []
+    if not isinstance(summary, list):
+        reading.rejects.append(Reject("summary.json is no list of models", raw=None))
+    report = _report(folder.name, metadata, _as_dict(documents, "meta.json"), rows)
+    pairs = documents["comparisons.json"].value if "comparisons.json" in documents else None
+    reading.rows["published"] = [
+        *_text_rows(report, texts),
+        *_model_rows(report, rows),
+        *_comparison_rows(report, pairs),
+    ]
+    return reading
+
+
+def read_ledger(path: Path, read: ReadBytes) -> Reading:
+    """Read an experiment ledger: a line for each model of each published report."""
+    reading = Reading("poster ledger")
+    csv.field_size_limit(2**27)
+    lines = csv.DictReader(io.StringIO(text_of(read(path)) or "", newline=""))
+    rows: list[Row] = []
+    try:
+        for seq, line in enumerate(lines, 1):
+            rows += _ledger_rows(seq, line)
+    except csv.Error as error:
+        reading.rejects.append(Reject(f"no ledger from here on: {error}", lines.line_num))
+    reading.rows["published"] = rows
+    return reading
+
+
+def _report(
+    folder: str, metadata: dict[str, Any], meta: dict[str, Any], rows: list[dict[str, Any]]
+) -> Row:
+    """Make the columns that all rows of a report share."""
+    source = _RUN_OF_SOURCE.search(str(metadata.get("report_source")))
+    labels = [x.get("label") for x in (metadata, meta, *rows)]
+    return {
+        "report": utf8(str(metadata.get("run_id") or folder)),
+        "suite": _SUITE,
+        "run_id": utf8(str(metadata.get("source_run") or (source[1] if source else ""))) or None,
+        "form": _form(rows),
+        "published_at": _time(metadata.get("created_at"), folder),
+        "label": next((label for label in labels if label in ("gold", "silver", "mixed")), None),
+    }
+
+
+def _form(rows: list[dict[str, Any]]) -> str:
+    """Name the generation of the schema by its keys."""
+    keys = {key for row in rows for key in row}
+    if "label" in keys:
+        return "labelled"
+    return "core" if "app_core_score" in keys else "quality"
+
+
+def _text_rows(report: Row, texts: dict[str, bytes | None]) -> Iterator[Row]:
+    for name, data in texts.items():
+        if (text := text_of(data)) is not None:
+            yield _row(report, 0, "", name, text=utf8(text))
+
+
+def _model_rows(report: Row, rows: Iterable[dict[str, Any]]) -> Iterator[Row]:
+    for seq, row in enumerate(rows, 1):
+        model = utf8(str(row.get("model", "")))
+        bounds = {_INTERVALS[key]: row[key] for key in _INTERVALS if _is_interval(row.get(key))}
+        for key, value in row.items():
+            if key == "model" or (key in _INTERVALS and _is_interval(value)):
+                continue
+            low, high = bounds.get(key, (None, None))
+            yield _row(
+                report, seq, model, utf8(key), value=value, low=number(low), high=number(high)
+            )
+
+
+def _comparison_rows(report: Row, pairs: object) -> Iterator[Row]:
+    known = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
+    for seq, pair in enumerate(known, 1):
+        low, high = pair["ci95"] if _is_interval(pair.get("ci95")) else (None, None)
+        row = _row(
+            report,
+            seq,
+            utf8(str(pair.get("model_a", ""))),
+            f"difference from {utf8(str(pair.get('model_b', '')))}",
+            value=pair.get("diff_mean"),
+            low=number(low),
+            high=number(high),
+        )
+        yield {**row, "text": json_text(pair)}
+
+
+def _ledger_rows(seq: int, line: dict[str, Any]) -> Iterator[Row]:
+    name, model = utf8(str(line.get("run_id") or "")), utf8(str(line.get("model") or ""))
+    report = {
+        "report": name,
+        "suite": _SUITE,
+        "form": "ledger",
+        "published_at": _time(line.get("created_at"), name),
+    }
+    yield _row(report, seq, model, "ledger line", text=json_text(line))
+    for key, text in line.items():
+        if not isinstance(key, str) or key in _HEADER_COLUMNS or "_ci95" in key:
+            continue
+        low, high = (_float(line.get(f"{key.removesuffix('_score')}{end}")) for end in _BOUNDS)
+        yield _row(report, seq, model, utf8(key), value=_float(text), low=low, high=high)
+
+
+def _row(
+    report: Row,
+    seq: int,
+    model: str,
+    metric: str,
+    *,
+    value: object = None,
+    low: float | None = None,
+    high: float | None = None,
+    text: str | None = None,
+) -> Row:
+    figure = number(value)
+    if text is None and figure is None and value is not None:
+        text = utf8(value) if isinstance(value, str) else json_text(value)
+    parts = (report["report"], report["form"], seq, model, metric, figure, low, high, text)
+    return {
+        **report,
+        "content_id": content_hash("published", *parts),
+        "seq": seq,
+        "model": model,
+        "metric": metric,
+        "value": figure,
+        "low": low,
+        "high": high,
+        "text": text,
+    }
+
+
+def _as_dict(documents: dict[str, Any], name: str) -> dict[str, Any]:
+    value = documents[name].value if name in documents else None
+    return value if isinstance(value, dict) else {}
+
+
+def _is_interval(value: object) -> bool:
+    return isinstance(value, list) and len(value) == len(_BOUNDS)
+
+
+def _time(text: object, folder: str) -> datetime | None:
+    """Read when a report was published: as recorded, else as its folder's name says."""
+    name = _CREATED.match(folder)
+    for value, form in ((text, None), (name[1] if name else None, "%Y%m%d-%H%M%S")):
+        if not isinstance(value, str):
+            continue
+        try:
+            time = (
+                datetime.strptime(value, form).replace(tzinfo=UTC)
+                if form
+                else datetime.fromisoformat(value)
+            )
+        except ValueError:
+            continue
+        return (time.astimezone(UTC) if time.tzinfo else time).replace(tzinfo=None)
+    return None
+
+
+def _float(text: object) -> float | None:
+    try:
+        return number(float(text)) if isinstance(text, str) and text else None
+    except ValueError:
+        return None

@@ -1,0 +1,111 @@
+"""Rows of a poster run: a result for each prediction, and what its judge said."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ingest.poster_dataset import SUITE
+from ingest.poster_files import number, whole
+from warehouse.hashing import content_hash
+from warehouse.jsontext import json_text, utf8
+
+if TYPE_CHECKING:
+    from ingest.poster_dataset import Dataset
+    from ingest.poster_files import Quartet
+    from warehouse.lake import Row
+
+_PROVIDERS = ("openrouter", "ollama", "gemini")
+_RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)
+
+
+def result_rows(dataset: Dataset, model: str, quartets: dict[str, Quartet]) -> list[Row]:
+    """Make a model's rows, in the order of the manifest, posters that it does not list last."""
+    listed = [poster for poster in dataset.posters if poster in quartets]
+    others = [poster for poster in quartets if poster not in set(listed)]
+    return [
+        _result_row(dataset, model, poster, quartets[poster])
+        for poster in (*listed, *others)
+        if not quartets[poster].is_empty
+    ]
+
+
+def _result_row(dataset: Dataset, model: str, poster: str, quartet: Quartet) -> Row:
+    record, meta = quartet.record, quartet.meta
+    failure = _failure(quartet)
+    return {
+        "suite": SUITE,
+        "content_id": content_hash("prediction", model, poster, quartet.content()),
+        "provider": _provider(model, meta),
+        "model": utf8(model),
+        "task_set": utf8(dataset.name),
+        "task_id": utf8(poster),
+        "requested": json_text({"model": meta["requested_model"]})
+        if "requested_model" in meta
+        else None,
+        "sent": _sent(meta),
+        "availability_status": failure or "ok",
+        "success": record.state in {"object", "no_object"},
+        "failure_type": None if failure is None else "request_error",
+        "duration_seconds": number(meta.get("duration_sec")),
+        "input_tokens": whole(meta.get("prompt_tokens")),
+        "output_tokens": whole(meta.get("completion_tokens")),
+        "cost_usd": quartet.cost_usd,
+        "cost_source": "recorded" if quartet.cost_usd is not None else None,
+        "raw_output": _text(quartet),
+        "parsed_output": record.json,
+        "output_state": record.state,
+        "extra": quartet.extra,
+        "source": utf8(record.source) if record.source is not None else None,
+    }
+
+
+def _text(quartet: Quartet) -> str | None:
+    text = quartet.raw if quartet.raw is not None else quartet.record.text
+    return None if text is None else utf8(text)
+
+
+def _provider(model: str, meta: dict[str, Any]) -> str | None:
+    requested = meta.get("requested_model")
+    kind = requested.partition(":")[0] if isinstance(requested, str) else model.partition("-")[0]
+    return kind if kind in _PROVIDERS else None
+
+
+def _sent(meta: dict[str, Any]) -> str | None:
+    names = ("model", "temperature", "seed", "max_tokens", "timeout_sec", "num_ctx")
+    sent = {name: meta[name] for name in names if meta.get(name) is not None}
+    return json_text(sent) if sent else None
+
+
+def _failure(quartet: Quartet) -> str | None:
+    """Tell a request that failed from an answer that was no JSON."""
+    if quartet.record.state != "missing" or not isinstance(quartet.error, dict):
+        return None
+    reason = quartet.error.get("request_error")
+    if reason is None:
+        return None
+    return "rate_limited" if _RATE_LIMITED.search(str(reason)) else "error"
+
+
+def judgement_row(run_id: str, model: str, poster: str, quartet: Quartet) -> Row:
+    """Make the row of a judgement."""
+    record = quartet.record
+    value = record.value if isinstance(record.value, dict) else {}
+    judge = quartet.meta.get("model")
+    return {
+        "suite": SUITE,
+        "run_id": run_id,
+        "content_id": content_hash("judgement", model, poster, quartet.content()),
+        "provider": _provider(model, {}),
+        "model": utf8(model),
+        "task_id": utf8(poster),
+        "judge": utf8(judge) if isinstance(judge, str) else None,
+        "overall_score": number(value.get("overall_score")),
+        "document": record.json,
+        "errors": json_text(value["errors"]) if "errors" in value else None,
+        "cost_usd": quartet.cost_usd,
+        "meta": json_text(quartet.meta) if quartet.meta else None,
+        "raw_output": _text(quartet),
+        "extra": json_text({"error": quartet.error}) if quartet.error is not None else None,
+        "source": utf8(record.source) if record.source is not None else None,
+    }

@@ -1,0 +1,33 @@
+-- Where two annotators' records of a poster differ, to be adjudicated.
+-- grain: dataset × poster × pair of annotators × field
+-- field: artist_name, or events[2].venue with the event's place in a's record; a whole event
+--     that only one of them has is events[2]
+-- value_a, value_b: as they wrote it; NULL where one has nothing
+-- is_adjudicated: a third record settles the poster already
+WITH adjudicated AS (
+    SELECT DISTINCT suite, task_set, task_id
+    FROM lake.annotations
+    WHERE kind = 'adjudicated'
+),
+
+fields AS (
+    SELECT suite, task_set, task_id, annotator_a, annotator_b, unnest(differences) AS difference
+    FROM scores.annotation_pairs
+)
+
+SELECT
+    fields.suite,
+    fields.task_set,
+    fields.task_id,
+    fields.annotator_a,
+    fields.annotator_b,
+    fields.difference.field AS field,
+    fields.difference.value_a AS value_a,
+    fields.difference.value_b AS value_b,
+    adjudicated.task_id IS NOT NULL AS is_adjudicated
+FROM fields
+LEFT JOIN adjudicated
+    ON fields.suite = adjudicated.suite
+    AND fields.task_set = adjudicated.task_set
+    AND fields.task_id = adjudicated.task_id
+ORDER BY suite, task_set, task_id, annotator_a, annotator_b, field

@@ -1,0 +1,70 @@
+-- How far two annotators agree, over the posters that both annotated.
+-- grain: dataset × pair of annotators
+-- event_count_agreement: share of posters for which both found as many events
+-- event_count_kappa: Cohen's kappa of those numbers; NULL where chance alone explains all of them
+-- date_match, venue_match: events aligned by the core fields, equal ones over the larger number
+-- …_low, …_high: Wilson's 95 % interval
+WITH pairs AS (
+    SELECT suite, task_set, task_id, annotator_a, annotator_b, events_a, events_b,
+        dates_equal, venues_equal
+    FROM scores.annotation_pairs
+    WHERE events_a IS NOT NULL
+),
+
+totals AS (
+    SELECT
+        suite,
+        task_set,
+        annotator_a,
+        annotator_b,
+        count(*) AS n_posters,
+        count(*) FILTER (events_a = events_b) AS n_equal_counts,
+        CAST(sum(greatest(events_a, events_b)) AS BIGINT) AS n_events,
+        CAST(sum(dates_equal) AS BIGINT) AS n_dates,
+        CAST(sum(venues_equal) AS BIGINT) AS n_venues
+    FROM pairs
+    GROUP BY suite, task_set, annotator_a, annotator_b
+),
+
+-- How often each annotator found each number of events: what agreement chance would bring.
+counts AS (
+    SELECT suite, task_set, annotator_a, annotator_b, events_a AS events, 1 AS of_a, 0 AS of_b
+    FROM pairs
+    UNION ALL
+    SELECT suite, task_set, annotator_a, annotator_b, events_b AS events, 0 AS of_a, 1 AS of_b
+    FROM pairs
+),
+
+by_count AS (
+    SELECT suite, task_set, annotator_a, annotator_b, events, sum(of_a) * sum(of_b) AS together
+    FROM counts
+    GROUP BY suite, task_set, annotator_a, annotator_b, events
+),
+
+chance AS (
+    SELECT suite, task_set, annotator_a, annotator_b, CAST(sum(together) AS BIGINT) AS n_by_chance
+    FROM by_count
+    GROUP BY suite, task_set, annotator_a, annotator_b
+)
+
+SELECT
+    totals.suite,
+    totals.task_set,
+    totals.annotator_a,
+    totals.annotator_b,
+    totals.n_posters,
+    totals.n_equal_counts / totals.n_posters AS event_count_agreement,
+    wilson_low(totals.n_equal_counts, totals.n_posters) AS event_count_low,
+    wilson_high(totals.n_equal_counts, totals.n_posters) AS event_count_high,
+    (totals.n_equal_counts * totals.n_posters - chance.n_by_chance)
+    / nullif(totals.n_posters * totals.n_posters - chance.n_by_chance, 0) AS event_count_kappa,
+    totals.n_events,
+    totals.n_dates / nullif(totals.n_events, 0) AS date_match,
+    wilson_low(totals.n_dates, totals.n_events) AS date_match_low,
+    wilson_high(totals.n_dates, totals.n_events) AS date_match_high,
+    totals.n_venues / nullif(totals.n_events, 0) AS venue_match,
+    wilson_low(totals.n_venues, totals.n_events) AS venue_match_low,
+    wilson_high(totals.n_venues, totals.n_events) AS venue_match_high
+FROM totals
+JOIN chance USING (suite, task_set, annotator_a, annotator_b)
+ORDER BY totals.suite, totals.task_set, totals.annotator_a, totals.annotator_b

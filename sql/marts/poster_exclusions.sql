@@ -1,0 +1,17 @@
+-- The posters that are not scored, and why.
+-- grain: run × poster
+-- reason: the manifest's exclusion (carousel, not_tour, no_date, or text), or what is missing
+SELECT
+    suite,
+    run_id,
+    task_id,
+    seq,
+    CASE
+        WHEN status <> 'ok' THEN 'no image'
+        WHEN exclusion IS NOT NULL THEN exclusion
+        ELSE 'no ground truth'
+    END AS reason,
+    exclusion IS NOT NULL AS is_excluded
+FROM scores.poster_posters
+WHERE status <> 'ok' OR exclusion IS NOT NULL OR gold IS NULL
+ORDER BY run_id, seq, task_id

@@ -1,0 +1,63 @@
+-- What each poster run rests on: dataset, ground truth and its label, seeds, hashes.
+-- grain: run
+-- posters_manifest_ok: posters whose image could be had; n_excluded of them are not scored
+-- label: gold, silver or mixed; label_basis: proven in the store, or declared at an import
+-- generated_at: when its report was made, as recorded; else when the run came into the store
+-- seed_values: JSON, sorted; recorded in the calls of ground truth, predictions and judgements
+-- dataset_hashes: JSON: SHA-256 of URL list, manifest and prompts
+WITH posters AS (
+    SELECT
+        run_id,
+        count(*) FILTER (status = 'ok') AS posters_manifest_ok,
+        count(*) FILTER (status = 'ok' AND exclusion IS NOT NULL) AS n_excluded,
+        count(*) FILTER (status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL)
+            AS ground_truth_available,
+        count(*) FILTER (
+            status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL AND label = 'gold'
+        ) AS gold_posters,
+        count(*) FILTER (
+            status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL
+            AND label_basis = 'proven'
+        ) AS proven_posters
+    FROM scores.poster_posters
+    GROUP BY run_id
+)
+
+SELECT
+    poster_runs.suite,
+    poster_runs.run_id,
+    runs.run_date,
+    poster_runs.task_set,
+    len(poster_runs.models) AS n_models,
+    coalesce(posters.posters_manifest_ok, 0) AS posters_manifest_ok,
+    coalesce(posters.n_excluded, 0) AS n_excluded,
+    coalesce(posters.ground_truth_available, 0) AS ground_truth_available,
+    posters_manifest_ok - n_excluded - ground_truth_available AS missing_ground_truth,
+    coalesce(posters.gold_posters, 0) AS gold_posters,
+    CASE
+        WHEN ground_truth_available = 0 THEN NULL
+        WHEN gold_posters = 0 THEN 'silver'
+        WHEN gold_posters = ground_truth_available THEN 'gold'
+        ELSE 'mixed'
+    END AS label,
+    CASE
+        WHEN gold_posters = 0 THEN NULL
+        WHEN posters.proven_posters = gold_posters THEN 'proven'
+        WHEN posters.proven_posters = 0 THEN 'declared'
+        ELSE 'proven and declared'
+    END AS label_basis,
+    coalesce(
+        json_extract_string(poster_runs.config, '$.generated_at'),
+        strftime(batches.created_at, '%Y-%m-%dT%H:%M:%S+00:00')
+    ) AS generated_at,
+    runs.temperature,
+    coalesce(CAST(json_extract(poster_runs.config, '$.seed_values') AS VARCHAR), '[]')
+        AS seed_values,
+    runs.dataset_hashes,
+    runs.git_commit,
+    coalesce(json_extract_string(poster_runs.config, '$.report_source'), '') AS report_source
+FROM scores.poster_runs AS poster_runs
+JOIN runs ON poster_runs.suite = runs.suite AND poster_runs.run_id = runs.run_id
+LEFT JOIN posters ON poster_runs.run_id = posters.run_id
+LEFT JOIN lake.batches AS batches ON poster_runs.batch = batches.batch
+ORDER BY runs.run_date, poster_runs.run_id

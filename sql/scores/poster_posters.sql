@@ -1,0 +1,61 @@
+-- The posters of each run's dataset, with the ground truth that counts now.
+-- grain: posters run × poster
+-- exclusion: why the poster is not scored, as the newest version of the dataset says
+-- gold: the record's text; NULL where there is none, or none that is an object
+-- label: gold where two people annotated it and a third record settled it, or so declared
+WITH exclusions AS (
+    SELECT task_set, task_id, exclusion
+    FROM lake.tasks
+    WHERE suite = 'posters'
+    QUALIFY row_number() OVER (
+        PARTITION BY task_set, task_id ORDER BY batch DESC, content_id
+    ) = 1
+),
+
+-- A proven record stands before a declared one, and both before a model's; then the newest.
+records AS (
+    SELECT task_set, task_id, coalesce(source, document) AS gold, label, label_basis, cost_usd
+    FROM lake.annotations
+    WHERE suite = 'posters' AND json_type(document) = 'OBJECT'
+        AND (kind IN ('declared', 'model') OR (kind = 'adjudicated' AND label = 'gold'))
+    QUALIFY row_number() OVER (
+        PARTITION BY task_set, task_id
+        ORDER BY
+            CASE kind WHEN 'adjudicated' THEN 1 WHEN 'declared' THEN 2 ELSE 3 END,
+            batch DESC,
+            content_id
+    ) = 1
+),
+
+-- What the ground truth cost is what the model's record cost, whichever record counts now.
+costs AS (
+    SELECT task_set, task_id, cost_usd
+    FROM lake.annotations
+    WHERE suite = 'posters' AND kind IN ('declared', 'model')
+    QUALIFY row_number() OVER (
+        PARTITION BY task_set, task_id ORDER BY batch DESC, content_id
+    ) = 1
+)
+
+SELECT
+    runs.suite,
+    runs.run_id,
+    tasks.task_set,
+    tasks.task_id,
+    tasks.seq,
+    tasks.status,
+    exclusions.exclusion,
+    records.gold,
+    records.label,
+    records.label_basis,
+    costs.cost_usd AS ground_truth_cost_usd
+FROM scores.poster_runs AS runs
+JOIN lake.tasks AS tasks
+    ON runs.task_set = tasks.task_set AND runs.task_set_hash = tasks.task_set_hash
+JOIN exclusions ON tasks.task_set = exclusions.task_set AND tasks.task_id = exclusions.task_id
+LEFT JOIN records ON tasks.task_set = records.task_set AND tasks.task_id = records.task_id
+LEFT JOIN costs ON tasks.task_set = costs.task_set AND tasks.task_id = costs.task_id
+WHERE tasks.suite = 'posters'
+QUALIFY row_number() OVER (
+    PARTITION BY runs.run_id, tasks.task_id ORDER BY tasks.batch DESC, tasks.content_id
+) = 1

@@ -1,0 +1,126 @@
+"""From two people's records to gold, on the samples."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
+
+import evalstore
+from ingest.annotating import TAKE_A, TAKE_B, merged
+from warehouse.udfs.annotation_pairs import compare_batch, differences
+
+AGREED = "8cedf912fc27"
+DIFFERING = ("5fc63edbedab", "b199ea2fec3d", "c500adc741d0")
+
+
+def label_of(store):
+    (found,) = rows(store, "FROM poster_runs")
+    return found["label"], found["label_basis"], found["gold_posters"]
+
+
+def test_disagreements_are_listed_field_by_field(samples):  # noqa: F811
+    lines = json.loads(run(samples.path, "annotate", "list", "--format", "json"))
+    assert {(line["task_id"], line["field"]) for line in lines} == {
+        ("5fc63edbedab", "contact_info"),
+        ("5fc63edbedab", "events[3]"),
+        ("b199ea2fec3d", "events[0].event_name"),
+        ("b199ea2fec3d", "events[3].time"),
+        ("c500adc741d0", "events[0].venue"),
+        ("c500adc741d0", "events[2].status"),
+    }
+
+
+def test_agreement(samples):  # noqa: F811
+    (found,) = rows(samples, "FROM annotator_agreement")
+    # 4, 5, 3, 3 events against 4, 4, 3, 3: three of four equal. By chance, of 16 pairings:
+    # 4 events 1 × 2, 3 events 2 × 2, 5 events 1 × 0, together 6; (3 × 4 - 6) / (16 - 6)
+    assert found["event_count_agreement"] == 0.75
+    assert found["event_count_kappa"] == pytest.approx(0.6)
+    # 15 events in the larger records; one is not there, of the others one venue differs
+    assert (found["date_match"], found["venue_match"]) == (14 / 15, 13 / 15)
+
+
+def test_only_what_is_adjudicated_becomes_gold(samples):  # noqa: F811
+    assert label_of(samples) == ("silver", None, 0)
+    run(samples.path, "annotate", "promote")
+    assert label_of(samples) == ("silver", None, 0)
+    run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
+    assert label_of(samples) == ("silver", None, 0)
+    assert AGREED in run(samples.path, "annotate", "promote")
+    assert label_of(samples) == ("mixed", "proven", 1)
+
+
+def test_adjudication_from_a_file_and_in_the_terminal(samples):  # noqa: F811
+    for poster in DIFFERING[:2]:
+        settled = SAMPLES / "settled" / f"{poster}.json"
+        run(samples.path, "annotate", "adjudicate", poster, "--by", "Cho", "--from", settled)
+    command = ["--store", str(samples.path), "annotate", "adjudicate", DIFFERING[2], "--by", "Cho"]
+    done = CliRunner().invoke(evalstore._cli, command, input="b\nx\n=Cancelled\n")
+    assert done.exit_code == 0, done.output
+    query = "SELECT document FROM annotations WHERE kind = 'adjudicated' AND task_id = $poster"
+    (found,) = rows(samples, query, poster=DIFFERING[2])
+    events = json.loads(found["document"])["events"]
+    assert (events[0]["venue"], events[2]["status"]) == ("Songkran Splash Arena", "Cancelled")
+    assert json.loads(run(samples.path, "annotate", "list", "--format", "json")) == []
+
+
+def test_one_person_is_not_enough(samples, tmp_path):  # noqa: F811
+    lonely = "e03e7f13bf09"
+    folder = tmp_path / "more" / "dao"
+    folder.mkdir(parents=True)
+    record = SAMPLES / "benchmark" / "ground_truth" / f"{lonely}.json"
+    (folder / f"{lonely}.json").write_bytes(record.read_bytes())
+    assert "dao: 1 records" in run(samples.path, "annotate", "import", folder.parent)
+    command = ("annotate", "adjudicate", lonely, "--by", "Cho", "--from", record)
+    assert "two different people" in run(samples.path, *command, code=2)
+
+
+def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp_path):  # noqa: F811
+    run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
+    folder = tmp_path / "again" / "ben"
+    folder.mkdir(parents=True)
+    record = SAMPLES / "benchmark" / "annotations" / "ben" / f"{AGREED}.json"
+    changed = json.loads(record.read_text("utf-8")) | {"tour_name": "another"}
+    (folder / f"{AGREED}.json").write_text(json.dumps(changed))
+    run(samples.path, "annotate", "import", folder.parent)
+    assert "have changed" in run(samples.path, "annotate", "promote", code=1)
+    assert label_of(samples) == ("silver", None, 0)
+
+
+def test_mixed_report_gives_both_parts(samples, tmp_path):  # noqa: F811
+    run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
+    run(samples.path, "annotate", "promote")
+    run_id = rows(samples, "SELECT run_id FROM poster_runs")[0]["run_id"]
+    run(samples.path, "export", "posters", "--run", run_id, "--to", tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    assert all(row["label"] == "mixed" for row in summary)
+    assert all(row["parts"].keys() == {"gold", "silver"} for row in summary)
+    assert all(row["parts"]["gold"]["posters"] == 1 for row in summary)
+    assert "(gold) | 1 |" in (tmp_path / "out" / "summary.md").read_text("utf-8")
+
+
+texts = st.sampled_from([None, "Hall", "Hill", "ลาน", " hall "])
+event = st.fixed_dictionaries(
+    {"date": st.sampled_from(["2026-01-01", "2026-01-02", "2026-01-03"]), "venue": texts,
+     "city": texts, "status": st.sampled_from(["active", "cancelled"])}
+)  # fmt: skip
+record = st.fixed_dictionaries({"artist_name": texts, "events": st.lists(event, max_size=4)})
+
+
+@given(record, record)
+def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
+    rows_ = differences(a, b)
+    assert differences(a, merged(a, b, [TAKE_A] * len(rows_))) == []
+    settled = merged(a, b, [TAKE_B] * len(rows_))
+    assert sorted(map(str, differences(settled, b))) == [] or len(settled["events"]) == len(
+        b["events"]
+    )
+
+
+def test_records_that_cannot_be_read_are_a_difference():
+    (row, nothing) = compare_batch(["{", None], ["{}", "{}"])
+    assert row["differences"][0]["field"] == "record"
+    assert nothing is None

@@ -1,0 +1,19 @@
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MODULES = ("bootstrap", "bootstrap_batches", "poster_batches", "poster_calls", "poster_meta")
+
+
+def test_heavy_libraries_wait_for_the_first_call() -> None:
+    imports = "; ".join(f"import warehouse.udfs.{name}" for name in MODULES)
+    show = "print(sorted({'numpy', 'scipy', 'duckdb'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {imports}; {show}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert done.stdout == "[]\n"

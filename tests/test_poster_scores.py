@@ -1,0 +1,166 @@
+import json
+from typing import Any
+
+import pytest
+from poster_cases import POSTERS, needs_cases, read_cases, read_json
+
+from warehouse.udfs.poster_batches import (
+    extract_json_batch,
+    matches_batch,
+    schema_strict_batch,
+    score_batch,
+    string_score_batch,
+)
+from warehouse.udfs.poster_matching import Match
+from warehouse.udfs.poster_scores import PosterScore, matches, score
+
+EVENT = {
+    "date": "2026-01-02",
+    "time": "20:00",
+    "venue": "ลานคนเมือง",
+    "city": "หัวหิน",
+    "province": "เลย",
+    "country": "Thailand",
+    "event_name": None,
+    "ticket_info": None,
+    "status": "active",
+    "confidence": 0.9,
+}
+POSTER = {
+    "artist_name": "Bodyslam",
+    "instagram_handle": "@bodyslamband",
+    "tour_name": None,
+    "contact_info": "Line",
+    "source_month": "2026-01",
+    "poster_confidence": 1,
+    "events": [EVENT],
+}
+
+
+def assert_equals_reference(ours: PosterScore, expected: dict[str, Any]) -> None:
+    for name, value in expected.items():
+        if name in ("model", "poster"):
+            continue
+        got = getattr(ours, name)
+        if name.endswith("matches"):
+            got = [list(match) for match in got]
+        assert got == value, name
+        assert type(got) is type(value), name
+
+
+@needs_cases
+def test_reference_cases_are_equal_to_the_last_bit() -> None:
+    for case in read_cases("score_cases.jsonl"):
+        ours = score(case["gold"], case["pred"])
+        if case["expected"] is None:
+            assert ours.reason
+            assert "scored as having none" in ours.reason
+            assert ours.app_quality >= 0
+        else:
+            assert_equals_reference(ours, case["expected"])
+
+
+@needs_cases
+def test_batch_gives_the_same_as_single_calls() -> None:
+    cases = read_cases("score_cases.jsonl")[::7]
+    golds, predictions = ([json.dumps(case[side]) for case in cases] for side in ("gold", "pred"))
+    rows = score_batch(golds, predictions)
+    for case, row in zip(cases, rows, strict=True):
+        alone = score(case["gold"], case["pred"])
+        assert [m["similarity"] for m in row["matches"]] == [m.similarity for m in alone.matches]
+        for name in set(row) - {"matches", "core_matches"}:
+            assert row[name] == getattr(alone, name)
+
+
+@needs_cases
+def test_workspace_is_equal_to_the_report_of_the_original() -> None:
+    workspace = POSTERS / "workspace"
+    (predictions,) = (workspace / "runs").glob("*/predictions")
+    for expected in read_cases("workspace/oracle_per_poster.jsonl"):
+        gold = read_json(workspace / "ground_truth" / f"{expected['poster']}.json")
+        found = read_json(predictions / expected["model"] / f"{expected['poster']}.json")
+        assert_equals_reference(score(gold, found), expected)
+
+
+@needs_cases
+@pytest.mark.parametrize("name", ["one_poster", "events_string_and_dict"])
+def test_edge_workspaces_average_to_their_reports(name: str) -> None:
+    folder = POSTERS / "edge" / name
+    for row in json.loads((folder / "report" / "summary.json").read_text(encoding="utf-8")):
+        scores = [
+            score(read_json(path), read_json(folder / "predictions" / row["model"] / path.name))
+            for path in sorted((folder / "ground_truth").glob("*.json"))
+        ]
+        for column, field in (("app_quality_score", "app_quality"), ("app_core_score", "app_core")):
+            mean = sum(getattr(s, field) for s in scores) / len(scores)
+            assert round(mean, 2) == row[column]
+
+
+@needs_cases
+def test_number_for_events_is_scored_with_a_note_where_the_original_stops() -> None:
+    folder = POSTERS / "edge" / "crash_events_int"
+    gold = read_json(folder / "ground_truth" / "P0.json")
+    ours = score(gold, read_json(folder / "predictions" / "m" / "P0.json"))
+    assert ours.pred_events == 0
+    assert ours.reason == "prediction: events is a number, not a list: scored as having none"
+
+
+def test_identical_poster_scores_a_hundred() -> None:
+    ours = score(POSTER, POSTER)
+    assert (ours.app_quality, ours.app_core, ours.missing_of_gold_rate) == (100.0, 100.0, 0.0)
+    assert ours.schema_exact
+    assert ours.matches == (Match(0, 0, 1.0000000000000002),)
+
+
+def test_missing_prediction_of_a_poster_without_events_scores_45() -> None:
+    # .35 event match + .1 event count, both 1.0 for nothing against nothing
+    assert score(POSTER | {"events": []}, None).app_quality == 44.99999999999999
+    assert score(POSTER, None).app_quality == 0.0
+
+
+def test_missing_fields_are_counted_beside_gold_too() -> None:
+    gold = POSTER | {"events": [EVENT | {"venue": None}, EVENT | {"date": "2026-01-09"}]}
+    found = POSTER | {"events": [EVENT | {"venue": None, "city": " "}]}
+    ours = score(gold, found)
+    # the one predicted event lacks 2 of 4
+    assert ours.missing_field_rate == 0.5
+    # gold has 3 + 4 of them; the matched event lacks the city, the unmatched one all 4
+    assert ours.missing_of_gold_rate == 5 / 7
+
+
+def test_matches_list_both_assignments_with_every_field() -> None:
+    later = EVENT | {"date": "2026-01-09", "venue": "ลานคนเมือ"}
+    full, *others = matches(POSTER | {"events": [EVENT, later]}, POSTER | {"events": [later]})
+    assert (full.assignment, full.gold, full.prediction) == ("full", 1, 0)
+    assert full.fields == dict.fromkeys(full.fields, 1.0)
+    assert [other.assignment for other in others] == ["core"]
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 5, True, {}, {"events": True}, {"events": [1]}])
+def test_any_json_value_can_be_scored_on_either_side(value: object) -> None:
+    assert 0 <= score(POSTER, value).app_quality <= 100
+    assert 0 <= score(value, POSTER).app_quality <= 100
+    assert matches(value, POSTER) == []
+
+
+def test_batch_rows_carry_reasons_and_never_fail_each_other() -> None:
+    gold, deep = json.dumps(POSTER), "[" * 100_000
+    rows = score_batch([gold, None, "{", gold, gold, gold], [gold, gold, gold, None, "{", deep])
+    assert rows[0]["app_quality"] == 100.0
+    assert rows[1] is None
+    assert rows[2]["app_quality"] is None
+    assert rows[2]["reason"].startswith("gold: JSONDecodeError")
+    assert (rows[3]["pred_missing"], rows[3]["reason"]) == (True, None)
+    assert rows[4]["pred_missing"]
+    assert rows[4]["reason"].startswith("prediction: JSONDecodeError")
+    assert rows[5]["reason"] == "prediction: ValueError: nested too deeply"
+    assert matches_batch([gold, None, "{", gold], [gold, gold, gold, "{"])[1:] == [None, None, []]
+
+
+def test_small_batches() -> None:
+    assert schema_strict_batch([json.dumps(POSTER), None, "{"]) == [True, None, False]
+    assert string_score_batch([" A", None], ["a", "b"]) == [1.0, 0.0]
+    texts = extract_json_batch(['{"ก": 1}', None, "none", "[NaN]", '"\\ud800"'])
+    assert texts[0] == {"json": '{"ก": 1}', "reason": None}
+    assert texts[1] is None
+    assert [row["json"] for row in texts[2:]] == [None, None, '"\\ud800"']

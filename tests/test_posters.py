@@ -1,0 +1,297 @@
+"""Poster workspaces all the way: import, scores, report, export, publish, ledger."""
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from poster_cases import POSTERS, needs_cases, read_cases
+
+import evalstore
+from exports.poster_publish import publish
+from exports.poster_report import gather
+from warehouse.errors import BadInput
+from warehouse.sqlfiles import shipped_sql
+from warehouse.store import Store
+
+SAMPLES = Path(__file__).parents[1] / "examples" / "posters"
+RUN = "20260105-101500-three-models"
+SAMPLE_RUN = "20260405-090000-first-try"
+EDGES = (
+    "crash_events_int",
+    "events_string_and_dict",
+    "identical_perfect_models",
+    "no_ground_truth",
+    "one_poster",
+)
+REPORTED = [("workspace", f"runs/{RUN}/report", RUN)] + [
+    (f"edge/{name}", "report", name) for name in EDGES if name != "crash_events_int"
+]
+
+
+def run(store, *arguments, code=0):
+    done = CliRunner().invoke(evalstore._cli, ["--store", str(store), *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def rows(store, query, **parameters):
+    return store.sql(query, parameters).to_arrow_table().to_pylist()
+
+
+def read(path):
+    return json.loads(path.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """Give a store with the whole reference data, imported by the command."""
+    folder = tmp_path_factory.mktemp("reference")
+    paths = [POSTERS / "workspace", POSTERS / "edge", POSTERS / "published"]
+    run(folder / "store", "import", *paths)
+    return Store(folder / "store", on_warning=pytest.fail)
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """Give a store with the samples, and the folder that they were imported from."""
+    shutil.copytree(SAMPLES, tmp_path / "tours")
+    run(tmp_path / "store", "import", tmp_path / "tours")
+    return Store(tmp_path / "store", on_warning=pytest.fail)
+
+
+@needs_cases
+def test_every_sub_score_of_the_workspace_is_the_originals(reference):
+    oracle = read_cases("workspace/oracle_per_poster.jsonl")
+    names = [name for name in oracle[0] if name not in {"model", "poster"}]
+    columns = ", ".join(f'"{name}"' for name in names)
+    query = f"SELECT model, task_id, {columns} FROM scores.poster_scores WHERE run_id = $run"
+    found = {(row["model"], row["task_id"]): row for row in rows(reference, query, run=RUN)}
+    assert len(found) == len(oracle)
+    for case in oracle:
+        row = found[case["model"], case["poster"]]
+        for name in ("matches", "core_matches"):
+            pairs = row.pop(name)
+            row[name] = [
+                [p["gold"], p["prediction"], p["similarity"]]
+                for p in pairs
+                if p["prediction"] is not None
+            ]
+            case[name] = [pair for pair in case[name] if pair[1] is not None]
+        assert {name: row[name] for name in names} == {name: case[name] for name in names}
+
+
+@needs_cases
+@pytest.mark.parametrize(("folder", "report", "run_id"), REPORTED)
+def test_report_is_the_originals(reference, tmp_path, folder, report, run_id):
+    run(reference.path, "export", "posters", "--run", run_id, "--to", tmp_path)
+    original = POSTERS / folder / report
+    for name in ("summary.json", "comparisons.json"):
+        ours, theirs = read(tmp_path / name), read(original / name)
+        kept = [{key: row[key] for key in wanted} for row, wanted in zip(ours, theirs, strict=True)]
+        assert kept == theirs
+    for name in ("summary.md", "comparisons.md"):
+        table = [line for line in (original / name).read_text().splitlines() if "|" in line]
+        text = (tmp_path / name).read_text("utf-8").splitlines()
+        start = text.index(table[0])
+        assert text[start : start + len(table)] == table
+    meta, wanted = read(tmp_path / "meta.json"), read(original / "meta.json")
+    assert {key: meta[key] for key in wanted} == wanted
+
+
+@needs_cases
+@pytest.mark.parametrize("name", EDGES)
+def test_no_edge_case_stops_the_report(reference, tmp_path, name):
+    run(reference.path, "export", "posters", "--run", name, "--to", tmp_path)
+    assert (tmp_path / "scatter.svg").read_text("utf-8").startswith("<svg")
+
+
+@needs_cases
+def test_number_for_events_is_scored_with_a_note(reference):
+    (row,) = rows(reference, "FROM poster_scores WHERE run_id = 'crash_events_int'")
+    assert row["app_quality"] == 17.0
+    assert row["reason"] == "prediction: events is a number, not a list: scored as having none"
+
+
+@needs_cases
+def test_states_of_predictions_are_told_apart(reference):
+    query = "SELECT DISTINCT output_state FROM lake.results WHERE run_id = $run"
+    states = {row["output_state"] for row in rows(reference, query, run=RUN)}
+    assert states == {"missing", "cut", "not_utf8", "null", "no_object", "object"}
+
+
+@needs_cases
+def test_published_folder_holds_all_that_the_original_does(reference, tmp_path):
+    folder = publish(gather(reference, RUN), tmp_path, "three models")
+    (original,) = (POSTERS / "workspace" / "published").iterdir()
+    assert re.fullmatch(r"\d{8}-\d{6}-three_models-silver", folder.name)
+    assert {path.name for path in original.iterdir()} == {path.name for path in folder.iterdir()}
+    ours, theirs = read(folder / "run_metadata.json"), read(original / "run_metadata.json")
+    assert ours.keys() >= theirs.keys()
+    same = theirs.keys() - {"run_id", "created_at", "git_commit"}
+    assert {key: ours[key] for key in same} == {key: theirs[key] for key in same}
+
+
+@needs_cases
+def test_all_generations_of_published_reports_answer_one_query(reference):
+    query = """
+        SELECT published_on, any_value(form) AS form, max(app_quality_score) AS best
+        FROM published_reports WHERE is_best_of_day GROUP BY ALL ORDER BY ALL
+    """
+    best = {row["published_on"]: row["best"] for row in rows(reference, query)}
+    assert len(best) >= 5
+    for folder in (POSTERS / "published").iterdir():
+        day = read(folder / "run_metadata.json")["created_at"][:10]
+        assert best[day] >= max(row["app_quality_score"] for row in read(folder / "summary.json"))
+    forms = {row["form"] for row in rows(reference, "SELECT DISTINCT form FROM published_reports")}
+    assert forms >= {"quality", "core"}
+
+
+@needs_cases
+def test_ledger_is_the_originals(reference, tmp_path):
+    run(reference.path, "export", "ledger", "--to", tmp_path)
+    wanted = (POSTERS / "workspace" / "experiments.csv").read_bytes().splitlines(keepends=True)
+    lines = (tmp_path / "experiments.csv").read_bytes().splitlines(keepends=True)
+    assert lines[0] == wanted[0]
+    assert [line for line in lines if line.split(b",")[0] == wanted[1].split(b",")[0]] == wanted[1:]
+    table = (POSTERS / "workspace" / "experiments.md").read_text("utf-8").splitlines()
+    assert set(table) <= set((tmp_path / "experiments.md").read_text("utf-8").splitlines())
+
+
+@needs_cases
+def test_ledger_alone_is_enough_for_the_ledger(tmp_path):
+    source = POSTERS / "workspace" / "experiments.csv"
+    run(tmp_path / "store", "import", source)
+    run(tmp_path / "store", "export", "ledger", "--to", tmp_path)
+    assert (tmp_path / "experiments.csv").read_bytes() == source.read_bytes()
+    assert (tmp_path / "experiments.md").read_text("utf-8") == source.with_suffix(".md").read_text()
+
+
+@needs_cases
+def test_import_again_changes_nothing_and_keeps_no_image(reference):
+    batches = reference.lake.batch_names()
+    output = run(reference.path, "import", POSTERS / "workspace", POSTERS / "edge")
+    assert "0 new" in output
+    assert reference.lake.batch_names() == batches
+    lake = reference.lake.path
+    for table in ("files", "artifacts"):
+        contents = duckdb.sql(f"SELECT content FROM '{lake}/*/{table}.parquet'").fetchall()
+        assert contents
+        assert not any((content or b"").startswith(b"\xff\xd8") for (content,) in contents)
+    hashes = rows(reference, "SELECT image_sha256 FROM tasks WHERE image_sha256 IS NOT NULL")
+    assert len(hashes) == 23
+
+
+@needs_cases
+def test_every_poster_view_answers_without_our_functions(reference):
+    reference.sync()
+    connection = duckdb.connect(str(reference.warehouse), read_only=True)
+    for file in shipped_sql():
+        if file.schema == "main" and not file.is_function:
+            connection.execute(f"FROM {file.qualified}").fetchall()
+    connection.close()
+
+
+def test_functions_are_known_to_sql_by_name(samples):
+    query = """
+        SELECT extract_json('```json\n{"a": 1}\n```').json AS json,
+            schema_strict('{}') AS strict, schema_exact(NULL) AS exact,
+            bootstrap_interval([1.0, 1.0]).high AS high, holm([0.01, 0.02]) AS adjusted
+    """
+    assert rows(samples, query) == [
+        {"json": '{"a": 1}', "strict": False, "exact": None, "high": 1.0, "adjusted": [0.02, 0.02]}
+    ]
+
+
+def test_layout_under_benchmark_with_exclusion(samples):
+    (found,) = rows(samples, "FROM poster_runs")
+    assert (found["task_set"], found["posters_manifest_ok"], found["n_excluded"]) == ("tours", 6, 1)
+    hashes = json.loads(found["dataset_hashes"])
+    assert hashes["urls_file"] == "docs/test_poster_urls.txt"
+    assert "benchmark/prompts/predict.txt" in hashes["prompts"]
+    excluded = rows(samples, "SELECT reason FROM poster_exclusions WHERE is_excluded")
+    assert excluded == [{"reason": "carousel"}]
+
+
+def test_benchmark_folder_itself_can_be_given(samples, tmp_path):
+    other = tmp_path / "other"
+    run(other, "import", tmp_path / "tours" / "benchmark")
+    query = "SELECT * EXCLUDE (generated_at) FROM poster_runs"
+    assert rows(Store(other), query) == rows(samples, query)
+
+
+def test_leaderboard_has_score_and_interval(samples):
+    (best, *_) = rows(samples, "FROM leaderboard WHERE suite = 'posters'")
+    assert best["model"] == "openrouter-example_vision-large"
+    assert best["score_low"] < best["score"] < best["score_high"]
+    assert best["n_scored"] == 5
+
+
+def test_declared_gold_is_shown_as_declared(samples, tmp_path):
+    options = ("--gold", "--annotators", "Ann,Ben", "--adjudicated-by", "Cat")
+    run(samples.path, "import", tmp_path / "tours", *options)
+    (found,) = rows(samples, "FROM poster_runs")
+    assert (found["label"], found["label_basis"]) == ("gold", "declared")
+    run(samples.path, "export", "posters", "--run", SAMPLE_RUN, "--to", tmp_path / "out")
+    assert "(gold ground truth)" in (tmp_path / "out" / "summary.md").read_text("utf-8")
+    assert "declared, not proven" in (tmp_path / "out" / "summary.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--gold",), ("--gold", "--annotators", "Ann,ann", "--adjudicated-by", "C"),
+     ("--annotators", "A,B")],
+)  # fmt: skip
+def test_gold_needs_two_people_and_who_settled(tmp_path, options):
+    run(tmp_path / "store", "import", SAMPLES, *options, code=2)
+
+
+def test_export_is_byte_stable(samples, tmp_path):
+    for name in ("one", "two"):
+        run(
+            samples.path, "export", "posters", "--run", SAMPLE_RUN, "--to", tmp_path / name, "--png"
+        )
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+
+
+def test_unknown_run_is_named(samples):
+    assert SAMPLE_RUN in run(samples.path, "export", "posters", "--run", "no", "--to", "x", code=2)
+
+
+def test_publish_refuses_images_and_what_is_there(samples, tmp_path):
+    report = gather(samples, SAMPLE_RUN)
+    report.texts["notes.md"] = b"![poster](data:image/png;base64,AAAA)"
+    with pytest.raises(BadInput, match="image"):
+        publish(report, tmp_path, "x")
+    report.texts.clear()
+    folder = publish(report, tmp_path, "x", note="fine")
+    assert (folder / "notes.md").read_text() == "fine\n"
+    assert not list(folder.parent.glob(".*"))
+
+
+def test_published_folder_comes_in_again(samples, tmp_path):
+    folder = publish(gather(samples, SAMPLE_RUN), tmp_path, "first")
+    run(samples.path, "import", folder)
+    found = rows(samples, "FROM published_reports ORDER BY place")
+    assert [(row["form"], row["label"], row["run_id"]) for row in found] == [
+        ("labelled", "silver", SAMPLE_RUN)
+    ] * 3
+    run(samples.path, "export", "ledger", "--to", tmp_path)
+    with (tmp_path / "experiments.csv").open(newline="") as lines:
+        assert {line["run_id"] for line in csv.DictReader(lines)} == {folder.name}
+
+
+def test_image_with_a_text_files_name_stays_out(tmp_path):
+    tours = shutil.copytree(SAMPLES, tmp_path / "tours")
+    folder = tours / "benchmark" / "runs" / SAMPLE_RUN / "predictions" / "ollama-tinyeye_3b"
+    image = b"\x89PNG\r\n\x1a\n secret"
+    for name in ("b199ea2fec3d.json", "b199ea2fec3d.ocr.txt", "b199ea2fec3d.raw.txt"):
+        (folder / name).write_bytes(image)
+    run(tmp_path / "store", "import", tours)
+    for path in (tmp_path / "store").rglob("*"):
+        assert path.is_dir() or b"secret" not in path.read_bytes()

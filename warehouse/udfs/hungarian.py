@@ -1,0 +1,180 @@
+"""The assignment of least cost, with the reference's way of breaking ties.
+
+The shortest augmenting path form of the Hungarian method (Jonker and Volgenant, 1987): rows enter
+one after the other, columns are scanned in ascending order, and only a strictly smaller value
+counts as an improvement, so that the lowest column wins a tie. Which of several optimal
+assignments comes out, and every rounding on the way, is the same as in the plain algorithm on the
+full square matrix; what is saved is the work that provably cannot change the outcome.
+"""
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Protocol
+
+PADDING = 1.0
+_FREE = -1
+
+
+class Costs(Protocol):
+    """A matrix of costs of at most 1.0, known from below until a cost is asked for.
+
+    Attributes:
+        rows, columns: how many there are, at least one of each.
+    """
+
+    rows: int
+    columns: int
+
+    def floors(self, row: int) -> Sequence[float]:
+        """Return a lower bound of each cost of the row."""
+
+    def settle(self, row: int, column: int) -> float:
+        """Return the cost."""
+
+    def cheapest(self, row: int) -> tuple[float, int]:
+        """Return the row's least cost and the lowest column that has it."""
+
+
+class Matrix:
+    """Costs that are all known."""
+
+    def __init__(self, costs: Sequence[Sequence[float]]) -> None:
+        self.rows, self.columns = len(costs), len(costs[0])
+        self._costs = costs
+
+    def floors(self, row: int) -> Sequence[float]:
+        """Return the costs of the row."""
+        return self._costs[row]
+
+    def settle(self, row: int, column: int) -> float:
+        """Return the cost."""
+        return self._costs[row][column]
+
+    def cheapest(self, row: int) -> tuple[float, int]:
+        """Return the row's least cost and the lowest column that has it."""
+        least = min(self._costs[row])
+        return least, self._costs[row].index(least)
+
+
+def assign(costs: Costs) -> list[int | None]:
+    """Find the column of each row, None where the row is left without one.
+
+    A matrix that is not square is filled up with cells of cost 1.0.
+    """
+    solution = _Solution(costs)
+    for row in range(costs.rows):
+        solution.enter(row)
+    if costs.rows < costs.columns and not solution.is_reduced():
+        for row in range(costs.rows, costs.columns):
+            solution.enter(row)
+    owned = {owner: column for column, owner in enumerate(solution.owners[: costs.columns])}
+    return [owned.get(row) for row in range(costs.rows)]
+
+
+def find_cheapest(line: list[float], settle: Callable[[int], float]) -> tuple[float, int]:
+    """Return the least value behind a line of lower bounds, and the lowest column that has it.
+
+    A bound that is the least of the line and turns out exact is the least value: no other value is
+    below its own bound.
+    """
+    while True:
+        least = min(line)
+        column = line.index(least)
+        line[column] = settle(column)
+        if line[column] == least:
+            return least, column
+
+
+class _Solution:
+    """The potentials and owners of the algorithm, as they stand after the rows so far."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.size = max(costs.rows, costs.columns)
+        self.fill = [PADDING] * (self.size - costs.columns)
+        self.row_potentials = [0.0] * self.size
+        self.column_potentials = [0.0] * self.size
+        self.shifted = False
+        self.owners = [_FREE] * self.size
+
+    def enter(self, row: int) -> None:
+        """Give the row a column, moving earlier rows where that is cheaper."""
+        cost, column = self._cheapest(row)
+        if self.owners[column] == _FREE:
+            self.row_potentials[row] = cost
+            self.owners[column] = row
+        else:
+            self._augment(row)
+            self.shifted = True
+
+    def is_reduced(self) -> bool:
+        """Tell whether no reduced cost of the real rows is below zero.
+
+        In exact arithmetic this is always so; rounding may break it. While it holds, rows of
+        padding leave the others where they are: such a row reaches every free column at a reduced
+        cost of zero, and no detour over another row is strictly shorter.
+        """
+        potentials = self.column_potentials
+        return not self.shifted or (
+            max(potentials) <= 0.0
+            and all(
+                self._settle(row, column) - self.row_potentials[row] - v >= 0.0
+                for row in range(self.costs.rows)
+                for column, (floor, v) in enumerate(zip(self._line(row), potentials, strict=True))
+                if floor - self.row_potentials[row] - v < 0.0
+            )
+        )
+
+    def _line(self, row: int) -> list[float]:
+        if row >= self.costs.rows:
+            return [PADDING] * self.size
+        return [*self.costs.floors(row), *self.fill]
+
+    def _settle(self, row: int, column: int) -> float:
+        if row >= self.costs.rows or column >= self.costs.columns:
+            return PADDING
+        return self.costs.settle(row, column)
+
+    def _cheapest(self, row: int) -> tuple[float, int]:
+        """Return the row's least cost, less the potentials, and its lowest column."""
+        if not self.shifted and row < self.costs.rows:
+            return self.costs.cheapest(row)
+        potentials = self.column_potentials
+        line = [cost - v for cost, v in zip(self._line(row), potentials, strict=True)]
+        return find_cheapest(line, lambda column: self._settle(row, column) - potentials[column])
+
+    def _augment(self, row: int) -> None:
+        """Shift owners along the shortest path from the row to a free column."""
+        column, came_from = self._shortest_path(row)
+        while column != _FREE:
+            previous = came_from[column]
+            self.owners[column] = row if previous == _FREE else self.owners[previous]
+            column = previous
+
+    def _shortest_path(self, row: int) -> tuple[int, list[int]]:
+        """Return the free column at the end, and for each column the one before it."""
+        u, v, owners = self.row_potentials, self.column_potentials, self.owners
+        slack, came_from = [inf] * self.size, [_FREE] * self.size
+        unseen, path = list(range(self.size)), list[int]()
+        current, column = row, _FREE
+        while True:
+            delta, nearest = inf, _FREE
+            line, base = self._line(current), u[current]
+            for j in unseen:
+                if line[j] - base - v[j] < slack[j]:
+                    reduced = self._settle(current, j) - base - v[j]
+                    if reduced < slack[j]:
+                        slack[j], came_from[j] = reduced, column
+                if slack[j] < delta:
+                    delta, nearest = slack[j], j
+            u[row] += delta
+            for j in path:
+                u[owners[j]] += delta
+                v[j] -= delta
+            for j in unseen:
+                slack[j] -= delta
+            if owners[nearest] == _FREE:
+                return nearest, came_from
+            unseen.remove(nearest)
+            path.append(nearest)
+            current, column = owners[nearest], nearest

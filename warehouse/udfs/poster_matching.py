@@ -1,0 +1,172 @@
+"""Which predicted event stands for which gold event, and how alike the two are."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import add
+from typing import NamedTuple
+
+from warehouse.udfs.hungarian import assign, find_cheapest
+from warehouse.udfs.poster_record import EVENT_FIELDS
+from warehouse.udfs.poster_text import exact_score, string_score
+
+EVENT_WEIGHTS = {
+    "date": 0.3,
+    "time": 0.05,
+    "venue": 0.2,
+    "city": 0.15,
+    "province": 0.1,
+    "country": 0.05,
+    "event_name": 0.05,
+    "ticket_info": 0.05,
+    "status": 0.05,
+}
+CORE_EVENT_WEIGHTS = {
+    "date": 0.375,
+    "venue": 0.25,
+    "city": 0.1875,
+    "province": 0.125,
+    "country": 0.0625,
+}
+
+Event = tuple[str, ...]
+Scores = list[float]
+_DATE = EVENT_FIELDS.index("date")
+_EXACT_FIELDS = frozenset(("date", "time", "country", "status"))
+_COMPARE = tuple(exact_score if name in _EXACT_FIELDS else string_score for name in EVENT_FIELDS)
+
+
+class Terms:
+    """Weights of event fields, in the order in which the weighted scores are added.
+
+    Attributes:
+        weighted: each weight with the place of its field in ``EVENT_FIELDS``.
+        floor_of_other_days: no event of another day than gold's costs less.
+    """
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self.weighted = tuple(
+            (weight, EVENT_FIELDS.index(name)) for name, weight in weights.items()
+        )
+        others_equal = [1.0] * len(EVENT_FIELDS)
+        others_equal[_DATE] = 0.0
+        self.floor_of_other_days = 1.0 - self.weigh(others_equal)
+
+    def weigh(self, scores: Sequence[float]) -> float:
+        """Add up the weighted scores from left to right."""
+        total = 0.0
+        for weight, field in self.weighted:
+            total += weight * scores[field]
+        return total
+
+
+FULL = Terms(EVENT_WEIGHTS)
+CORE = Terms(CORE_EVENT_WEIGHTS)
+
+
+class Match(NamedTuple):
+    """A gold event and the predicted event assigned to it.
+
+    Attributes:
+        gold: index of the gold event.
+        prediction: index of the predicted event, or None where none was left for it.
+        similarity: 0.0 to 1.0 (and a rounding above), 0.0 without a predicted event.
+    """
+
+    gold: int
+    prediction: int | None
+    similarity: float
+
+
+class EventPairs:
+    """The events of two records, and the scores of those pairs that somebody asked for."""
+
+    def __init__(self, gold: Sequence[Event], prediction: Sequence[Event]) -> None:
+        self.gold, self.prediction = gold, prediction
+        self.texts = list(zip(*prediction, strict=True))
+        self._scores: dict[tuple[int, int], Scores] = {}
+
+    def scores(self, gold: int, prediction: int) -> Scores:
+        """Score each field of a pair of events, 0.0 to 1.0, in the order of ``EVENT_FIELDS``."""
+        known = self._scores.get((gold, prediction))
+        if known is None:
+            texts = zip(_COMPARE, self.gold[gold], self.prediction[prediction], strict=True)
+            known = [
+                1.0 if ours == theirs else compare(ours, theirs) for compare, ours, theirs in texts
+            ]
+            self._scores[gold, prediction] = known
+        return known
+
+    def similarity(self, gold: int, prediction: int, terms: Terms) -> float:
+        """Return the weighted sum of the scores of a pair, 0.0 to 1.0 (and a rounding above)."""
+        return terms.weigh(self.scores(gold, prediction))
+
+    def match(self, terms: Terms) -> tuple[Match, ...]:
+        """Assign predicted events to gold events so that the summed similarity is greatest.
+
+        One match per gold event, in their order. Any similarity makes a match, even 0.0.
+        """
+        if not self.gold or not self.prediction:
+            return tuple([Match(index, None, 0.0) for index in range(len(self.gold))])
+        columns = assign(_EventCosts(self, terms))
+        return tuple(
+            [
+                Match(row, column, 0.0 if column is None else self.similarity(row, column, terms))
+                for row, column in enumerate(columns)
+            ]
+        )
+
+
+class _EventCosts:
+    """Costs of the assignment, 1.0 - similarity, computed as far as matters.
+
+    A floor takes unequal texts, which take long to compare, as equal. Adding the same terms in the
+    same order, with none of them smaller, can't give a smaller sum in floating point either, so
+    that a floor is never above the cost.
+    """
+
+    def __init__(self, pairs: EventPairs, terms: Terms) -> None:
+        self.rows, self.columns = len(pairs.gold), len(pairs.prediction)
+        self._pairs, self._terms = pairs, terms
+        self._floors: dict[int, list[float]] = {}
+        self._columns: dict[tuple[int, str | None], list[float]] = {}
+        self._on_day: dict[str, int | None] = {}
+        for column, event in enumerate(pairs.prediction):
+            self._on_day[event[_DATE]] = None if event[_DATE] in self._on_day else column
+
+    def settle(self, row: int, column: int) -> float:
+        """Return the cost."""
+        return 1.0 - self._terms.weigh(self._pairs.scores(row, column))
+
+    def cheapest(self, row: int) -> tuple[float, int]:
+        """Return the row's least cost and the lowest column that has it.
+
+        Where one event alone is on the day, and is cheaper than an event of another day can be,
+        the others need no look.
+        """
+        column = self._on_day.get(self._pairs.gold[row][_DATE])
+        if column is not None:
+            cost = self.settle(row, column)
+            if cost < self._terms.floor_of_other_days:
+                return cost, column
+        return find_cheapest(list(self.floors(row)), partial(self.settle, row))
+
+    def floors(self, row: int) -> list[float]:
+        """Return a lower bound of each cost of the row."""
+        if row not in self._floors:
+            self._floors[row] = self._floor_row(self._pairs.gold[row])
+        return self._floors[row]
+
+    def _floor_row(self, event: Event) -> list[float]:
+        totals = [0.0] * self.columns
+        for weight, field in self._terms.weighted:
+            totals = list(map(add, totals, self._highest(weight, field, event[field])))
+        return [1.0 - total for total in totals]
+
+    def _highest(self, weight: float, field: int, text: str) -> list[float]:
+        """Return the highest weighted scores that a text of gold could have in its field."""
+        exact = _COMPARE[field] is exact_score or not text
+        key = (field, text if exact else None)
+        if key not in self._columns:
+            texts = self._pairs.texts[field]
+            self._columns[key] = [weight * (t == text if exact else t != "") for t in texts]
+        return self._columns[key]

@@ -1,0 +1,74 @@
+"""Names, ids, hashes and figures around a poster benchmark."""
+
+import hashlib
+import re
+from itertools import pairwise
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+SCORE_DIGITS, RATE_DIGITS, COST_DIGITS = 2, 3, 6
+DIFFERENCE_DIGITS, P_VALUE_DIGITS = 3, 4
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_POST_KINDS = ("p", "reel", "tv")
+_IMAGE_TYPES = {
+    "image/jpeg": ".jpg",
+    "image/jpg": ".jpg",
+    "image/png": ".png",
+    "image/webp": ".webp",
+}
+_IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
+
+
+def safe_name(text: str) -> str:
+    """Make a file name: each run of characters outside of ``A-Za-z0-9_.-`` becomes ``_``."""
+    return _UNSAFE.sub("_", text)
+
+
+def published_label(label: str) -> str:
+    """Make the label of a published folder, ``run`` where there is none."""
+    return safe_name(label.strip()) or "run"
+
+
+def instagram_shortcode(url: str) -> str | None:
+    """Return the shortcode of an Instagram post, reel or video, None for any other address."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    if not host.endswith("instagram.com"):
+        return None
+    names = [name for name in parts.path.split("/") if name]
+    return next((code for kind, code in pairwise(names) if kind in _POST_KINDS), None)
+
+
+def poster_id(url: str) -> str:
+    """Return a poster's id: the Instagram shortcode, else 12 hex digits of the address's SHA-1."""
+    digest = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+    return instagram_shortcode(url) or digest[:12]
+
+
+def read_urls(text: str) -> list[str]:
+    """Read a list of addresses, one per line: no blanks, no ``#`` comments, no repetitions."""
+    lines = (line.strip() for line in text.splitlines())
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+
+
+def dataset_hash(content: bytes) -> str:
+    """Return the SHA-256, in hex, of a URL list or manifest as it stands in its file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def image_suffix(content_type: str | None, url: str) -> str:
+    """Return the suffix for a downloaded image: by its type, else by its address, else ``.jpg``."""
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind in _IMAGE_TYPES:
+        return _IMAGE_TYPES[kind]
+    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
+    return suffix if suffix in _IMAGE_SUFFIXES else ".jpg"
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """Round a figure as reports do, half to even on the binary value; None stays None."""
+    return None if value is None else round(value, digits)

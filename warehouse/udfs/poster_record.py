@@ -1,0 +1,80 @@
+"""A poster record, gold or predicted, read once into the texts that scoring compares."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from warehouse.udfs.poster_text import normalise, normalise_handle
+
+EVENT_FIELDS = (
+    "date",
+    "time",
+    "venue",
+    "city",
+    "province",
+    "country",
+    "event_name",
+    "ticket_info",
+    "status",
+)
+TOP_FIELDS = ("artist_name", "instagram_handle", "tour_name", "contact_info", "source_month")
+
+_JSON_NAMES = {
+    str: "text",
+    dict: "an object",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+}
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What scoring needs of one poster record.
+
+    Attributes:
+        is_object: whether the record is a JSON object; anything else has no fields.
+        top: the normalised top-level texts, in the order of ``TOP_FIELDS``.
+        events: per event its normalised texts, in the order of ``EVENT_FIELDS``.
+        dates: the well-formed dates and how often each occurs.
+        note: what could not be read as it stands, or None.
+    """
+
+    is_object: bool
+    top: tuple[str, ...]
+    events: list[tuple[str, ...]]
+    dates: Counter[str]
+    note: str | None
+
+
+def read_record(value: object) -> Record:
+    """Read a parsed JSON value of any type; never raises."""
+    if not isinstance(value, dict):
+        return Record(False, ("",) * len(TOP_FIELDS), [], Counter(), None)  # noqa: FBT003
+    listed = value.get("events")
+    items = listed if isinstance(listed, list) else ()
+    events = [item for item in items if isinstance(item, dict)]
+    return Record(
+        is_object=True,
+        top=tuple(map(_top_text, TOP_FIELDS, map(value.get, TOP_FIELDS))),
+        events=[tuple(map(normalise, map(event.get, EVENT_FIELDS))) for event in events],
+        dates=_count_dates(event.get("date") for event in events),
+        note=_note(listed),
+    )
+
+
+def _top_text(name: str, value: object) -> str:
+    return normalise_handle(value) if name == "instagram_handle" else normalise(value)
+
+
+def _count_dates(values: Iterable[object]) -> Counter[str]:
+    return Counter(text for text in values if isinstance(text, str) and _DATE.match(text))
+
+
+def _note(listed: object) -> str | None:
+    """Say what is wrong with the list of events; an absent or empty one is not wrong."""
+    if not listed or isinstance(listed, list):
+        return None
+    return f"events is {_JSON_NAMES[type(listed)]}, not a list: scored as having none"

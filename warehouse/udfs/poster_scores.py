@@ -1,0 +1,200 @@
+"""The scores of one predicted poster against its gold record."""
+
+from dataclasses import dataclass
+
+from warehouse.udfs.poster_matching import CORE, FULL, EventPairs, Match
+from warehouse.udfs.poster_parts import (
+    composite,
+    date_agreement,
+    event_count,
+    missing_field_rate,
+    missing_of_gold_rate,
+    top_level,
+)
+from warehouse.udfs.poster_record import EVENT_FIELDS, Record, read_record
+from warehouse.udfs.poster_schema import schema_exact, schema_strict, schema_valid
+
+_VENUE, _CITY, _PROVINCE, _COUNTRY = map(
+    EVENT_FIELDS.index, ("venue", "city", "province", "country")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PosterScore:
+    """Every sub-score of a prediction.
+
+    Scores and rates are 0.0 to 1.0 unless said otherwise, and unrounded.
+
+    Attributes:
+        pred_missing: there is no prediction (absent, not JSON, or null).
+        parse_ok: the prediction is a JSON object.
+        schema_valid: the benchmark's check of keys and types, further keys allowed.
+        schema_strict: the same, with no further keys.
+        schema_exact: the JSON Schema taken literally, with real calendar dates.
+        gold_events, pred_events, event_diff: numbers of events, and how far apart they are.
+        date_precision, date_recall, date_f1_raw: over the multisets of well-formed dates; None
+            where there are no dates on either side or either side is no object.
+        date_f1: ``date_f1_raw``, with 0.0 for None, as averages take it.
+        event_count: 1 less the difference in events over the larger number.
+        event_match, venue, location: means over the gold events for the assignment by all fields.
+        core_event_match, core_venue, core_location: the same for the assignment by core fields.
+        top_level: weighted mean over the fields outside of ``events``.
+        missing_field_rate: share of blanks among date, venue, city and province of the
+            predicted events, whatever the gold record has there.
+        missing_of_gold_rate: share of the dates, venues, cities and provinces that the gold events
+            have and the events matched to them lack; 0.0 where gold has none.
+        structured: 0.7 for ``schema_strict`` and 0.3 for ``parse_ok``.
+        app_quality, app_core: the composites, 0 to 100.
+        matches, core_matches: the assignments, a match per gold event.
+        reason: what could not be read as it stands, or None.
+    """
+
+    pred_missing: bool
+    parse_ok: bool
+    schema_valid: bool
+    schema_strict: bool
+    schema_exact: bool
+    gold_events: int
+    pred_events: int
+    event_diff: int
+    date_precision: float | None
+    date_recall: float | None
+    date_f1_raw: float | None
+    date_f1: float
+    event_count: float
+    event_match: float
+    venue: float
+    location: float
+    core_event_match: float
+    core_venue: float
+    core_location: float
+    top_level: float
+    missing_field_rate: float
+    missing_of_gold_rate: float
+    structured: float
+    app_quality: float
+    app_core: float
+    matches: tuple[Match, ...]
+    core_matches: tuple[Match, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """A matched pair of events, field by field.
+
+    Attributes:
+        assignment: ``full`` (all fields) or ``core`` (date, venue, city, province, country).
+        gold, prediction: indices of the events.
+        similarity, core_similarity: by the weights of all fields, and of the core fields.
+        fields: the score of each field, 0.0 to 1.0.
+    """
+
+    assignment: str
+    gold: int
+    prediction: int
+    similarity: float
+    core_similarity: float
+    fields: dict[str, float]
+
+
+def score(gold: object, prediction: object) -> PosterScore:
+    """Score a parsed prediction (None where there is none) against a parsed gold record.
+
+    The two may be JSON values of any type; nothing is raised for what a model may have written.
+    """
+    return score_records(read_record(gold), read_record(prediction), prediction)
+
+
+def score_records(gold: Record, read: Record, prediction: object) -> PosterScore:
+    """Score a prediction that has been read; see ``score``."""
+    strict = schema_strict(prediction)
+    pairs = EventPairs(gold.events, read.events)
+    full, core = pairs.match(FULL), pairs.match(CORE)
+    event_match, venue, location = _means(pairs, full)
+    core_event_match, core_venue, core_location = _means(pairs, core)
+    precision, recall, date_f1 = date_agreement(gold, read)
+    parts = {
+        "structured": 0.7 * strict + 0.3 * read.is_object,
+        "top_level": top_level(gold, read),
+        "event_match": event_match,
+        "event_count": event_count(len(gold.events), len(read.events)),
+    }
+    missing = missing_field_rate(gold, read)
+    return PosterScore(
+        pred_missing=prediction is None,
+        parse_ok=read.is_object,
+        schema_valid=strict or schema_valid(prediction),
+        schema_strict=strict,
+        schema_exact=strict and schema_exact(prediction),
+        gold_events=len(gold.events),
+        pred_events=len(read.events),
+        event_diff=abs(len(gold.events) - len(read.events)),
+        date_precision=precision,
+        date_recall=recall,
+        date_f1_raw=date_f1,
+        date_f1=date_f1 or 0.0,
+        event_count=parts["event_count"],
+        event_match=event_match,
+        venue=venue,
+        location=location,
+        core_event_match=core_event_match,
+        core_venue=core_venue,
+        core_location=core_location,
+        top_level=parts["top_level"],
+        missing_field_rate=missing,
+        missing_of_gold_rate=missing_of_gold_rate(gold, read, full),
+        structured=parts["structured"],
+        app_quality=composite(parts, missing),
+        app_core=composite(parts | {"event_match": core_event_match}, missing),
+        matches=full,
+        core_matches=core,
+        reason=_reason(gold, read),
+    )
+
+
+def matches(gold: object, prediction: object) -> list[PairScore]:
+    """List the matched pairs of both assignments, the full one first, each in gold order."""
+    return match_records(read_record(gold), read_record(prediction))
+
+
+def match_records(gold: Record, prediction: Record) -> list[PairScore]:
+    """List the matched pairs of two records that have been read; see ``matches``."""
+    pairs = EventPairs(gold.events, prediction.events)
+    return [
+        PairScore(
+            assignment=name,
+            gold=match.gold,
+            prediction=match.prediction,
+            similarity=pairs.similarity(match.gold, match.prediction, FULL),
+            core_similarity=pairs.similarity(match.gold, match.prediction, CORE),
+            fields=dict(zip(EVENT_FIELDS, pairs.scores(match.gold, match.prediction), strict=True)),
+        )
+        for name, terms in (("full", FULL), ("core", CORE))
+        for match in pairs.match(terms)
+        if match.prediction is not None
+    ]
+
+
+def _means(pairs: EventPairs, found: tuple[Match, ...]) -> tuple[float, float, float]:
+    """Return event match, venue and location, added up in gold order, over the gold events."""
+    count = len(pairs.gold)
+    if not count:
+        return (0.0, 0.0, 0.0) if pairs.prediction else (1.0, 1.0, 1.0)
+    total = venue = location = 0.0
+    for match in found:
+        if match.prediction is not None:
+            scores = pairs.scores(match.gold, match.prediction)
+            total += match.similarity
+            venue += scores[_VENUE]
+            location += (scores[_CITY] + scores[_PROVINCE] + scores[_COUNTRY]) / 3
+    return total / count, venue / count, location / count
+
+
+def _reason(gold: Record, prediction: Record) -> str | None:
+    notes = [
+        f"{side}: {record.note}"
+        for side, record in (("gold", gold), ("prediction", prediction))
+        if record.note
+    ]
+    return "; ".join(notes) or None
