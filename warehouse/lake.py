@@ -113,15 +113,19 @@ class Lake:
                     f"{path}: SHA-256 is {actual[:12]}…, was {expected.sha256[:12]}… when written"
                 )
 
-    def write(self, command: str) -> BatchWriter:
+    def write(self, command: str, *, name: str | None = None) -> BatchWriter:
         """Begin a batch; it becomes visible with `BatchWriter.commit`.
+
+        Args:
+            command: what makes it.
+            name: a journal's ULID; a new one if not given.
 
         Raises:
             StoreReadOnly: the store cannot be written.
         """
         try:
             self._sweep()
-            return BatchWriter(self, command)
+            return BatchWriter(self, command, name)
         except OSError as error:
             raise StoreReadOnly(
                 f"{self.staging}: {error.strerror}; the store cannot be written"
@@ -151,10 +155,10 @@ class Lake:
 class BatchWriter:
     """A batch being written. Use it as a context manager: without `commit` nothing remains."""
 
-    def __init__(self, lake: Lake, command: str) -> None:
+    def __init__(self, lake: Lake, command: str, name: str | None = None) -> None:
         from ulid import ULID
 
-        self.name = str(ULID())
+        self.name = name or str(ULID())
         self._lake = lake
         self._command = command
         self._folder = lake.staging / self.name
