@@ -25,6 +25,8 @@ __all__ = ["main", "open"]
 # Name, where it is, and its line in the help: reading them must not import the commands.
 _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("import", "ingest.command:import_", "Bring in the logs that you have."),
+    ("run", "runners.command:run", "Call models and keep what they answer."),
+    ("models", "runners.command:models", "List the model files, and what is missing to use each."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
     ("show", "warehouse.commands.show:show", "Show a view: leaderboard, pass_rates, …"),
     ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
@@ -43,6 +45,7 @@ Examples:
 
 \b
   evalstore import benchmark_logs/            bring in a folder of logs
+  evalstore run palindrome --model NAME       call a model, keep what it answers
   evalstore show leaderboard                  which model is best
   evalstore sql "from runs" --format csv      any query, any format
   evalstore export palindrome --to out/       the specification's files

@@ -20,6 +20,7 @@ def export() -> None:
 
     \b
       evalstore export palindrome --to out/
+      evalstore export openclaw --run 20260213_235930 --to out/
       evalstore export posters --run 20260105-101500-three-models --to report/
       evalstore export ledger --to benchmark/
     """
@@ -98,6 +99,26 @@ _folder_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the files.",
 )
+
+
+@export.command()
+@_folder_option
+@click.option("--run", metavar="ID", help="Only this run.")
+@click.pass_obj
+def openclaw(path: Path, folder: Path, run: str | None) -> None:
+    """Export OpenClaw run folders: runs/<run_id>/ with results, summary and snapshots.
+
+    \b
+      evalstore export openclaw --to out/
+      evalstore export openclaw --run 20260213_235930 --to out/
+    """
+    from exports.openclaw import export_openclaw
+
+    exported = export_openclaw(open_store(path), folder, run)
+    for text in exported.notes:
+        note(text)
+    for file in exported.paths:
+        click.echo(file)
 
 
 @export.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -17,10 +18,20 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         BadInput: the file cannot be written.
     """
+    write_lines(path, [data])
+
+
+def write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file as `write_whole` does, of lines that need not all be in memory.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
     beside = path.with_name(f".{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(data)
+        with beside.open("wb") as file:
+            file.writelines(lines)
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)

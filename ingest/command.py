@@ -71,7 +71,9 @@ def import_(
         raise click.BadParameter("the name is empty", param_hint="--as")
     claim = _gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by)
     options = Options(run_as, replace, strict, redact, restore, prompts, claim)
-    summary = import_paths(open_store(path).lake, paths, options, _track)
+    store = open_store(path)
+    store.absorb()
+    summary = import_paths(store.lake, paths, options, _track)
     _print_summary(summary)
     _fail_if_bad(summary)
 

@@ -12,6 +12,7 @@ from ingest.settling import Outcome
 from warehouse.contents import read_added
 from warehouse.hashing import content_hash
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
+from warehouse.secrets import redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,7 +84,8 @@ class RunImport:
             ledger.writer.add(BY_NAME[table], further)
         ledger.write_provenance(unit, reading, files=reading.files)
         if reading.log is not None and log_sha256 is not None:
-            ledger.writer.add(FILES, [_log_row(reading.log, log_sha256, reading.format)])
+            row = _log_row(reading.log, log_sha256, reading.format, is_masked=options.redact)
+            ledger.writer.add(FILES, [row])
         for run in written:
             ledger.count_run(run.generation.run, run.n_written)
 
@@ -204,8 +206,9 @@ def _loudest(runs: dict[str, RunOutcome], *, has_rejects: bool) -> Outcome:
     return min(outcomes, key=_LOUDEST_FIRST.index)
 
 
-def _log_row(path: Path, sha256: str, file_format: str) -> Row:
+def _log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> Row:
     size = path.stat().st_size
     if size > LARGEST_KEPT_BYTES:
         return file_row(SourceFile(path, b"", sha256), file_format, size=size)
-    return file_row(SourceFile(path, path.read_bytes(), sha256), file_format)
+    data = redact(path.read_bytes()) if is_masked else path.read_bytes()
+    return file_row(SourceFile(path, data, sha256), file_format)

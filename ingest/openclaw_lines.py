@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -109,12 +110,16 @@ class LineReader:
         if redact_keys and len(has_key):
             lines, _ = _lines(redact(raw.data))
         fits = pc.and_(pc.match_substring_regex(lines, FITTING_LINE), _are_utf8(lines))
-        block = LineBlock(
-            self._by_columns(lines, fits, raw.first_line),
-            key_lines=[raw.first_line + int(at) for at in has_key],
-        )
+        results = self._by_columns(lines, fits, raw.first_line)
+        repeats = _rows_with_repeated_keys(results["parsed_output"])
+        loose_lines = np.flatnonzero(pc.invert(fits))
+        if len(repeats):
+            further_lines = results["line"].to_numpy()[repeats] - raw.first_line
+            loose_lines = np.append(loose_lines, further_lines)
+            results = results.take(np.delete(np.arange(len(results)), repeats))
+        block = LineBlock(results, key_lines=[raw.first_line + int(at) for at in has_key])
         loose: list[Row] = []
-        for at in np.flatnonzero(pc.invert(fits)).tolist():
+        for at in sorted(loose_lines.tolist()):
             line, offset = raw.first_line + at, raw.offset + int(starts[at])
             _read_with_care(lines[at].as_py(), line, offset, block, loose)
         if loose:
@@ -167,6 +172,17 @@ def _lines(data: bytes) -> tuple[pa.Array, np.ndarray]:
     return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers), starts
 
 
+def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
+    """Find the objects that say a key twice: written again, they are shorter."""
+    return [
+        at
+        for at, text in enumerate(documents.to_pylist())
+        if text is not None
+        and text.startswith(("{", "["))
+        and len(orjson.dumps(orjson.loads(text))) != len(text.encode())
+    ]
+
+
 def _are_utf8(lines: pa.Array) -> pa.Array:
     try:
         lines.cast(pa.string())
@@ -206,13 +222,15 @@ def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
         while chunk := file.read(_BLOCK_BYTES):
-            rest += chunk
-            cut = rest.rfind(b"\n") + 1
+            cut = chunk.rfind(b"\n") + 1
             if cut:
-                yield _RawBlock(rest[:cut], line, offset)
-                line += rest.count(b"\n", 0, cut)
-                offset, rest = offset + cut, rest[cut:]
-            elif len(rest) > _LONGEST_LINE_BYTES:
+                data = rest + chunk[:cut]
+                yield _RawBlock(data, line, offset)
+                line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
+                offset, rest = offset + len(data), chunk[cut:]
+                continue
+            rest += chunk
+            if len(rest) > _LONGEST_LINE_BYTES:
                 reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
                 yield _RawBlock(b"", line, offset, Reject(reason, line, offset))
                 skipped = len(rest) + _skip_line(file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from threading import Lock
@@ -137,6 +137,11 @@ def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyCon
 
 
 def _close(connection: duckdb.DuckDBPyConnection, functions: Iterable[str]) -> None:
+    # A result left half read, or a transaction that failed, must not hide what went wrong.
+    with suppress(duckdb.Error):
+        connection.fetchall()
+    with suppress(duckdb.Error):
+        connection.rollback()
     # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
     for name in functions:
         connection.remove_function(name)

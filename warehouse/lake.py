@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 ROWS_PER_GROUP = 100_000
+# To look for repetitions in them costs time and finds none.
+_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"}
 
 Row = dict[str, Any]
 
@@ -111,15 +113,19 @@ class Lake:
                     f"{path}: SHA-256 is {actual[:12]}…, was {expected.sha256[:12]}… when written"
                 )
 
-    def write(self, command: str) -> BatchWriter:
+    def write(self, command: str, *, name: str | None = None) -> BatchWriter:
         """Begin a batch; it becomes visible with `BatchWriter.commit`.
+
+        Args:
+            command: what makes it.
+            name: a journal's ULID; a new one if not given.
 
         Raises:
             StoreReadOnly: the store cannot be written.
         """
         try:
             self._sweep()
-            return BatchWriter(self, command)
+            return BatchWriter(self, command, name)
         except OSError as error:
             raise StoreReadOnly(
                 f"{self.staging}: {error.strerror}; the store cannot be written"
@@ -149,10 +155,10 @@ class Lake:
 class BatchWriter:
     """A batch being written. Use it as a context manager: without `commit` nothing remains."""
 
-    def __init__(self, lake: Lake, command: str) -> None:
+    def __init__(self, lake: Lake, command: str, name: str | None = None) -> None:
         from ulid import ULID
 
-        self.name = str(ULID())
+        self.name = name or str(ULID())
         self._lake = lake
         self._command = command
         self._folder = lake.staging / self.name
@@ -254,7 +260,10 @@ class BatchWriter:
 
         if table.name not in self._writers:
             self._writers[table.name] = pq.ParquetWriter(
-                self.path(table), arrow_schema(table), compression="zstd"
+                self.path(table),
+                arrow_schema(table),
+                compression="zstd",
+                use_dictionary=[n for n in table.column_names if n not in _SELDOM_REPEATED],
             )
         return self._writers[table.name]
 

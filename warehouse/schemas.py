@@ -102,6 +102,7 @@ RUNS = Table(
         Column("template_hash", "VARCHAR", "hash of the prompt template"),
         Column("dataset_hashes", "JSON", "SHA-256 of URL list, manifest and prompt files"),
         Column("config", "JSON", "configuration of the run"),
+        Column("plan", "JSON", "what our runner was to ask: models, tasks, attempts"),
         Column("inventory", "JSON", "host, programs and models at the time of the run"),
         Column("recorded_summary", "JSON", "summary that came with the run, to audit ours against"),
         Column("git_commit", "VARCHAR", "commit of the code that ran"),

@@ -12,6 +12,7 @@ import duckdb
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.lake import Lake
+from warehouse.recovery import absorb_journals
 from warehouse.sync import WAIT_SECONDS, SyncReport, is_at_work, is_current, only_writer, sync
 
 if TYPE_CHECKING:
@@ -73,10 +74,19 @@ class Store:
             StoreReadOnly: the folder cannot be written.
             StoreNewer: the lake has batches of a newer version.
         """
+        self.absorb()
+        return self._sync(rebuild=rebuild)
+
+    def _sync(self, *, rebuild: bool = False) -> SyncReport:
         report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
         for problem in report.damaged:
             self._on_warning(f"{problem}; left out")
         return report
+
+    def absorb(self) -> None:
+        """Take in the journals of runs whose process was killed."""
+        for problem in absorb_journals(self.lake):
+            self._on_warning(problem)
 
     def write_snapshot(self, path: Path) -> None:
         """Write a copy of the warehouse, whole or not at all.
@@ -107,6 +117,7 @@ class Store:
         """
         if not self.path.is_dir():
             raise BadInput(f"{self.path}: no store here; `evalstore import` makes one")
+        self.absorb()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)
             if connection is None:
@@ -138,7 +149,7 @@ class Store:
 
     def _catch_up(self) -> None:
         try:
-            self.sync()
+            self._sync()
         except (StoreBusy, StoreReadOnly) as error:
             if not self.warehouse.exists():
                 raise

@@ -7,13 +7,21 @@
 -- settings: parameters of the call for people
 -- parameters: the same as JSON, keys sorted
 -- latency_ms: e2e_ms, else the recorded duration
--- availability_status: ok where the log's form only holds answered calls
+-- availability_status, success: ok and true where the log's form only holds answered calls
 -- duplicate_of: the run in which this very call counts; NULL where it counts here
 -- is_correct, objective_pass, violation, tool_calls, tool_call_count, tool_use_success: as recorded
 WITH model_files AS (
     SELECT model_path, name, provider, parameters, settings, is_unresolved
     FROM models
     WHERE is_current
+),
+
+-- A prompt set that was given later, or that the folder's config names.
+prompt_sets AS (
+    SELECT run_id, arg_min(task_set, content_id) AS task_set
+    FROM lake.runs
+    WHERE suite = 'openclaw' AND task_set IS NOT NULL
+    GROUP BY run_id
 ),
 
 stood_in_for AS (
@@ -41,15 +49,19 @@ SELECT
     ) AS settings,
     coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,
-    coalesce(calls.task_set, calls.suite) AS task_set,
+    coalesce(calls.task_set, prompt_sets.task_set, calls.suite) AS task_set,
     calls.task_id,
     calls.task_name,
     calls.task_hash,
     calls.prompt,
     calls.template_hash,
     coalesce(calls.attempt, 1) AS attempt,
-    coalesce(calls.availability_status, 'ok') AS availability_status,
-    coalesce(calls.success, true) AS success,
+    CASE
+        WHEN calls.suite = 'openclaw' THEN calls.availability_status
+        ELSE coalesce(calls.availability_status, 'ok')
+    END AS availability_status,
+    CASE WHEN calls.suite = 'openclaw' THEN calls.success ELSE coalesce(calls.success, true)
+    END AS success,
     calls.failure_type,
     calls.started_at,
     calls.ended_at,
@@ -83,6 +95,7 @@ SELECT
 FROM lake.results AS calls
 ANTI JOIN stood_in_for USING (suite, run_id, content_id)
 LEFT JOIN model_files ON calls.model_path = model_files.model_path
+LEFT JOIN prompt_sets ON calls.suite = 'openclaw' AND calls.run_id = prompt_sets.run_id
 LEFT JOIN scores.duplicate_calls AS duplicates
     ON calls.suite = duplicates.suite
     AND calls.run_id = duplicates.run_id

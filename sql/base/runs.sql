@@ -13,6 +13,20 @@ WITH headers AS (
     FROM lake.runs
 ),
 
+-- Of several sources not all may have come with a config or the like.
+documents AS (
+    SELECT
+        suite,
+        run_id,
+        arg_min(task_set, place) AS task_set,
+        arg_min(dataset_hashes, place) AS dataset_hashes,
+        arg_min(config, place) AS config,
+        arg_min(inventory, place) AS inventory,
+        arg_min(source, place) AS source
+    FROM headers
+    GROUP BY suite, run_id
+),
+
 templates AS (
     SELECT suite, run_id, count(DISTINCT template_hash) AS n_templates
     FROM lake.runs
@@ -50,22 +64,23 @@ SELECT
     headers.label_basis,
     headers.temperature,
     headers.seed,
-    headers.task_set,
+    documents.task_set,
     headers.prompt_template,
     headers.template_hash,
     templates.n_templates,
-    headers.dataset_hashes,
-    headers.config,
-    headers.inventory,
+    documents.dataset_hashes,
+    documents.config,
+    documents.inventory,
     headers.git_commit,
     headers.versions,
     headers.source_name,
     headers.record_keys,
     headers.extra,
-    headers.source,
+    documents.source,
     headers.file_sha256,
     headers.batch
 FROM headers
+JOIN documents USING (suite, run_id)
 JOIN templates USING (suite, run_id)
 LEFT JOIN calls USING (suite, run_id)
 WHERE headers.place = 1

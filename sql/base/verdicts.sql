@@ -27,7 +27,7 @@ SELECT
     results.output_tokens,
     results.cost_usd,
     coalesce(results.is_correct, results.objective_pass) AS recorded,
-    palindromes.is_correct AS computed,
+    coalesce(palindromes.is_correct, openclaw.objective_pass) AS computed,
     coalesce(recorded, computed) AS passed,
     CASE
         WHEN recorded IS NOT NULL THEN 'recorded'
@@ -39,3 +39,7 @@ LEFT JOIN scores.palindrome_verdicts AS palindromes
     ON results.suite = palindromes.suite
     AND results.run_id = palindromes.run_id
     AND results.result_id = palindromes.content_id
+LEFT JOIN scores.openclaw_verdicts AS openclaw
+    ON results.suite = openclaw.suite
+    AND results.run_id = openclaw.run_id
+    AND results.result_id = openclaw.content_id

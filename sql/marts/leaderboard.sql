@@ -6,7 +6,21 @@
 -- p50_ms, mean_ms: latency of the answered calls
 -- score, score_low, score_high: of suites that score instead of passing (posters: app quality, 0 to
 --     100, with its bootstrap interval), in the model's latest run; n_scored: tasks scored in it
-WITH answers AS (
+-- tool_tier, routing: of openclaw, over all runs: see tool_tiers; NULL where no call asks for tools
+WITH tools AS (
+    SELECT
+        provider,
+        model,
+        settings,
+        count(is_used) AS n_counted,
+        count(*) FILTER (is_used) AS n_used,
+        n_used / nullif(n_counted, 0) AS rate
+    FROM tool_checks
+    WHERE duplicate_of IS NULL
+    GROUP BY provider, model, settings
+),
+
+answers AS (
     SELECT
         suite,
         provider,
@@ -59,8 +73,19 @@ SELECT
     latest_scores.score,
     latest_scores.score_low,
     latest_scores.score_high,
-    latest_scores.n_scored
+    latest_scores.n_scored,
+    tool_tier(tools.rate) AS tool_tier,
+    tool_routing(
+        tools.rate,
+        wilson_low(tools.n_used, tools.n_counted),
+        wilson_high(tools.n_used, tools.n_counted)
+    ) AS routing
 FROM answers
 LEFT JOIN latest_scores
     ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
+LEFT JOIN tools
+    ON answers.suite = 'openclaw'
+    AND answers.provider IS NOT DISTINCT FROM tools.provider
+    AND answers.model IS NOT DISTINCT FROM tools.model
+    AND answers.settings = tools.settings
 ORDER BY suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings

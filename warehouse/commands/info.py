@@ -8,6 +8,7 @@ import click
 
 from warehouse.commandline import note, open_store
 from warehouse.errors import BadInput, CheckFailed, StoreDamaged
+from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,11 @@ def info(path: Path, *, verify: bool) -> None:
         click.echo(f"{name:<12} {value:,}")
     for suite, n_runs, n_results in suites:
         click.echo(f"{suite:<12} {n_runs:,} runs, {n_results:,} results")
+    for pending in pending_journals(path):
+        name = f"{pending.run.suite} {pending.run.run_id}" if pending.run else "a run"
+        click.echo(
+            f"journal      {name}, {pending.n_results:,} results so far, not in the lake yet"
+        )
     click.echo(f"lake         {_size(store.lake.path)}")
     click.echo(f"warehouse    {_size(store.warehouse)}")
     if verify:

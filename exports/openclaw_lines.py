@@ -1,0 +1,95 @@
+"""Renders the lines of results.jsonl: results and events in their place."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+_BATCH = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+
+# The specification's keys in their order, with the column of each.
+_COLUMNS = {
+    "record_type": None,
+    "run_id": "run_id",
+    "provider": "provider",
+    "model": "recorded_model",
+    "thinking_level": "thinking_level",
+    "prompt_id": "task_id",
+    "prompt_name": "task_name",
+    "availability_status": "availability_status",
+    "started_at_ms": "started_at",
+    "ended_at_ms": "ended_at",
+    "e2e_ms": "e2e_ms",
+    "ttft_ms": "ttft_ms",
+    "success": "success",
+    "failure_type": "failure_type",
+    "objective_pass": "objective_pass",
+    "violation": "violation",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "raw_output": "raw_output",
+    "parsed_output": "parsed_output",
+    "tool_calls": "tool_calls",
+    "tool_call_count": "tool_call_count",
+    "tool_use_success": "tool_use_success",
+}
+_NAMES = [name for name in _COLUMNS.values() if name is not None]
+
+_LINES = f"""
+WITH lines AS (
+    SELECT
+        seq, {", ".join(_NAMES)}, record_keys, extra, source, NULL AS document
+    FROM results
+    WHERE suite = 'openclaw' AND run_id = $run
+    UNION ALL BY NAME
+    SELECT seq, source, document
+    FROM lake.events
+    WHERE suite = 'openclaw' AND run_id = $run
+)
+
+SELECT {", ".join(_NAMES)}, record_keys, extra, source, document
+FROM lines
+ORDER BY seq
+"""  # noqa: S608 - names of our own columns only
+
+
+def result_lines(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[bytes]:
+    """Give the lines of a run, each with its line feed."""
+    cursor = connection.execute(_LINES, {"run": run_id})
+    names = [column[0] for column in cursor.description or ()]
+    while rows := cursor.fetchmany(_BATCH):
+        for row in rows:
+            yield _line(dict(zip(names, row, strict=True)))
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    if row["source"] is not None:
+        return f"{row['source']}\n".encode()
+    record = _record(row) if row["document"] is None else json.loads(row["document"])
+    return (json.dumps(record, ensure_ascii=False) + "\n").encode()
+
+
+def _record(row: dict[str, Any]) -> dict[str, Any]:
+    record = {"record_type": "result"} | {
+        key: _value(row[column]) for key, column in _COLUMNS.items() if column is not None
+    }
+    if row["parsed_output"] is not None:
+        record["parsed_output"] = json.loads(row["parsed_output"])
+    if row["record_keys"] is None:
+        return record
+    record |= json.loads(row["extra"] or "{}")
+    return {key: record[key] for key in json.loads(row["record_keys"])}
+
+
+def _value(value: object) -> object:
+    if isinstance(value, datetime):
+        since = value - _EPOCH
+        return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    return value

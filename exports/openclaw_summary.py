@@ -1,0 +1,193 @@
+"""Renders summary.json and summary.md of an OpenClaw run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    import duckdb
+
+_GROUPS = """
+SELECT *
+FROM openclaw_summary
+WHERE run_id = $run
+ORDER BY provider, model, coalesce(thinking_level, 'None')
+"""
+_TIERS = """
+SELECT provider, model, settings, tier_name, rate, rate_low, rate_high, n_counted, routing
+FROM tool_tiers
+WHERE run_id = $run
+ORDER BY tier, rate DESC, provider, model, settings
+"""
+_WALL_CLOCK = """
+SELECT epoch_ms(max(ended_at)) - epoch_ms(min(started_at))
+FROM results
+WHERE suite = 'openclaw' AND run_id = $run
+"""
+
+_COUNTS = (
+    "provider",
+    "model",
+    "thinking_level",
+    "n_total",
+    "n_ok",
+    "n_success",
+    "n_skipped_unavailable",
+    "n_rate_limited",
+    "n_auth_error",
+    "n_error",
+    "success_rate_ok",
+    "objective_pass_rate",
+    "wall_clock_ms",
+    "tool_use_rate",
+    "tool_tier",
+    "tier_basis",
+)
+_HEADER = (
+    "| Provider | Model | Model size | Thinking | n(total) | n(ok) | n(err) | n(rate) | "
+    "success% (ok) | obj pass% | wall ms | p50 ms | p95 ms | p99 ms | RAM used (before→after) | "
+    "Disk used% (before→after) | Ollama store (before→after) |\n"
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|---|\n"
+)
+
+Document = dict[str, Any]
+
+
+def summary_document(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> Document:
+    """Give what summary.json says: the specification's fields, and ours beside them.
+
+    `generated_at` is the end of the run's last call, so that the same data give the same bytes.
+    """
+    parameters = {"run": run["run_id"]}
+    wall_clock = connection.execute(_WALL_CLOCK, parameters).fetchall()[0][0]
+    groups = [_group(row) for row in _rows(connection, _GROUPS, parameters)]
+    return {
+        "generated_at": _iso(run["ended_at"] or run["started_at"]),
+        "run_dir": f"runs/{run['run_id']}",
+        "run_wall_clock_ms": wall_clock,
+        "models": groups,
+        "tool_use_tiers": _rows(connection, _TIERS, parameters),
+    }
+
+
+def summary_table(summary: Document, inventory: object, run_id: str) -> str:
+    """Give the text of summary.md: the original's table, then the tool-use tiers."""
+    known = inventory if isinstance(inventory, dict) else {}
+    wall_clock = summary["run_wall_clock_ms"]
+    lines = [
+        "# OpenClaw LLM Bench Summary\n\n",
+        f"Run: `{run_id}`\n\n",
+        f"Run wall-clock (ms): {wall_clock or ''}\n",
+    ]
+    if known.get("ollama_store_du"):
+        lines.append(f"Ollama store (du -sh ~/.ollama): {known['ollama_store_du']}\n")
+    lines += ["\n", _HEADER]
+    sizes = _model_sizes(known)
+    lines += [_table_row(_cells(group, sizes)) for group in summary["models"]]
+    return "".join(lines) + _tier_table(summary["tool_use_tiers"])
+
+
+def _group(row: Document) -> Document:
+    return {name: row[name] for name in _COUNTS} | {
+        "latency_ms": {name: row[f"{name}_ms"] for name in ("p50", "p95", "p99", "mean")},
+        "resources_before": _json(row["resources_before"]),
+        "resources_after": _json(row["resources_after"]),
+    }
+
+
+def _cells(group: Document, sizes: Mapping[str, str]) -> Sequence[object]:
+    latency = group["latency_ms"]
+    before, after = group["resources_before"], group["resources_after"]
+    return (
+        group["provider"],
+        group["model"],
+        sizes.get(group["model"], ""),
+        group["thinking_level"] or "",
+        group["n_total"],
+        group["n_ok"],
+        group["n_error"],
+        group["n_rate_limited"],
+        _percent(group["success_rate_ok"]),
+        _percent(group["objective_pass_rate"]),
+        _whole(group["wall_clock_ms"]),
+        *(_whole(latency[name]) for name in ("p50", "p95", "p99")),
+        _change(before, after, "mem_used"),
+        _change(_part(before, "disk_root"), _part(after, "disk_root"), "use_pct"),
+        _change(before, after, "ollama_store_du"),
+    )
+
+
+def _tier_table(tiers: Sequence[Document]) -> str:
+    if not tiers:
+        return ""
+    lines = [
+        "\n## Tool use\n\n",
+        "Only tier 1 is recommended for subagent routing with full tool access.\n\n",
+        "| Provider | Model | Settings | Tier | Tool use | 95 % interval | n | Routing |\n",
+        "|---|---|---|---|---:|---:|---:|---|\n",
+    ]
+    for tier in tiers:
+        interval = f"{_percent(tier['rate_low'])}–{_percent(tier['rate_high'])}"
+        lines.append(
+            _table_row(
+                (
+                    tier["provider"],
+                    tier["model"],
+                    tier["settings"],
+                    tier["tier_name"],
+                    _percent(tier["rate"]),
+                    interval,
+                    tier["n_counted"],
+                    tier["routing"],
+                )
+            )
+        )
+    return "".join(lines)
+
+
+def _table_row(cells: Sequence[object]) -> str:
+    texts = ("" if cell is None else str(cell) for cell in cells)
+    return f"| {' | '.join(texts)} |\n"
+
+
+def _whole(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
+
+
+def _percent(rate: float | None) -> str:
+    return "" if rate is None else f"{rate * 100:.1f}%"
+
+
+def _change(before: object, after: object, name: str) -> str:
+    values = (_part(before, name), _part(after, name))
+    return "" if not any(values) else f"{values[0]}->{values[1]}"
+
+
+def _part(document: object, name: str) -> Any:  # noqa: ANN401 - any JSON value
+    return document.get(name) if isinstance(document, dict) else None
+
+
+def _model_sizes(inventory: Document) -> dict[str, str]:
+    models = inventory.get("ollama_models")
+    named = [m for m in models if isinstance(m, dict)] if isinstance(models, list) else []
+    return {str(m.get("name")): str(m.get("size", "")) for m in reversed(named)}
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="microseconds") + "+00:00"
+
+
+def _json(text: str | None) -> Any:  # noqa: ANN401 - any JSON value
+    return None if text is None else json.loads(text)
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, object]
+) -> list[Document]:
+    cursor = connection.execute(query, dict(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -1,0 +1,222 @@
+"""`evalstore run`: models called, results kept. `evalstore models`: what can be called."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from warehouse.commandline import format_option, note, open_store, print_rows
+from warehouse.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from runners.running import Options, Run
+    from runners.suites.suite import Prepared
+    from warehouse.store import Store
+
+_PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli", "replay")
+_SUMMARY = """
+SELECT provider, model, settings, count(*) AS n_results,
+    count(*) FILTER (NOT success) AS n_failed, count(*) FILTER (passed) AS n_passed,
+    round(count(*) FILTER (passed) / nullif(count(passed), 0), 4) AS pass_rate,
+    round(median(latency_ms) FILTER (success)) AS p50_ms, exact_sum(cost_usd) AS cost_usd
+FROM verdicts
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY ALL ORDER BY ALL
+"""
+
+
+@click.command()
+@click.argument("suite", required=False)
+@click.option("--model", "-m", "models", multiple=True, metavar="NAME", help="Name, file, or ALL.")
+@click.option("--provider", type=click.Choice(_PROVIDERS), help="How to reach the models.")
+@click.option("--option", "-o", "pairs", nargs=2, multiple=True, metavar="NAME VALUE")
+@click.option("--attempts", type=click.IntRange(1), default=1, help="Ask everything so often.")
+@click.option("--limit", type=click.IntRange(1), help="Ask the first so many tasks alone.")
+@click.option("--tasks", metavar="IDS", help="Ask these tasks alone: ids or numbers, with commas.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="A task file.")
+@click.option("--max-cost-usd", type=click.FloatRange(0), help="What the whole run may cost.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it may cost.")
+@click.option("--resume", metavar="RUN_ID", help="Go on with a run: ask what is missing.")
+@click.option("--retry-failed", is_flag=True, help="With --resume: ask again what failed, too.")
+@click.option("--stream", is_flag=True, help="Have answers piece by piece, to measure ttft_ms.")
+@click.option("--base-url", metavar="URL", help="Where the provider is.")
+@click.option("--answers", type=click.Path(path_type=Path), help="What `replay` answers from.")
+@click.option("--concurrency", type=click.IntRange(1), help="Calls at once for each provider.")
+@click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests per minute.")
+@click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens per minute.")
+@click.option(
+    "--timeout-s", type=click.FloatRange(0, min_open=True), default=300, show_default=True
+)
+@click.option("--tries", type=click.IntRange(1), default=5, help="Calls for a cell.")
+@click.pass_obj
+def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401 - what the options give
+    """Call models and keep what they answer. SUITE is palindrome, openclaw, or your own file.
+
+    Every answer is on disk before it counts. A run that was stopped or killed goes on where it
+    was: nothing is asked twice.
+
+    \b
+      evalstore run palindrome --model example/aurora-2 --provider replay
+      evalstore run palindrome --model gemini/gemini-2.0-flash --limit 3 --dry-run
+      evalstore run --resume 20260213_235930 --retry-failed
+      evalstore run capitals.yaml --model ALL --max-cost-usd 2
+    """
+    from runners.starting import new_run, resumed_run
+
+    if given["retry_failed"] and given["resume"] is None:
+        raise BadInput("--retry-failed goes with --resume RUN_ID")
+    store = open_store(path)
+    options = _options(suite, given)
+    if given["resume"] is not None:
+        with resumed_run(store, given["resume"], suite, options) as resumed:
+            _go(store, resumed, None, dry=given["dry_run"])
+        return
+    prepared = _prepare(suite, given)
+    with new_run(store, prepared.plan, options) as fresh:
+        _go(store, fresh, prepared, dry=given["dry_run"])
+
+
+def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None:
+    from runners.estimating import check
+    from runners.progress import Progress
+
+    if dry:
+        _print_estimates(run)
+        return
+    for text in check(run):
+        note(f"warning: {text}")
+    if prepared is not None:
+        _write_files(prepared)
+    note(f"run {run.run_id}: {len(run.wanted)} to ask")
+    try:
+        with Progress(wanted.cell.model.name for wanted in run.wanted) as progress:
+            run.execute(prepared.rows if prepared else {}, progress.count)
+    finally:
+        store.absorb()
+    print_rows(store.path, _SUMMARY, "table", {"suite": run.plan.suite, "run_id": run.run_id})
+    if run.stop_reason is not None:
+        raise CheckFailed(
+            f"stopped: {run.stop_reason}; go on with `evalstore run --resume {run.run_id}`"
+        )
+    note(f"see more: evalstore sql \"FROM verdicts WHERE run_id = '{run.run_id}'\"")
+
+
+def _prepare(suite: str | None, given: dict[str, Any]) -> Prepared:
+    from runners.models import choose_models, read_model_files
+    from runners.suites import openclaw, prepare
+    from runners.suites.suite import Wish
+
+    names = list(given["models"])
+    if suite is None or (not names and suite != openclaw.FAMILY):
+        raise BadInput("say what to run: `evalstore run SUITE --model NAME`, or `--resume RUN_ID`")
+    files = read_model_files()
+    options = {name: _value(text) for name, text in given["pairs"]} or None
+    models = choose_models(
+        names,
+        files,
+        provider=given["provider"],
+        options=options,
+        base_url=given["base_url"],
+    )
+    wish = Wish(
+        suite,
+        tuple(models if names else openclaw.default_models()),
+        files,
+        datetime.now().astimezone().strftime("%Y-%m-%d"),
+        given["prompts"],
+        tuple(name.strip() for name in (given["tasks"] or "").split(",") if name.strip()),
+        given["limit"],
+        given["attempts"],
+        given["stream"],
+    )
+    return prepare(wish)
+
+
+def _options(suite: str | None, given: dict[str, Any]) -> Options:
+    from runners.engine import Settings
+    from runners.retrying import Retrying
+    from runners.running import Options
+    from warehouse.places import TASKS
+
+    settings = Settings(
+        given["timeout_s"],
+        given["concurrency"],
+        given["rpm"],
+        given["tpm"],
+        retrying=Retrying(given["tries"]),
+    )
+    own = [given["answers"]] if given["answers"] else []
+    shipped = (
+        [TASKS / "replay" / f"{suite}.jsonl"]
+        if suite
+        else sorted((TASKS / "replay").glob("*.jsonl"))
+    )
+    return Options(settings, given["max_cost_usd"], given["retry_failed"], (*own, *shipped))
+
+
+def _write_files(prepared: Prepared) -> None:
+    import yaml
+
+    from runners.models import model_document
+
+    for model in prepared.new_files:
+        path = Path(str(model.path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(model_document(model), sort_keys=False, allow_unicode=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+        note(f"wrote {path}")
+
+
+def _print_estimates(run: Run) -> None:
+    from runners.estimating import estimate
+    from warehouse.output import write_rows
+
+    columns = ("model", "provider", "cells", "done", "to_ask", "tokens", "cost_usd", "missing")
+    rows = [
+        (
+            e.model.name,
+            e.model.provider,
+            e.cells,
+            e.done,
+            e.cells - e.done,
+            e.tokens,
+            e.cost_usd,
+            e.missing,
+        )
+        for e in estimate(run)
+    ]
+    write_rows(columns, rows, "table", sys.stdout.buffer, note=note)
+    note("nothing was asked; tokens and cost are estimates")
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever the text says
+    """Read an option's value as the palindrome program did: true, on, yes, a number, or text."""
+    words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+@click.command()
+@format_option
+def models(fmt: str) -> None:
+    """List the model files, and what is missing to use each: a key, a program, a server.
+
+    \b
+      evalstore models
+      evalstore models --format csv
+    """
+    from runners.listing import COLUMNS, model_lines
+    from warehouse.output import write_rows
+
+    write_rows(COLUMNS, model_lines(), fmt, sys.stdout.buffer, note=note)

@@ -1,0 +1,228 @@
+"""Model files: what a model is called, how it is reached, and with which parameters."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runners.providers import NAMES
+from warehouse.errors import BadInput
+from warehouse.fields import Violation
+from warehouse.hashing import content_hash
+from warehouse.jsontext import canonical_json, json_text
+from warehouse.masking import is_secret_name
+from warehouse.model_files import is_model_file, model_row
+from warehouse.places import MODELS
+from warehouse.yaml_documents import Mapping, YamlError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from warehouse.lake import Row
+
+FOLDER = "models"
+LEVELS = ("low", "medium", "high", "xhigh")
+_ALL = "ALL"
+_PRICES = ("input", "output")
+_OUTSIDE = re.compile(r"[/\\:\0]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model as a run calls it.
+
+    Attributes:
+        name: as the provider knows it.
+        provider: our way to reach it.
+        parameters: temperature and the like; `thinking_level` among them.
+        base_url: where the provider is, if not in its usual place.
+        price: US dollars per token, `input` and `output`.
+        path: `models/<file>`; None where there is no file.
+        skip: left out when all models are asked for.
+    """
+
+    name: str
+    provider: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    price: dict[str, float] | None = None
+    path: str | None = None
+    skip: bool = False
+
+    @property
+    def thinking_level(self) -> str | None:
+        """The thinking level, where one is asked for."""
+        level = self.parameters.get("thinking_level")
+        return level if isinstance(level, str) else None
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """The parameters without the thinking level, which each provider calls its own way."""
+        return {k: v for k, v in self.parameters.items() if k != "thinking_level"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file that was read: the model, and its row for table `models`."""
+
+    model: Model
+    row: Row
+
+
+def read_model_files(folder: Path | None = None) -> dict[str, ModelFile]:
+    """Read the model files of the workspace, and those that ship with evalstore.
+
+    Gives them by path, `models/<file>`; the workspace's take the place of ours.
+
+    Raises:
+        BadInput: a file breaks a rule; the message says file, line and key of each.
+    """
+    files: dict[str, ModelFile] = {}
+    problems: list[str] = []
+    for place in (MODELS, folder or Path(FOLDER)):
+        for path in sorted(place.glob("*.yaml")):
+            try:
+                files[f"{FOLDER}/{path.name}"] = read_model_file(path)
+            except BadInput as error:
+                problems.append(str(error))
+    if problems:
+        raise BadInput("\n".join(problems))
+    return files
+
+
+def read_model_file(path: Path) -> ModelFile:
+    """Read a model file.
+
+    Raises:
+        BadInput: it breaks a rule; the message says file, line and key.
+    """
+    try:
+        node = parse(path.read_bytes())
+    except (YamlError, OSError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    if not isinstance(node, Mapping) or not is_model_file(node, folder=FOLDER):
+        raise BadInput(f"{path}: no model file: it has no `name`, or it has `tasks`")
+    row, violations = model_row(node, file_name=path.name)
+    model, further = _model(row)
+    lines = {key: value.line for key, value in node.items}
+    violations = [*violations, *(replace(v, line=lines.get(v.field, 1)) for v in further)]
+    if violations:
+        raise BadInput("\n".join(f"{path}:{v.line}: {v.message}" for v in violations))
+    return ModelFile(model, row)
+
+
+def choose_models(
+    names: Iterable[str],
+    files: dict[str, ModelFile],
+    *,
+    provider: str | None = None,
+    options: dict[str, Any] | None = None,
+    base_url: str | None = None,
+) -> list[Model]:
+    """Find the models that a user names: by the file's name, by the model's, or `ALL`.
+
+    Raises:
+        BadInput: a name stands for several files.
+    """
+    chosen: list[Model] = []
+    for name in names:
+        for model in _named(name, [file.model for file in files.values()], options):
+            changed = replace(
+                model,
+                provider=provider or model.provider,
+                base_url=base_url or model.base_url,
+            )
+            if options is not None and options != model.parameters:
+                changed = replace(changed, parameters=options, path=None)
+            chosen.append(changed)
+    return chosen
+
+
+def file_stem(name: str) -> str:
+    """Give a model's name as a part of a file's name: slashes become dashes."""
+    return _OUTSIDE.sub("-", name).strip(".") or "model"
+
+
+def model_document(model: Model) -> dict[str, Any]:
+    """Give what a model's file says, in the order in which it is written."""
+    document = {
+        "name": model.name,
+        "provider": model.provider,
+        "options": model.parameters,
+        "price": model.price,
+    }
+    return {key: value for key, value in document.items() if value}
+
+
+def new_model_row(model: Model) -> Row:
+    """Give the row of table `models` for a model whose file we make."""
+    known = {
+        "model_path": model.path,
+        "name": model.name,
+        "provider": model.provider,
+        "parameters": canonical_json(model.parameters),
+        "price": json_text(model.price) if model.price else None,
+    }
+    keys = json_text(list(model_document(model)))
+    return {**known, "record_keys": keys, "content_id": content_hash("model", known)}
+
+
+def _named(name: str, models: Sequence[Model], options: dict[str, Any] | None) -> list[Model]:
+    if name == _ALL:
+        return [model for model in models if not model.skip]
+    for model in models:
+        stem = (model.path or "").removeprefix(f"{FOLDER}/").removesuffix(".yaml")
+        if name in {model.path, stem} and name != model.name:
+            return [model]
+    same_name = [model for model in models if model.name == name]
+    if options is not None:
+        fitting = [model for model in same_name if model.parameters == options]
+        return fitting[:1] or same_name[:1] or [Model(name, "litellm")]
+    if len(same_name) > 1:
+        same_name = [model for model in same_name if not model.parameters] or same_name
+    if len(same_name) > 1:
+        paths = ", ".join(str(model.path) for model in same_name)
+        raise BadInput(f"{name}: has several model files ({paths}): name one of them")
+    return same_name or [Model(name, "litellm")]
+
+
+def _model(row: Row) -> tuple[Model, list[Violation]]:
+    import json
+
+    parameters: dict[str, Any] = json.loads(row["parameters"])
+    price = json.loads(row["price"]) if row["price"] else None
+    found = [*_check_parameters(parameters), *_check_price(price)]
+    base_url = parameters.pop("api_base", None)
+    model = Model(
+        row["name"] or "",
+        # Other providers are vendors: litellm knows them by the first part of the name.
+        row["provider"] if row["provider"] in NAMES else "litellm",
+        parameters,
+        base_url,
+        price,
+        row["model_path"],
+        bool(row["skip"]),
+    )
+    return model, found
+
+
+def _check_parameters(parameters: dict[str, Any]) -> Iterator[Violation]:
+    level = parameters.get("thinking_level")
+    if level is not None and level not in LEVELS:
+        yield _violation("options", f"thinking_level: {level!r} is not one of {', '.join(LEVELS)}")
+    for key in parameters:
+        if is_secret_name(key) and key != "max_tokens":
+            yield _violation("options", f"{key}: keys belong into the environment, not into files")
+
+
+def _check_price(price: dict[str, Any] | None) -> Iterator[Violation]:
+    for key in _PRICES if price is not None else ():
+        value = (price or {}).get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            yield _violation("price", f"price.{key}: has to be US dollars per token")
+
+
+def _violation(key: str, message: str) -> Violation:
+    return Violation(1, key, "model_file", message)

@@ -1,0 +1,96 @@
+"""How a run is going: live on a terminal, a quiet line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from runners.calls import Reply
+from warehouse.cells import visible
+from warehouse.commandline import note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    from runners.engine import Outcome
+
+_QUIET_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class _Count:
+    total: int
+    done: int = 0
+    failed: int = 0
+    cost_usd: float = 0.0
+    bar: TaskID | None = None
+
+
+class Progress:
+    """Counts how cells end, and says so on standard error. Use it as a context manager.
+
+    Args:
+        cells: the model of each cell that will be asked.
+    """
+
+    def __init__(self, cells: Iterable[str]) -> None:
+        self._counts: dict[str, _Count] = {}
+        for model in cells:
+            self._counts.setdefault(model, _Count(0)).total += 1
+        self._began = self._said = time.monotonic()
+        self._bars: Bars | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._bars = _bars()
+            for model, count in self._counts.items():
+                name = visible(model).replace("[", r"\[")
+                count.bar = self._bars.add_task(name, total=count.total, state="")
+            self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+        for model, count in self._counts.items():
+            note(self._line(model, count))
+
+    def count(self, model: str, outcome: Outcome) -> None:
+        """Note how a cell ended."""
+        count = self._counts[model]
+        count.done += 1
+        count.failed += not isinstance(outcome.result, Reply)
+        count.cost_usd += outcome.result.cost_usd or 0.0
+        if self._bars is not None and count.bar is not None:
+            self._bars.update(count.bar, completed=count.done, state=self._state(count))
+        elif time.monotonic() - self._said >= _QUIET_SECONDS:
+            self._said = time.monotonic()
+            note(self._line(model, count))
+
+    def _line(self, model: str, count: _Count) -> str:
+        return f"{visible(model)}: {count.done} of {count.total} done, {self._state(count)}"
+
+    def _state(self, count: _Count) -> str:
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        left = (count.total - count.done) * seconds / max(count.done, 1)
+        text = f"{count.failed} failed, {count.done / seconds:.1f}/s, ${count.cost_usd:.4f}"
+        return text + (f", {left:.0f} s left" if 0 < count.done < count.total else "")
+
+
+def _bars() -> Bars:
+    from rich import progress
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[state]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )

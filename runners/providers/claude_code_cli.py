@@ -1,0 +1,106 @@
+"""Claude Code's command line: `claude -p PROMPT --model MODEL`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runners.calls import AUTH_ERROR, EMPTY, ERROR, RATE_LIMITED, SKIPPED, Failure, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runners.calls import Request, Result
+
+_PROGRAM = "claude"
+_NOT_FOUND = 127
+# Claude Code has no levels, but a number of tokens to think with.
+_THINKING_TOKENS = {"low": 4_000, "medium": 10_000, "high": 31_999, "xhigh": 63_999}
+_LOGIN = re.compile(
+    r"\b(not logged|log ?in|login|auth|authenticat\w+|unauthori[sz]ed|oauth|credentials?"
+    r"|(invalid|missing) api key)\b",
+    re.IGNORECASE,
+)
+_RATE = re.compile(r"\b(rate|rate[- ]limit\w*|usage limit|too many requests)\b", re.IGNORECASE)
+_QUOTA = re.compile(r"\b(credits?|quotas?)\b", re.IGNORECASE)
+
+
+class ClaudeCodeCli:
+    """Runs `claude` once a call, in a process group of its own."""
+
+    name = "claude_code_cli"
+    concurrency = 2
+    streams = False
+    timed_out = Failure(ERROR, "claude_cli_error", "TIMEOUT", is_transient=True)
+
+    def missing(self, _model: str, _base_url: str | None) -> str | None:
+        """Say whether the program is missing."""
+        return None if shutil.which(_PROGRAM) else f"the program `{_PROGRAM}` is not on the PATH"
+
+    def price(self, _model: str) -> Mapping[str, float] | None:
+        """The command line says neither tokens nor cost."""
+        return None
+
+    async def call(self, request: Request) -> Result:
+        """Run the program once."""
+        sent = {}
+        tokens = _THINKING_TOKENS.get(request.thinking_level or "")
+        if tokens is not None:
+            sent["MAX_THINKING_TOKENS"] = tokens
+        environment = {**os.environ, **{name: str(value) for name, value in sent.items()}}
+        prompt = f"{request.system}\n\n{request.prompt}" if request.system else request.prompt
+        try:
+            code, out, err = await _run([prompt, "--model", request.model], environment)
+        except FileNotFoundError as error:
+            return Failure(SKIPPED, "claude_cli_missing", str(error), sent=sent)
+        return replace(_result(code, out, err), sent=sent)
+
+    async def close(self) -> None:
+        """Nothing stays open."""
+
+
+async def _run(arguments: list[str], environment: Mapping[str, str]) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(
+        _PROGRAM,
+        "-p",
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+        # Ctrl-C in the terminal is for us, and its children go with it when it is stopped.
+        start_new_session=True,
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        raise
+    return process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+
+def _result(code: int, out: str, err: str) -> Result:
+    if code == _NOT_FOUND:
+        return Failure(SKIPPED, "claude_cli_missing", err)
+    if code != 0:
+        return _failure(f"{out}\n{err}".strip())
+    text = out.strip()
+    return Reply(text) if text else Failure(ERROR, EMPTY, err.strip())
+
+
+def _failure(text: str) -> Failure:
+    """Tell by whole words what went wrong: an author is no authentication."""
+    if _LOGIN.search(text):
+        return Failure(AUTH_ERROR, "claude_auth", text)
+    if _QUOTA.search(text) or _RATE.search(text):
+        # A quota that is used up does not come back within minutes.
+        return Failure(RATE_LIMITED, "claude_quota", text, is_transient=not _QUOTA.search(text))
+    return Failure(ERROR, "claude_cli_error", text)

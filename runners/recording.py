@@ -1,0 +1,140 @@
+"""Writes down how calls ended: a row each, on disk before it counts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runners.calls import OK, Failure, Reply
+from warehouse.hashing import content_hash
+from warehouse.jsontext import canonical_json, json_text, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runners.engine import Outcome
+    from runners.plan import Cell, Plan
+    from warehouse.journal import Entry, Journal
+    from warehouse.lake import Row
+
+_SHOWN_OF_A_RETRY = 500  # characters of what an earlier try said
+
+
+class Recorder:
+    """Appends to a journal from many calls at once: one flush for all that wait for it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._waiting: list[tuple[list[Entry], asyncio.Future[None]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def add(self, entries: Iterable[Entry]) -> None:
+        """Append rows; when this returns, they are on disk.
+
+        Raises:
+            OSError: they could not be written.
+        """
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append((list(entries), written))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.create_task(self._write())
+        # A call that is dropped while it waits must not keep the others from their flush.
+        await asyncio.shield(written)
+
+    async def finish(self) -> None:
+        """Wait until all is written."""
+        if self._writer is not None:
+            await self._writer
+
+    async def _write(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            entries = [entry for waiting, _ in batch for entry in waiting]
+            error: Exception | None = None
+            try:
+                await asyncio.to_thread(self._journal.append, entries)
+            except Exception as caught:  # noqa: BLE001 - it belongs to those who wait
+                error = caught
+            for _, written in batch:
+                if error is not None:
+                    written.set_exception(error)
+                else:
+                    written.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a result belongs: the run, the journal that it is written to, its task set."""
+
+    suite: str
+    run_id: str
+    invocation: str
+
+
+def result_row(plan: Plan, place: Place, cell: Cell, outcome: Outcome) -> Row:
+    """Give the columns of a result that are the same for every suite."""
+    result = outcome.result
+    identity = place.suite, place.run_id, place.invocation, cell.seq
+    settings = canonical_json(cell.model.sampling)
+    return {
+        "content_id": content_hash("result", *identity),
+        "seq": cell.seq,
+        "run_date": plan.run_date,
+        "provider": cell.model.provider,
+        "model": cell.model.name,
+        "model_path": cell.model.path,
+        "thinking_level": cell.model.thinking_level,
+        "settings": settings if cell.model.sampling else None,
+        **_sent(cell, result),
+        "task_set": plan.task_set,
+        "task_id": cell.task.task_id,
+        "task_name": cell.task.name,
+        "task_hash": cell.task.task_hash,
+        "prompt": cell.task.prompt,
+        "template_hash": content_hash(plan.template) if plan.template is not None else None,
+        "attempt": cell.attempt,
+        "availability_status": OK if isinstance(result, Reply) else result.status,
+        "success": isinstance(result, Reply),
+        "failure_type": None if isinstance(result, Reply) else result.failure_type,
+        "started_at": outcome.started_at,
+        "ended_at": outcome.ended_at,
+        "e2e_ms": outcome.e2e_ms,
+        "ttft_ms": result.ttft_ms if isinstance(result, Reply) else None,
+        "duration_seconds": round(outcome.duration_seconds, 3),
+        "input_tokens": result.input_tokens,
+        "output_tokens": result.output_tokens,
+        "cost_usd": result.cost_usd,
+        "cost_source": result.cost_source,
+        "raw_output": utf8(result.text),
+        "retries": _retries(outcome),
+    }
+
+
+def _sent(cell: Cell, result: Reply | Failure) -> dict[str, Any]:
+    """What was asked for is kept where it is not what was sent."""
+    asked = cell.model.parameters
+    sent = dict(result.sent)
+    is_all_there = all(sent.get(key) == value for key, value in asked.items())
+    return {
+        "requested": None if is_all_there else canonical_json(asked),
+        "sent": canonical_json(sent) if sent else None,
+    }
+
+
+def _retries(outcome: Outcome) -> str | None:
+    if not outcome.earlier:
+        return None
+    return json_text(
+        [
+            {
+                "availability_status": one.failure.status,
+                "failure_type": one.failure.failure_type,
+                "started_at": one.started_at.isoformat(timespec="milliseconds") + "Z",
+                "e2e_ms": one.e2e_ms,
+                "waited_seconds": round(one.waited_seconds, 3),
+                "said": utf8(one.failure.text[:_SHOWN_OF_A_RETRY]),
+            }
+            for one in outcome.earlier
+        ]
+    )

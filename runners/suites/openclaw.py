@@ -1,0 +1,225 @@
+"""The OpenClaw suite: prompts with validators, model after model, the host noted in between."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runners.calls import Reply, Request
+from runners.models import Model
+from runners.plan import Plan, Task
+from runners.suites import openclaw_host
+from runners.suites.suite import Prepared, Quiet, Wish, selected
+from warehouse.errors import BadInput
+from warehouse.hashing import content_hash
+from warehouse.journal import Entry
+from warehouse.jsontext import json_text, utf8
+from warehouse.places import TASKS
+from warehouse.prompt_files import is_prompt_list, prompt_rows
+from warehouse.snapshots import snapshot_row, snapshot_tag
+from warehouse.udfs.tools import detect_tools, tool_use_success
+from warehouse.udfs.validators import validate
+from warehouse.udfs.verdicts import as_object, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runners.engine import Outcome
+    from runners.plan import Cell
+    from warehouse.lake import Row
+
+FAMILY = "openclaw"
+_FILE = f"{FAMILY}.json"
+_SYSTEM = "You are a helpful assistant. Follow instructions exactly."
+_OLLAMA = "ollama_openai"
+# Between two results there is room for the events of a model's suite.
+_ROOM = 100
+_RAW_BYTES = 64 * 1024
+_DEFAULTS = {
+    "OPENAI_CODEX_MODEL": "gpt-5-codex",
+    "CLAUDE_HAIKU_MODEL": "claude-haiku",
+    "CLAUDE_OPUS_MODEL": "claude-opus-4.6",
+}
+
+
+class Openclaw(Quiet):
+    """Asks prompts whose answers a validator judges."""
+
+    family = FAMILY
+    needs_all = False
+    one_by_one = True
+    raw_limit: int | None = _RAW_BYTES
+
+    def prepare(self, wish: Wish) -> Prepared:
+        """Read the prompts; each problem in them is named before anything runs."""
+        path = wish.prompts or _prompt_file()
+        rows = _read_prompts(path)
+        tasks = [_task(row) for row in rows]
+        plan = Plan(
+            FAMILY,
+            FAMILY,
+            wish.run_date,
+            path.stem,
+            # Rows name the model itself: a file of the same name must not speak for it.
+            tuple(replace(model, path=None) for model in wish.models),
+            selected(tasks, wish),
+            attempts=wish.attempts,
+            is_streamed=wish.is_streamed,
+            options={"prompts_path": path.name, **wish.options},
+        )
+        return Prepared(plan, {"tasks": rows})
+
+    def request(self, plan: Plan, cell: Cell) -> Request:
+        """Send the prompt verbatim; Ollama gets the system's sentence and temperature 0."""
+        model = cell.model
+        is_ollama = model.provider == _OLLAMA
+        return Request(
+            model.name,
+            cell.task.prompt,
+            cell.task.task_id,
+            cell.attempt,
+            _SYSTEM if is_ollama else None,
+            {"temperature": 0, **model.sampling} if is_ollama else model.sampling,
+            model.thinking_level,
+            plan.is_streamed,
+            model.base_url,
+            model.price,
+        )
+
+    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
+        """Judge the answer, and look for tools in whatever came."""
+        text = utf8(outcome.result.text)
+        success = isinstance(outcome.result, Reply)
+        tools = detect_tools(text)
+        row: Row = {
+            "seq": cell.seq * _ROOM,
+            "run_date": None,
+            "tool_calls": tools,
+            "tool_call_count": len(tools),
+            "tool_use_success": tool_use_success(
+                success=success, detected=tools, expected=cell.task.expected_tools
+            ),
+        }
+        if success:
+            verdict = validate(text, cell.task.validator)
+            row["objective_pass"] = verdict.objective_pass
+            row["violation"] = verdict.violation if verdict.objective_pass is False else None
+            row["parsed_output"] = to_json(as_object(verdict.parsed_output))
+        return row
+
+    def describe(self, plan: Plan, run_id: str, timeout_seconds: float) -> Row:
+        """Give config.json and inventory.json."""
+        return {
+            "run_date": None,
+            "config": json_text(_config(plan, run_id, timeout_seconds)),
+            "inventory": json_text(openclaw_host.inventory(run_id)),
+        }
+
+    def before(self, model: Model, first: Cell, invocation: int) -> Iterator[Entry]:
+        """Make Ollama idle, and take a snapshot."""
+        tag = snapshot_tag(model.provider, model.name, model.thinking_level)
+        if model.provider.startswith("ollama_"):
+            for number, event in enumerate(openclaw_host.idle_events(f"{tag}_pre"), start=1):
+                yield _event(event, (first.seq - 1) * _ROOM + number, invocation)
+        yield _snapshot(tag, "before", invocation)
+
+    def after(self, model: Model, invocation: int) -> Iterator[Entry]:
+        """Take a snapshot."""
+        tag = snapshot_tag(model.provider, model.name, model.thinking_level)
+        yield _snapshot(tag, "after", invocation)
+
+
+SUITE = Openclaw()
+
+
+def default_models() -> list[Model]:
+    """Give the models that the environment names, as the original harness has them."""
+    names = [name.strip() for name in os.environ.get("OLLAMA_MODELS", "").split(",")]
+    ollama = [Model(name, _OLLAMA) for name in names if name]
+    codex, haiku, opus = (os.environ.get(key) or name for key, name in _DEFAULTS.items())
+    openai = [
+        Model(codex, "openai_responses", {"thinking_level": level}) for level in ("low", "high")
+    ]
+    claude = [Model(name, "claude_code_cli") for name in (haiku, opus)]
+    return [*ollama, *openai, *claude]
+
+
+def _prompt_file() -> Path:
+    own = Path("tasks") / _FILE
+    return own if own.is_file() else TASKS / _FILE
+
+
+def _read_prompts(path: Path) -> list[Row]:
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: cannot be read as JSON ({error})") from error
+    if not is_prompt_list(document):
+        raise BadInput(f"{path}: no list of prompts, each with an id and a prompt")
+    rows, problems = prompt_rows(document, task_set=path.stem)
+    if problems:
+        raise BadInput("\n".join(f"{path}: {problem.message}" for problem in problems))
+    return rows
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        row["task_id"],
+        row["prompt"],
+        row["task_hash"],
+        row["task_name"],
+        validator=json.loads(row["validator"]) if row["validator"] else None,
+        expected_tools=tuple(row["expected_tools"]),
+    )
+
+
+def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, Any]:
+    def named(provider: str) -> list[str]:
+        return [model.name for model in plan.models if model.provider == provider]
+
+    claude = named("claude_code_cli")
+    bases = {m.provider: m.base_url for m in plan.models if m.base_url}
+    return {
+        "run_id": run_id,
+        "prompts_path": plan.options["prompts_path"],
+        "targets": list(dict.fromkeys(model.provider for model in plan.models)),
+        "ollama_base": bases.get(_OLLAMA) or os.environ.get("OLLAMA_OPENAI_BASE"),
+        "ollama_api": "openai",
+        "openai_base": bases.get("openai_responses") or os.environ.get("OPENAI_BASE_URL"),
+        "openai_model": next(iter(named("openai_responses")), None),
+        "ollama_models": named(_OLLAMA),
+        "claude_haiku_model": next((name for name in claude if "haiku" in name), None),
+        "claude_opus_model": next((name for name in claude if "opus" in name), None),
+        "timeout_s": timeout_seconds,
+        "stream": plan.is_streamed,
+        "providers": [
+            {"provider": m.provider, "model": m.name, "parameters": m.parameters}
+            for m in plan.models
+        ],
+        "prompts": [
+            {"id": task.task_id, "name": task.name, "hash": task.task_hash} for task in plan.tasks
+        ],
+    }
+
+
+def _event(event: openclaw_host.Event, seq: int, invocation: int) -> Entry:
+    document = json.dumps(event, ensure_ascii=False)
+    return Entry(
+        "events",
+        {
+            "content_id": content_hash("event", invocation, seq, document),
+            "seq": seq,
+            "event": event["event"],
+            "tag": event["tag"],
+            "document": utf8(document),
+        },
+    )
+
+
+def _snapshot(tag: str, phase: str, invocation: int) -> Entry:
+    row = snapshot_row(f"resources_{tag}_{phase}.txt", openclaw_host.snapshot())
+    content_id = content_hash("snapshot", invocation, row["content_id"])
+    return Entry("resources", {**row, "content_id": content_id, "invocation": invocation})

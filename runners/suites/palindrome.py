@@ -1,0 +1,153 @@
+"""The palindrome suite: a template, tasks with references, answers between tags."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runners.calls import Reply, Request
+from runners.models import FOLDER, Model, file_stem, new_model_row
+from runners.plan import Plan, Task
+from runners.suites.suite import Prepared, Quiet, Wish, known_model_rows, selected
+from warehouse.errors import BadInput
+from warehouse.jsontext import canonical_json, utf8
+from warehouse.places import TASKS
+from warehouse.task_files import task_rows
+from warehouse.udfs.palindrome import extract_answer, is_correct
+from warehouse.yaml_documents import Mapping, YamlError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runners.engine import Outcome
+    from runners.plan import Cell
+    from warehouse.lake import Row
+
+FAMILY = "palindrome"
+_FILE = f"{FAMILY}.yaml"
+_PLACEHOLDER = "{prompt}"
+
+
+class Palindrome(Quiet):
+    """Asks for palindromes."""
+
+    family = FAMILY
+    needs_all = True
+    one_by_one = False
+    raw_limit: int | None = None
+
+    def prepare(self, wish: Wish) -> Prepared:
+        """Read the task file, and find or name each model's file."""
+        path = wish.prompts or _task_file()
+        rows = read_task_file(path)
+        template = rows[0]["set_template"]
+        if _PLACEHOLDER not in (template or ""):
+            raise BadInput(f"{path}: system_prompt: has no {_PLACEHOLDER} placeholder")
+        tasks = [
+            Task(r["task_id"], r["prompt"], r["task_hash"], reference=r["reference"]) for r in rows
+        ]
+        models, new = with_files(wish)
+        plan = Plan(
+            FAMILY,
+            FAMILY,
+            wish.run_date,
+            path.stem,
+            models,
+            selected(tasks, wish),
+            template,
+            wish.attempts,
+            wish.is_streamed,
+        )
+        model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
+        return Prepared(plan, {"tasks": rows, "models": model_rows}, new)
+
+    def request(self, plan: Plan, cell: Cell) -> Request:
+        """Put the task into the template, as it stands: braces in either mean nothing."""
+        model = cell.model
+        return Request(
+            model.name,
+            (plan.template or _PLACEHOLDER).replace(_PLACEHOLDER, cell.task.prompt),
+            cell.task.task_id,
+            cell.attempt,
+            parameters=model.sampling,
+            thinking_level=model.thinking_level,
+            is_streamed=plan.is_streamed,
+            base_url=model.base_url,
+            price=model.price,
+        )
+
+    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
+        """Take the answer out of the text and judge it, as the original program did.
+
+        The provider is left to the model's file, so that our results stand beside those of
+        logs that only name the file.
+        """
+        parameters = cell.model.parameters
+        row: Row = {
+            "provider": None,
+            "thinking_level": None,
+            "settings": canonical_json(parameters) if parameters else None,
+        }
+        if isinstance(outcome.result, Reply):
+            row["answer"] = extract_answer(utf8(outcome.result.text))
+            row["is_correct"] = is_correct(row["answer"], cell.task.reference or "")
+        return row
+
+
+SUITE = Palindrome()
+
+
+def _task_file() -> Path:
+    own = Path("tasks") / _FILE
+    return own if own.is_file() else TASKS / _FILE
+
+
+def read_task_file(path: Path) -> list[Row]:
+    """Read a task file into rows of table `tasks`.
+
+    Raises:
+        BadInput: it cannot be used; the message says file, line and key.
+    """
+    try:
+        node = parse(path.read_bytes())
+    except (OSError, YamlError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    if not isinstance(node, Mapping):
+        raise BadInput(f"{path}: no task file")
+    rows, violations = task_rows(node, task_set=path.stem)
+    if violations:
+        raise BadInput("\n".join(f"{path}:{v.line}: {v.message}" for v in violations))
+    if not rows:
+        raise BadInput(f"{path}: there is no task in it")
+    return rows
+
+
+def with_files(wish: Wish) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
+    """Give each model its file: one that is there, or `models/<model>-<n>.yaml`, still to be made.
+
+    Gives all models, and those whose files are new.
+    """
+    taken = set(wish.files)
+    models, new = [], []
+    for model in wish.models:
+        if model.path is None:
+            numbered = replace(model, path=_next_path(model.name, taken))
+            taken.add(str(numbered.path))
+            new.append(numbered)
+            models.append(numbered)
+        else:
+            models.append(model)
+    return tuple(models), tuple(new)
+
+
+def _next_path(name: str, taken: Iterable[str]) -> str:
+    """A file without an index counts as the first one, as it does when it is exported."""
+    stem = re.escape(file_stem(name))
+    indices = [
+        int(found[1] or 1)
+        for path in taken
+        if (found := re.fullmatch(rf"{FOLDER}/{stem}(?:-([1-9][0-9]*))?\.yaml", path))
+    ]
+    return f"{FOLDER}/{file_stem(name)}-{max(indices, default=0) + 1}.yaml"

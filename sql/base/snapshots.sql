@@ -1,0 +1,23 @@
+-- The snapshots of the system's resources.
+-- grain: snapshot
+-- invocation: which invocation of the run made it, from 1; counted where it is not recorded
+-- is_latest: of its name; the one that exports write
+-- size_bytes: of the text, which is in lake.resources
+SELECT
+    suite,
+    run_id,
+    name,
+    tag,
+    phase,
+    coalesce(
+        invocation, row_number() OVER (PARTITION BY suite, run_id, name ORDER BY batch, content_id)
+    ) AS invocation,
+    row_number() OVER (
+        PARTITION BY suite, run_id, name ORDER BY invocation DESC, batch DESC, content_id DESC
+    ) = 1 AS is_latest,
+    parsed,
+    octet_length(content) AS size_bytes,
+    content_id AS snapshot_id,
+    file_sha256,
+    batch
+FROM lake.resources

@@ -1,0 +1,10 @@
+-- What a tool-use rate and its interval say of routing subagents to a model, for people.
+-- Tier 1 alone is recommended. The interval tells what more data could change.
+CREATE OR REPLACE MACRO tool_routing(rate, rate_low, rate_high) AS
+    CASE
+        WHEN rate IS NULL THEN NULL
+        WHEN rate >= 0.8 AND rate_low >= 0.8 THEN 'recommended'
+        WHEN rate >= 0.8 THEN 'recommended, more data needed to be sure'
+        WHEN rate_high >= 0.8 THEN 'not recommended, more data could change it'
+        ELSE 'not recommended'
+    END

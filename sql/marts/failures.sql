@@ -1,0 +1,18 @@
+-- The calls that gave no answer, by reason.
+-- grain: run × provider × model × settings × availability status × failure type
+-- example: the text that came in the first such call, shortened
+SELECT
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    availability_status,
+    failure_type,
+    count(*) AS n,
+    arg_min(left(raw_output, 200), seq) AS example
+FROM results
+WHERE (availability_status IS DISTINCT FROM 'ok' OR success IS DISTINCT FROM true)
+    AND duplicate_of IS NULL
+GROUP BY suite, run_id, provider, model, settings, availability_status, failure_type
+ORDER BY suite, run_id, provider, model, settings, n DESC, availability_status, failure_type

@@ -1,0 +1,18 @@
+-- Recorded tools, or verdicts of their use, that the original program's rules do not give.
+-- grain: openclaw result
+-- recorded_tools, recorded_success: the log's own
+-- tools, original_success: what the same rules give on the same text
+SELECT
+    run_id,
+    provider,
+    model,
+    settings,
+    task_id,
+    recorded_tools,
+    tools,
+    recorded_success,
+    original_success,
+    result_id
+FROM tool_checks
+WHERE recorded_tools <> tools OR recorded_success <> original_success
+ORDER BY run_id, seq, result_id

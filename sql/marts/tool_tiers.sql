@@ -1,0 +1,31 @@
+-- The tool-use tier of each model, and whether subagents may be routed to it.
+-- grain: run × provider × model × settings (of openclaw) that has calls to judge by
+-- tier: 1 from 80 % on, 2 from 50 % on, else 3
+-- tier_basis, n_counted, n_used, rate: see tool_use
+-- is_supported: the rate's 95 % interval lies in the tier's range
+-- is_recommended: for subagent routing with full tool access: tier 1 alone
+-- could_be_recommended: the rate is below 80 %, but its interval reaches it
+SELECT
+    run_id,
+    provider,
+    model,
+    settings,
+    tool_tier(rate) AS tier,
+    CASE tool_tier(rate)
+        WHEN 1 THEN 'Tier 1 (Tool-Capable)'
+        WHEN 2 THEN 'Tier 2 (Tool-Capable but Inconsistent)'
+        ELSE 'Tier 3 (Tool-Incapable)'
+    END AS tier_name,
+    tool_tier(rate_low) = tier AND tool_tier(rate_high) = tier AS is_supported,
+    tier = 1 AS is_recommended,
+    tier > 1 AND rate_high >= 0.8 AS could_be_recommended,
+    tool_routing(rate, rate_low, rate_high) AS routing,
+    n_counted,
+    n_used,
+    rate,
+    rate_low,
+    rate_high,
+    tier_basis
+FROM tool_use
+WHERE n_counted > 0
+ORDER BY run_id, tier, rate DESC, provider, model, settings

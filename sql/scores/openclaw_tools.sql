@@ -1,0 +1,12 @@
+-- The tools that openclaw answers invoke, by the original program's five patterns.
+-- grain: openclaw result with a text
+-- materialised
+-- key: suite, run_id, content_id
+-- inputs: openclaw_tool_inputs
+-- tools: lower-cased, each once
+SELECT
+    suite,
+    run_id,
+    content_id,
+    openclaw_tools(raw_output) AS tools
+FROM inputs

@@ -1,0 +1,188 @@
+"""The journal: what was appended is there, whatever happened to the process that wrote it."""
+
+import errno
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from warehouse.batch import Generation
+from warehouse.errors import StoreBusy
+from warehouse.journal import Entry, Journal, claimed, is_running, journal_paths
+from warehouse.jsontext import utf8
+from warehouse.lake import Lake
+from warehouse.masking import Mask, secrets_of_environment, secrets_of_url
+from warehouse.recovery import absorb_journals, pending_journals
+from warehouse.store import Store
+
+ROOT = Path(__file__).resolve().parent.parent
+MOMENT = datetime(2026, 1, 1, 12, 0, 0, 5000, UTC).replace(tzinfo=None)
+RUN = Generation("mine", "r1")
+KEY = "sk-ant-abcdefghijklmnop1234"
+
+
+def result(n, **fields):
+    return Entry("results", {"content_id": f"c{n}", "seq": n, "prompt": f"p{n}", **fields})
+
+
+def stored(folder):
+    store = Store(folder, on_warning=pytest.fail)
+    return store.sql("SELECT seq, prompt FROM results ORDER BY seq").fetchall()
+
+
+def test_a_journal_becomes_the_batch_of_its_name(tmp_path):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([Entry("runs", {"content_id": "run", "origin": "runner"}), result(1)])
+        journal.append([result(2, started_at=MOMENT)])
+        assert pending_journals(tmp_path)[0].n_results == 2
+        assert absorb_journals(Lake(tmp_path)) == []  # it is being written
+        assert Lake(tmp_path).batch_names() == set()
+    assert stored(tmp_path) == [(1, "p1"), (2, "p2")]
+    assert Lake(tmp_path).batch_names() == {journal.name}
+    assert list((tmp_path / "journals").iterdir()) == []
+    (run,) = Store(tmp_path).sql("SELECT run_id, origin, n_results FROM runs").fetchall()
+    assert run == ("r1", "runner", 2)
+
+
+def test_every_column_comes_back(tmp_path):
+    row = {
+        "started_at": MOMENT,
+        "tool_calls": ["df", "du"],
+        "cost_usd": 1,
+        "success": True,
+        "raw_output": "a\ud800\n\x00",
+        "retries": "[]",
+    }
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1, **row)])
+        snapshot = {"content_id": "s", "name": "n", "content": b"\xff\n"}
+        journal.append([Entry("resources", snapshot)])
+    query = f"SELECT {', '.join(row)} FROM lake.results"
+    values = dict(zip(row, Store(tmp_path).sql(query).fetchall()[0], strict=True))
+    assert values == {**row, "raw_output": utf8(row["raw_output"])}
+    assert Store(tmp_path).sql("SELECT content FROM lake.resources").fetchall() == [(b"\xff\n",)]
+
+
+def test_a_line_cut_by_a_kill_never_counted_and_a_bad_one_is_kept(tmp_path):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1)])
+        path = journal.path
+    with path.open("ab") as file:
+        file.write(b'{"table": nonsense}\n{"table": "results", "row": {"conte')
+    assert stored(tmp_path) == [(1, "p1")]
+    (bad,) = Store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
+    assert bad == (3, b'{"table": nonsense}\n')
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_a_journal_that_tells_of_no_run_is_nothing(tmp_path, size):
+    with Journal(tmp_path, RUN) as journal:
+        path = journal.path
+    path.write_bytes(path.read_bytes()[:size])
+    assert absorb_journals(Lake(tmp_path)) == []
+    assert journal_paths(tmp_path) == []
+
+
+def test_a_kill_between_batch_and_removal_doubles_nothing(tmp_path):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1)])
+        path = journal.path
+    kept = path.read_bytes()
+    assert stored(tmp_path) == [(1, "p1")]
+    path.write_bytes(kept)
+    assert stored(tmp_path) == [(1, "p1")]
+    assert journal_paths(tmp_path) == []
+
+
+def test_a_row_written_again_takes_the_place_of_the_first(tmp_path):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1), result(1, prompt="anew")])
+    assert stored(tmp_path) == [(1, "anew")]
+
+
+class FullDisk:
+    """A file on a disk that fills up: so many bytes, and so many more without the reserve."""
+
+    def __init__(self, file, room, reserve, more):
+        self.file, self.room, self.reserve, self.more = file, room, reserve, more
+
+    def write(self, data):
+        room = self.room + (0 if self.reserve.exists() else self.more)
+        if room == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        taken = data[:room]
+        self.room -= len(taken)
+        return self.file.write(taken)
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+
+def test_a_full_disk_still_takes_what_is_under_way(tmp_path):
+    with Journal(tmp_path, RUN, reserve_bytes=1000) as journal:
+        journal.append([result(1)])
+        journal._file = FullDisk(journal._file, 10, journal._reserve, 1000)
+        journal.append([result(2)])
+        assert journal.is_full
+        assert not journal._reserve.exists()
+        journal.append([result(3)])
+        journal._file.room = journal._file.more = 0
+        with pytest.raises(OSError, match="No space"):
+            journal.append([result(4)])
+    assert stored(tmp_path) == [(1, "p1"), (2, "p2"), (3, "p3")]
+
+
+def test_one_process_runs_a_run(tmp_path):
+    with claimed(tmp_path, "mine", "r1"):
+        with pytest.raises(StoreBusy, match=str(os.getpid())), claimed(tmp_path, "mine", "r1"):
+            pass
+        assert is_running(tmp_path, "mine", "r1")
+        assert not is_running(tmp_path, "mine", "r2")
+    assert not is_running(tmp_path, "mine", "r1")
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from warehouse.batch import Generation
+from warehouse.journal import Entry, Journal, claimed
+store, run = Path(sys.argv[1]), Generation("mine", "r1")
+with claimed(store, *run.run), Journal(store, run) as j:
+    for n in range(1, 10**6):
+        j.append([Entry("results", {"content_id": f"c{n}", "seq": n, "prompt": f"p{n}"})])
+        print(n, flush=True)
+"""
+
+
+def test_kill_9_loses_nothing_that_counted(tmp_path):
+    counted = 0
+    for round_ in range(1, 4):
+        with subprocess.Popen(
+            [sys.executable, "-c", _WRITER, tmp_path], stdout=subprocess.PIPE, text=True, cwd=ROOT
+        ) as process:
+            for line in process.stdout:
+                if int(line) >= 5 * round_:
+                    process.kill()
+            counted = max(counted, int(line))
+        assert [seq for seq, _ in stored(tmp_path)][:counted] == list(range(1, counted + 1))
+    assert not is_running(tmp_path, "mine", "r1")
+
+
+def test_no_key_gets_into_a_journal(tmp_path):
+    url = "http://user:hunter22@host/v1?api_key=planted-99&n=1"
+    environment = {"MY_API_KEY": "planted-1234", "PROXY": url, "MONKEY": "planted banana"}
+    mask = Mask([*secrets_of_environment(environment), *secrets_of_url(url)])
+    text = f'echo {KEY} "planted-1234" hunter22 dXNlcjpodW50ZXIyMg== planted-99 planted banana'
+    with Journal(tmp_path, RUN, mask=mask) as journal:
+        journal.append([result(1, raw_output=text, tool_calls=[KEY])])
+        journal.append(
+            [Entry("resources", {"content_id": "s", "name": "n", "content": KEY.encode()})]
+        )
+        written = journal.path.read_text()
+    (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
+    for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
+        assert secret not in written

@@ -1,0 +1,307 @@
+"""Lines of results.jsonl: whatever they hold is kept as it was, or quarantined with its place."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import bring_in, new_store
+
+from exports.openclaw import export_openclaw
+from ingest.numbering import SeenHashes, number
+from ingest.openclaw_fields import FIELDS, KEYS
+from ingest.openclaw_lines import line_reader
+from ingest.openclaw_record import UnreadableLineError, read_record
+
+RECORD = {
+    "record_type": "result",
+    "run_id": "r",
+    "provider": "ollama_openai",
+    "model": "m:1b",
+    "thinking_level": None,
+    "prompt_id": "P0",
+    "prompt_name": "one",
+    "availability_status": "ok",
+    "started_at_ms": 1771027248569,
+    "ended_at_ms": 1771027248669,
+    "e2e_ms": 100,
+    "ttft_ms": None,
+    "success": True,
+    "failure_type": None,
+    "objective_pass": True,
+    "violation": None,
+    "input_tokens": 7,
+    "output_tokens": None,
+    "raw_output": "`free -h` ääni 数\n",
+    "parsed_output": {"words": 2, "text": "a b", "deep": [1, {"x": None}]},
+    "tool_calls": ["free"],
+    "tool_call_count": 1,
+    "tool_use_success": True,
+}
+
+
+def line(**fields):
+    return json.dumps({**RECORD, **fields}, ensure_ascii=False)
+
+
+def event(name="ollama_stop", **fields):
+    return json.dumps({"record_type": "event", "tag": "t_pre", "event": name, **fields})
+
+
+def write(path, *lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(as_bytes(text) + b"\n" for text in lines))
+    return path
+
+
+def as_bytes(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def read(path):
+    with line_reader() as reader:
+        return list(reader.read(path))
+
+
+def results(path):
+    return [row for block in read(path) for row in block.results.to_pylist()]
+
+
+def exported_lines(store, tmp_path, run="r"):
+    export_openclaw(store, tmp_path / "out", run)
+    text = (tmp_path / "out" / "runs" / run / "results.jsonl").read_text("utf-8")
+    return text.splitlines()
+
+
+def test_the_keys_are_the_specifications():
+    assert tuple(RECORD) == KEYS
+
+
+def test_a_line_that_fits_is_taken_by_columns(tmp_path):
+    (row,) = results(write(tmp_path / "r.jsonl", line()))
+    assert row["source"] is row["extra"] is row["record_keys"] is None
+    assert row["raw_output"] == RECORD["raw_output"]
+    assert json.loads(row["parsed_output"]) == RECORD["parsed_output"]
+
+
+texts = st.text(max_size=30) | st.sampled_from(['"', "\\", "\x00", "\x1f", "\x7f", "\u2028", "😀"])
+numbers = st.integers(-(2**70), 2**70) | st.floats()
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+records = st.fixed_dictionaries(
+    {},
+    optional={
+        "raw_output": texts | values,
+        "parsed_output": values,
+        "e2e_ms": numbers | st.integers(-(10**18), 10**18),
+        "started_at_ms": numbers | st.integers(0, 2**43),
+        "success": values,
+        "tool_calls": st.lists(texts, max_size=3) | values,
+        "thinking_level": texts | st.none(),
+        "run_id": texts,
+        "further": values,
+    },
+)
+
+
+@settings(deadline=None)
+@given(st.lists(records, min_size=1, max_size=8), st.booleans())
+def test_both_ways_of_reading_a_line_agree(tmp_path_factory, changes, is_ascii):
+    lines = [json.dumps({**RECORD, **change}, ensure_ascii=is_ascii) for change in changes]
+    path = tmp_path_factory.mktemp("lines") / "r.jsonl"
+    path.write_bytes(b"".join(text.encode("utf-8", "surrogatepass") + b"\n" for text in lines))
+    (block,) = read(path)
+    assert not block.rejects
+    with_care = [read_record(text.encode("utf-8", "surrogatepass")) for text in lines]
+    for fast, careful in zip(block.results.to_pylist(), with_care, strict=True):
+        for field in FIELDS:
+            ours, theirs = fast[field.column], careful.get(field.column)
+            if field.type == "JSON" and ours is not None:
+                ours, theirs = json.loads(ours), json.loads(theirs)
+            assert ours == theirs, field
+        assert (fast["source"] is None) == (careful.get("source") is None)
+        assert fast["content_id"] == careful["content_id"]
+
+
+ODD = {
+    "a float in an integer column": line(e2e_ms=1.9),
+    "a whole float": line(e2e_ms=2.0),
+    "true for a number": line(input_tokens=True),
+    "a number beyond 64 bits": line(e2e_ms=2**80),
+    "NaN": line(parsed_output={"x": float("nan")}),
+    "Infinity": line(e2e_ms=float("inf")),
+    "a lone surrogate": json.dumps({**RECORD, "raw_output": "\ud800"}),
+    "duplicate keys": line()[:-1] + ', "model": "other"}',
+    "duplicate keys inside": line(parsed_output=None).replace(
+        '"parsed_output": null', '"parsed_output": {"a": 1, "a": 2}'
+    ),
+    "a missing key": json.dumps({k: v for k, v in RECORD.items() if k != "violation"}),
+    "a further key": line(cost_usd=0.25),
+    "another order": json.dumps(dict(reversed(RECORD.items()))),
+    "a text for a boolean": line(success="yes"),
+    "a number for a text": line(raw_output=5),
+    "tools that are no list": line(tool_calls="free"),
+    "another spacing": json.dumps(RECORD, separators=(",", ":")),
+    "escapes": json.dumps(RECORD),
+    "a NUL": line(raw_output="a\x00b"),
+    "an unknown provider": line(provider="carrier_pigeon"),
+    "a moment beyond all years": line(started_at_ms=10**17),
+    "nothing but null": json.dumps(dict.fromkeys(RECORD, None) | {"record_type": "result"}),
+    "a number with an exponent": line(parsed_output=0).replace(
+        '"parsed_output": 0', '"parsed_output": 1.60e1'
+    ),
+    "deep nesting": line(parsed_output=[[[[[[1]]]]]]),
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_an_odd_line_comes_back_as_it_was(store, tmp_path, text):
+    bring_in(store, write(tmp_path / "r.jsonl", line(), text))
+    back = exported_lines(store, tmp_path)
+    assert len(back) == 2
+    assert json.dumps(pairs(back[1])) == json.dumps(pairs(text))
+
+
+def pairs(text):
+    """Read JSON with duplicate keys and the order of keys kept."""
+    return json.loads(text, object_pairs_hook=lambda items: [list(item) for item in items])
+
+
+BROKEN = {
+    "cut": line()[:-40],
+    "no JSON": "Traceback (most recent call last):",
+    "a trailing comma": '{"record_type": "result",}',
+    "a leading zero": '{"record_type": "result", "e2e_ms": 01}',
+    "not UTF-8": b'{"record_type": "result", "model": "\xff"}',
+    "a raw surrogate": b'{"record_type": "result", "model": "\xed\xa0\x80"}',
+    "no object": "[1, 2]",
+    "a control character": '{"record_type": "result", "model": "a\x01b"}',
+    "two records on a line": line() + line(),
+    "too deep": '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_line_is_quarantined_with_its_place(store, tmp_path, broken):
+    first, last = line(prompt_id="A"), line(prompt_id="Ö")
+    path = write(tmp_path / "r.jsonl", "", first, broken, last)
+    summary = bring_in(store, path)
+    assert (summary.n_results, summary.n_quarantined) == (2, 1)
+    ((number_, offset, raw),) = store.sql(
+        "SELECT line, byte_offset, raw FROM lake.quarantine"
+    ).fetchall()
+    assert (number_, offset) == (3, 1 + len(as_bytes(first)) + 1)
+    assert raw == as_bytes(broken)
+    assert exported_lines(store, tmp_path) == [first, last]
+
+
+def test_a_broken_line_is_told_without_a_hang_of_messages(store, tmp_path):
+    summary = bring_in(store, write(tmp_path / "r.jsonl", line(), *["x"] * 200))
+    assert summary.n_quarantined == 200
+    assert len(summary.messages) < 60
+    assert store.sql("SELECT count(*) FROM quarantine").fetchall() == [(200,)]
+
+
+def test_line_ends_marks_and_blank_lines_of_other_systems(store, tmp_path):
+    path = tmp_path / "r.jsonl"
+    text = f"\ufeff{line()}\r\n\r\n  \n{line(prompt_id='P1')}"
+    path.write_bytes(text.encode())
+    assert bring_in(store, path).n_results == 2
+    assert exported_lines(store, tmp_path) == [line(), line(prompt_id="P1")]
+
+
+def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
+    lines = [line(prompt_id=f"P{n}", raw_output="ä" * (n * 37 % 1500)) for n in range(50)]
+    lines[20:20] = ["broken", event()]
+    path = write(tmp_path / "r.jsonl", *lines)
+    blocks = read(path)
+    assert len(blocks) > 20
+    rows = [row for block in blocks for row in block.results.to_pylist()]
+    assert [row["task_id"] for row in rows] == [f"P{n}" for n in range(50)]
+    assert [row["line"] for row in rows] == [*range(1, 21), *range(23, 53)]
+    (reject,) = [reject for block in blocks for reject in block.rejects]
+    assert (reject.line, path.read_bytes()[reject.byte_offset :][:6]) == (21, b"broken")
+
+
+def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.openclaw_lines._LONGEST_LINE_BYTES", 5000)
+    path = write(tmp_path / "r.jsonl", line(), line(raw_output="a" * 50_000), line(model="last"))
+    blocks = read(path)
+    rejects = [reject for block in blocks for reject in block.rejects]
+    assert [(reject.line, reject.raw) for reject in rejects] == [(2, None)]
+    rows = [row for block in blocks for row in block.results.to_pylist()]
+    assert [(row["line"], row["model"]) for row in rows] == [(1, "m:1b"), (3, "last")]
+
+
+def test_events_stand_in_their_place_and_belong_to_the_next_result(tmp_path):
+    path = write(
+        tmp_path / "r.jsonl",
+        event("a"),
+        line(run_id="x"),
+        event("b"),
+        event("c"),
+        line(run_id="y"),
+        line(run_id="x"),
+        event("d"),
+    )
+    with line_reader() as reader:
+        parts = list(number(reader.read(path), run_id="x"))
+    events = [(e["event"], e["run_id"], e["seq"]) for part in parts for e in part.events]
+    assert events == [("a", "x", 1), ("b", "y", 1), ("c", "y", 2), ("d", "x", 4)]
+    rows = [row for part in parts for row in part.results.to_pylist()]
+    assert [(row["run_id"], row["seq"]) for row in rows] == [("x", 2), ("y", 3), ("x", 3)]
+
+
+def test_repeated_records_are_numbered_by_their_order(tmp_path):
+    path = write(tmp_path / "r.jsonl", *[line()] * 3, event(), event(), line(prompt_id="P1"))
+    with line_reader() as reader:
+        parts = list(number(reader.read(path), run_id="r"))
+    ids = [row["content_id"] for part in parts for row in part.results.to_pylist()]
+    assert len(set(ids)) == 4
+    assert ids[1:3] == [f"{ids[0]}-2", f"{ids[0]}-3"]
+    (first, second) = [e["content_id"] for part in parts for e in part.events]
+    assert second == f"{first}-2"
+
+
+@given(st.lists(st.lists(st.integers(0, 40), max_size=20), max_size=12))
+def test_seen_hashes_are_a_set(parts):
+    import numpy as np
+
+    seen, known = SeenHashes(), set()
+    for part in parts:
+        expected = []
+        for value in part:
+            expected.append(value in known)
+            known.add(value)
+        assert seen.add(np.array(part, np.uint64)).tolist() == expected
+
+
+def test_unreadable_says_why():
+    with pytest.raises(UnreadableLineError, match="not JSON: Expecting value"):
+        read_record(b"nonsense")
+
+
+def test_keys_are_told_and_masked(store, tmp_path):
+    secret = "sk-" + "a1b2c3d4" * 4
+    path = write(tmp_path / "r.jsonl", line(), line(raw_output=f"bad key {secret}"))
+    other = new_store(tmp_path / "other")
+    assert any("line 2: looks like a key" in text for text in bring_in(other, path).messages)
+    bring_in(store, path, redact=True)
+    assert store.sql("SELECT raw_output FROM results ORDER BY seq").fetchall()[1] == (
+        "bad key (redacted)",
+    )
+    stored = [path.read_bytes() for path in store.lake.path.rglob("*.parquet")]
+    assert not any(secret.encode() in data for data in stored)
+    files = store.sql("SELECT content FROM lake.files").fetchall()
+    assert all(content is None or secret.encode() not in content for (content,) in files)
+
+
+def test_an_empty_log_has_the_tables_columns(tmp_path):
+    assert read(write(tmp_path / "r.jsonl")) == []
+    assert pa.types.is_timestamp(read(write(tmp_path / "r.jsonl", ""))[0].results["ended_at"].type)

@@ -1,0 +1,147 @@
+"""The OpenClaw suite: what it notes of the host, and what it makes of answers."""
+
+import json
+
+import pytest
+from serving import chat, http, serving
+from support import command, new_store
+
+from runners.suites import openclaw_host
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch):
+    """Put executables on a PATH of their own: `host(name="script", …)`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+
+    def write(**scripts):
+        for name, script in scripts.items():
+            program = tmp_path / "bin" / name
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+
+    return write
+
+
+OLLAMA = """
+case "$1" in
+list) printf 'NAME ID SIZE MODIFIED\\nllama3.2:3b a80c4f17acd5 2.0 GB now\\n';;
+ps) printf 'NAME ID\\n'; [ -e stopped ] || printf 'busy:1b x\\nbusy:1b y\\n';;
+stop) : > stopped;;
+esac
+"""
+
+
+def test_inventory_and_snapshot(host):
+    host(ollama=OLLAMA, free="echo 'Mem: 8Gi 2Gi 3Gi 0 1Gi 5Gi'", claude="echo ' 2.1 '",
+         du="printf '4.0G\\t/x\\n'", df="echo '/dev/x 9G 4G 5G 45% /'")  # fmt: skip
+    inventory = openclaw_host.inventory("r1")
+    assert inventory["ollama_models"] == [{"name": "llama3.2:3b", "size": "2.0"}]
+    assert inventory["ollama_store_du"] == "4.0G\t/x"
+    assert inventory["claude_version"] == "2.1"
+    assert openclaw_host.snapshot().decode().splitlines()[:4] == [
+        "# free -h",
+        "Mem: 8Gi 2Gi 3Gi 0 1Gi 5Gi",
+        "",
+        "# df -h /",
+    ]
+
+
+def test_a_missing_program_is_a_recorded_error(host):
+    host()
+    inventory = openclaw_host.inventory("r1")
+    missing = {"error": "[Errno 2] No such file or directory: 'claude'"}
+    assert inventory["claude_version"] == missing
+    assert inventory["ollama_models"] == []
+    text = openclaw_host.snapshot().decode()
+    for name in ("free", "df", "du", "ollama ps"):
+        assert f"({name} failed)" in text
+
+
+def names(events):
+    return [event["event"] for event in events]
+
+
+def test_what_ollama_runs_is_stopped_first(host):
+    host(ollama=OLLAMA)
+    waits = []
+    events = list(openclaw_host.idle_events("t_pre", waits.append))
+    assert names(events) == ["ollama_stop", "ollama_idle_confirmed"]
+    assert list(events[0]) == ["record_type", "tag", "event", "model", "ok", "error"]
+    assert waits == [0.5]
+    assert list(openclaw_host.idle_events("t_pre", waits.append)) == []
+
+
+def test_an_ollama_that_stays_busy_or_fails(host):
+    host(ollama="printf 'NAME ID\\nbusy x\\n'")
+    waits = []
+    events = list(openclaw_host.idle_events("t_pre", waits.append))
+    assert names(events) == ["ollama_stop", "ollama_still_running"]
+    assert waits == [0.5, 1.0, 1.5, 2.0, 2.5]
+    host(ollama="echo no >&2; exit 1")
+    (event,) = openclaw_host.idle_events("t_pre", waits.append)
+    assert (event["event"], event["error"]) == ("ollama_ps_failed", "no")
+
+
+def query(folder, sql):
+    return new_store(folder / "store").sql(sql).fetchall()
+
+
+def test_a_run_with_ollama(host, tmp_path):
+    host(ollama="case $1 in ps) echo NAME;; esac")
+    with serving(http(200, chat("PONG"))) as server:
+        ended = command(tmp_path / "store", "run", "openclaw", "-m", "m:1b", "-m", "n:1b",
+                        "--provider", "ollama_openai", "--base-url", server.base,
+                        "--tasks", "P0,P6,P7")  # fmt: skip
+    assert ended.code == 0, ended.err
+    body = server.requests[0]["body"]
+    assert body["messages"][0]["content"].startswith("You are a helpful assistant.")
+    assert body["temperature"] == 0
+    assert [request["body"]["model"] for request in server.requests] == ["m:1b"] * 3 + ["n:1b"] * 3
+    assert query(
+        tmp_path, "SELECT objective_pass, violation FROM results ORDER BY seq LIMIT 2"
+    ) == [
+        (True, None),
+        (False, "json_parse_error: Expecting value: line 1 column 1 (char 0)"),
+    ]
+    assert query(tmp_path, "SELECT name, invocation FROM lake.resources ORDER BY name") == [
+        (f"resources_ollama_openai__{model}_1b__none_{phase}.txt", 1)
+        for model in ("m", "n")
+        for phase in ("after", "before")
+    ]
+    ((config, inventory),) = query(tmp_path, "SELECT config, inventory FROM runs")
+    assert json.loads(config)["ollama_models"] == ["m:1b", "n:1b"]
+    assert "error" in json.loads(inventory)["claude_version"]
+
+
+def test_missing_things_are_recorded_call_by_call(host, tmp_path, monkeypatch):
+    host()
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_CODEX_MODEL", "gpt-x")
+    ended = command(tmp_path / "store", "run", "openclaw", "--limit", "1")
+    assert ended.code == 0, ended.err
+    assert "OPENAI_API_KEY is not set" in ended.err
+    found = query(
+        tmp_path,
+        "SELECT provider, model, thinking_level, availability_status, failure_type, violation "
+        "FROM results ORDER BY seq",
+    )
+    claude = "claude_code_cli"
+    assert found == [
+        ("openai_responses", "gpt-x", "low", "auth_error", "openai_api_key_missing", None),
+        ("openai_responses", "gpt-x", "high", "auth_error", "openai_api_key_missing", None),
+        (claude, "claude-haiku", None, "skipped_unavailable", "claude_cli_missing", None),
+        (claude, "claude-opus-4.6", None, "skipped_unavailable", "claude_cli_missing", None),
+    ]
+
+
+def test_a_bad_prompt_file_stops_the_run_before_it_starts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    prompts = [{"id": "a", "prompt": "b", "validator": {"type": "guess"}}]
+    (tmp_path / "p.json").write_text(json.dumps(prompts))
+    ended = command(tmp_path / "store", "run", "openclaw", "-m", "m", "--prompts", "p.json")
+    assert ended.code == 2
+    assert "guess" in ended.err
+    assert not (tmp_path / "store" / "lake").exists()

@@ -1,0 +1,333 @@
+"""`evalstore run`, as a user gives it: whole runs in processes of their own."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from serving import chat, http, serving
+from support import ROOT, bring_in, command, new_store
+
+from exports.palindrome import Selection, export_palindrome
+from warehouse.journal import claimed
+
+# litellm and its libraries warn of their own ways.
+pytestmark = pytest.mark.filterwarnings("default")
+KEYS = {
+    "OPENAI_API_KEY": "planted-in-environment-1",
+    "MY_PROXY": "http://me:planted-in-url-2@127.0.0.1:1/?token=planted-in-query-3",
+}
+
+
+@pytest.fixture
+def space(tmp_path, monkeypatch):
+    """A workspace: an empty folder, in which commands are given."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+def start(space, *arguments):
+    """Start a command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "evalstore", *map(str, arguments)],
+        cwd=space,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(space, *arguments, code=0):
+    """Give a command, insist on its exit code, and give what it said on both channels."""
+    ended = command(space / "store", *arguments)
+    assert ended.code == code, ended.err
+    return ended.out, ended.err
+
+
+def run_id_of(err):
+    return err.partition("run ")[2].partition(":")[0]
+
+
+def rows(space, query):
+    return new_store(space / "store").sql(query).fetchall()
+
+
+def suite(space, n, **fields):
+    tasks = [{"id": f"t{i}", "prompt": f"question {i}", "reference": "yes"} for i in range(n)]
+    (space / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks, **fields}))
+    return "mine.json"
+
+
+def server_options(server):
+    return "--provider", "ollama_openai", "--base-url", server.base
+
+
+def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
+    named = ("--model", "example/aurora-2", "--model", "example/kaamos-mini")
+    _, err = run(space, "run", "palindrome", *named, "--provider", "replay")
+    assert "18 of 18 done, 0 failed" in err
+    ours = new_store(space / "store")
+    exported = export_palindrome(ours, space / "out", Selection(with_extras=True))
+    assert not exported.obstacles
+    assert [path.name for path in exported.paths if "logs" in str(path)]
+    theirs = new_store(space / "other")
+    bring_in(theirs, space / "out", ROOT / "tasks")
+    assert not theirs.sql("FROM checks.violations").fetchall()
+    for query in (
+        "SELECT * EXCLUDE (n_runs) FROM leaderboard",
+        "FROM palindrome_accuracy",
+        "FROM palindrome_tasks",
+        "SELECT prompt, model, settings, recorded, computed FROM verdicts ORDER BY ALL",
+    ):
+        left, right = ours.sql(query), theirs.sql(query)
+        assert left.df().to_csv(float_format="%.9g") == right.df().to_csv(float_format="%.9g"), (
+            query
+        )
+
+
+def test_a_new_parameter_set_gets_a_model_file_of_its_own(space):
+    options = ("--provider", "replay", "--limit", 1, "-o", "temperature", "0.3")
+    model = "example/aurora-2"
+    run(space, "run", "palindrome", "--model", model, *options)
+    run(space, "run", "palindrome", "--model", model, *options)
+    (made,) = (space / "models").iterdir()
+    assert made.name == "example-aurora-2-2.yaml"
+    assert "temperature: 0.3" in made.read_text()
+    assert rows(space, "SELECT DISTINCT model_path, settings FROM results") == [
+        ("models/example-aurora-2-2.yaml", "temperature 0.3")
+    ]
+    assert rows(space, "SELECT count(DISTINCT run_id) FROM runs") == [(2,)]
+
+
+def test_braces_in_prompts_and_templates_mean_nothing(space):
+    template = "Say {json: {prompt}} or {}"
+    with serving(http(200, chat("yes"))) as server:
+        file = suite(space, 1, template=template)
+        run(space, "run", file, "--model", "m", *server_options(server))
+    (message,) = server.requests[0]["body"]["messages"]
+    assert message["content"] == "Say {json: question 0} or {}"
+
+
+def test_dry_run_asks_nothing(space):
+    with serving(http(200, chat("yes"))) as server:
+        file = suite(space, 3)
+        where = server_options(server)
+        out, _ = run(space, "run", file, "--model", "m", *where, "--attempts", 2, "--dry-run")
+    assert server.requests == []
+    line = out.splitlines()[2].split()
+    assert line[:5] == ["m", "ollama_openai", "6", "0", "6"]
+    assert rows(space, "FROM runs") == []
+
+
+def test_attempts_are_rows_of_their_own(space):
+    with serving(http(200, chat("yes"))) as server:
+        where = server_options(server)
+        run(space, "run", suite(space, 2), "--model", "m", *where, "--attempts", 3)
+    assert rows(space, "SELECT task_id, attempt FROM results ORDER BY seq") == [
+        (f"t{task}", attempt) for attempt in (1, 2, 3) for task in (0, 1)
+    ]
+    assert len(server.requests) == 6
+
+
+def test_choosing_tasks(space):
+    with serving(http(200, chat("yes"))) as server:
+        where = ("--model", "m", *server_options(server))
+        run(space, "run", suite(space, 9), *where, "--tasks", "t5, 3,t1", "--limit", 2)
+        assert rows(space, "SELECT task_id FROM results ORDER BY seq") == [("t1",), ("t2",)]
+        _, err = run(space, "run", "mine.json", *where, "--tasks", "t5,nine", code=2)
+    assert "no task has the id nine" in err
+
+
+def test_failures_are_asked_again_when_asked_for(space):
+    bad = {"question 1", "question 3"}
+
+    def answer(request):
+        prompt = request["body"]["messages"][-1]["content"]
+        return [http(400, "{}") if prompt in bad else http(200, chat("yes"))]
+
+    with serving(answer) as server:
+        _, err = run(space, "run", suite(space, 5), "--model", "m", *server_options(server))
+        run_id = run_id_of(err)
+        run(space, "run", "--resume", run_id)
+        assert len(server.requests) == 5
+        bad.clear()
+        run(space, "run", "--resume", run_id, "--retry-failed")
+    assert len(server.requests) == 7
+    assert rows(space, "SELECT task_id, success FROM results ORDER BY seq") == [
+        (f"t{i}", True) for i in range(5)
+    ]
+    assert rows(space, "SELECT count(*) FROM lake.results") == [(7,)]
+
+
+def test_a_retry_is_kept_with_its_result(space):
+    answers = iter([http(503, "busy", "Retry-After: 0"), http(200, chat("yes"))])
+    with serving(lambda _request: [next(answers)]) as server:
+        run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
+    ((retries, duration, e2e_ms),) = rows(
+        space, "SELECT retries, duration_seconds, e2e_ms FROM results"
+    )
+    (retry,) = json.loads(retries)
+    assert (retry["failure_type"], retry["said"]) == ("http_503", "busy")
+    assert duration * 1000 >= e2e_ms
+
+
+def test_the_budget_is_the_whole_runs(space):
+    price = {"input": 0.01, "output": 0.01}  # 12 tokens a call: 12 cents
+    (space / "models").mkdir()
+    (space / "models/m.yaml").write_text(f"name: m\noptions: {{max_tokens: 7}}\nprice: {price}\n")
+    with serving(http(200, chat("yes"))) as server:
+        where = ("--model", "m", *server_options(server), "--max-cost-usd")
+        _, err = run(space, "run", suite(space, 20), *where, "0.5", code=1)
+        assert "stopped: the budget is spent" in err
+        n_asked = len(server.requests)
+        assert n_asked == 4
+        resume = ("run", "--resume", run_id_of(err), "--max-cost-usd")
+        run(space, *resume, "0.5", code=1)
+        assert len(server.requests) == n_asked
+        run(space, *resume, "99")
+        assert len(server.requests) == 20
+
+
+def test_a_budget_wants_prices(space):
+    _, err = run(space, "run", suite(space, 1), "--model", "m", "--provider", "ollama_openai",
+                 "--max-cost-usd", 1, code=2)  # fmt: skip
+    assert "the price of m is not known" in err
+
+
+def test_missing_keys_are_noticed_before_the_first_call(space, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    _, err = run(space, "run", suite(space, 1), "-m", "m", "--provider", "openai_responses", code=2)
+    assert "OPENAI_API_KEY is not set" in err
+    assert rows(space, "FROM results") == []
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_answered_and_says_how_to_go_on(space, kind):
+    def answer(_request):
+        if len(server.requests) == 4:
+            process.send_signal(kind)
+            return [0.2, http(200, chat("yes"))]
+        return [http(200, chat("yes"))]
+
+    with serving(answer) as server:
+        process = start(space, "run", suite(space, 9), "--model", "m", *server_options(server))
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert "stopped: interrupted" in err
+        assert rows(space, "SELECT count(*) FROM results WHERE success") == [(4,)]
+        assert f"evalstore run --resume {run_id_of(err)}" in err
+        run(space, "run", "--resume", run_id_of(err))
+    asked = Counter(request["body"]["messages"][0]["content"] for request in server.requests)
+    assert asked == dict.fromkeys((f"question {i}" for i in range(9)), 1)
+
+
+def test_a_second_runner_is_told_and_asks_nothing(space):
+    with serving(http(400, "{}")) as server:
+        _, err = run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
+        run_id = run_id_of(err)
+        with claimed(space / "store", "mine", run_id):
+            _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=2)
+        assert f"run {run_id} is being run by the process with id" in err
+    assert len(server.requests) == 1
+
+
+def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
+    n_cells, kills, random_ = 60, 8, random.Random(23)
+    with serving(lambda _request: [0.01, http(200, chat("yes"))]) as server:
+        first = ("run", suite(space, n_cells), "--model", "m", *server_options(server))
+        arguments = (*first, "--concurrency", 4)
+        for _ in range(kills):
+            before = len(server.requests)
+            goal = before + random_.randint(0, n_cells // kills)
+            process = start(space, *arguments)
+            while len(server.requests) < goal and process.poll() is None:
+                os.sched_yield()
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            runs = rows(space, "SELECT run_id FROM runs")
+            if runs:
+                arguments = ("run", "--resume", runs[0][0], "--concurrency", 4)
+        run(space, *arguments)
+    assert rows(
+        space, "SELECT count(*), count(DISTINCT task_id), bool_and(success) FROM results"
+    ) == [(n_cells, n_cells, True)]
+    # Each kill may have cost the four calls that were under way.
+    assert len(server.requests) <= n_cells + 4 * kills
+
+
+def test_no_key_is_in_any_file_or_output(space):
+    shutil.copytree(ROOT / "models", space / "models")
+    planted = "sk-ant-planted0000000000000000"
+    body = json.dumps({"error": {"message": f"bad key {planted}, {' '.join(KEYS.values())}"}})
+    with serving(http(401, body, f"X-Key: {planted}")) as server:
+        base = server.base.replace("http://", "http://me:planted-in-base-4@")
+        query = "/v1?api_key=planted-in-base-5"
+        for provider in ("openai_responses", "litellm", "ollama_openai"):
+            # litellm's client refuses an address with a password.
+            where = "openai/m", server.base + query if provider == "litellm" else base + query
+            arguments = "--model", where[0], "--base-url", where[1], "--provider", provider
+            said = run(space, "run", suite(space, 2), *arguments)
+            assert "planted" not in "".join(said)
+    assert rows(space, "SELECT count(*) FROM results WHERE failure_type = 'http_401'") == [(6,)]
+    new_store(space / "store").sync(rebuild=True)
+    said = run(space, "sql", "FROM lake.runs SELECT plan", "--format", "csv")
+    assert "planted" not in "".join(said)
+    for path in (space / "store").rglob("*"):
+        assert not path.is_file() or b"planted" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name: m\noptions: {thinking_level: huge}", "x.yaml:2: thinking_level"),
+        ("name: m\noptions: {api_key: abc}", "x.yaml:2: api_key: keys belong into the environment"),
+        ("name: m\n\nprice: {input: free}", "x.yaml:3: price.input"),
+        ("name: [m]", "x.yaml"),
+        ("name: 'm", "x.yaml"),
+    ],
+)
+def test_model_files_are_checked_when_loaded(space, text, problem):
+    (space / "models").mkdir()
+    (space / "models/x.yaml").write_text(text)
+    _, err = run(space, "models", code=2)
+    assert problem in err
+
+
+def test_models_says_what_is_missing(space, monkeypatch):
+    (space / "models").mkdir()
+    files = {"a": "openai_responses", "b": "ollama_openai", "c": "claude_code_cli"}
+    for name, provider in files.items():
+        (space / f"models/{name}.yaml").write_text(f"name: {name}\nprovider: {provider}\n")
+    gone = {"OPENAI_API_KEY": "", "PATH": "", "OLLAMA_OPENAI_BASE": "http://127.0.0.1:9"}
+    for name, value in gone.items():
+        monkeypatch.setenv(name, value)
+    out, _ = run(space, "models", "--format", "jsonl")
+    missing = {line["model"]: line["missing"] for line in map(json.loads, out.splitlines())}
+    assert "OPENAI_API_KEY" in missing["a"]
+    assert "no server" in missing["b"]
+    assert "claude" in missing["c"]
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"tasks": []}, "tasks"),
+        ({"suite": "openclaw", "tasks": [{"prompt": "a"}]}, "suite"),
+        ({"tasks": [{"id": "a"}]}, "tasks[0]: has no prompt"),
+        ({"tasks": [{"prompt": "a", "reference": 1}]}, "tasks[0].reference"),
+        ({"tasks": [{"prompt": "a"}, {"prompt": "a"}]}, "stands twice"),
+        ({"template": "no place", "tasks": [{"prompt": "a"}]}, "template"),
+    ],
+)
+def test_a_suite_is_checked_before_it_runs(space, document, problem):
+    (space / "own.yaml").write_text(json.dumps(document))
+    _, err = run(space, "run", "own.yaml", "--model", "m", "--provider", "replay", code=2)
+    assert problem in err

@@ -1,0 +1,284 @@
+"""The journal of a run: what was answered is on disk here before it counts.
+
+`<store>/journals/<ULID>.jsonl`, one JSON object a line: first the run, then rows of lake tables.
+The journal becomes the batch of the same name: when its run ends, or, where its process was
+killed, by the next command. A lock on the file tells a journal that is being written from one
+that was left behind; a lock on the run keeps a second process from running it too.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import fcntl
+import json
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from warehouse.batch import Generation
+from warehouse.errors import StoreBusy, StoreReadOnly
+from warehouse.hashing import content_hash
+from warehouse.jsontext import utf8
+from warehouse.masking import Mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+    from warehouse.lake import Row
+
+FOLDER = "journals"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row for a table of the lake."""
+
+    table: str
+    row: Row
+
+
+class Journal:
+    """A journal being written. Use it as a context manager: leaving it gives up the lock.
+
+    Attributes:
+        name: its ULID, which becomes the batch's name.
+        path: the file.
+        is_full: whether the disk is full, so that only what is under way can still be recorded.
+    """
+
+    def __init__(
+        self, store: Path, run: Generation, *, mask: Mask | None = None, reserve_bytes: int = 0
+    ) -> None:
+        from ulid import ULID
+
+        self.name = str(ULID())
+        self.path = store / FOLDER / f"{self.name}.jsonl"
+        self.is_full = False
+        self._mask = mask or Mask()
+        self._reserve = self.path.with_suffix(".reserve")
+        self._file = self._created()
+        self._end = 0
+        try:
+            # Room for what is under way when the disk gets full: given up when that happens.
+            _write_zeros(self._reserve, reserve_bytes)
+            self._write(_line({"journal": _VERSION, **_run_document(run)}))
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            self.discard()
+            raise StoreReadOnly(f"{self.path.parent}: {error.strerror}; nothing was run") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._reserve.unlink(missing_ok=True)
+        self._file.close()
+
+    def append(self, entries: Iterable[Entry]) -> None:
+        """Write rows and flush them to disk: when this returns, they are safe.
+
+        Raises:
+            OSError: they could not be written; the journal is as it was.
+        """
+        lines = b"".join(_line(self._document(entry)) for entry in entries)
+        try:
+            self._write(lines)
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT} or self.is_full:
+                raise
+            self.is_full = True
+            self._reserve.unlink(missing_ok=True)
+            self._write(lines)
+
+    def discard(self) -> None:
+        """Remove the journal of a run in which nothing happened."""
+        for path in (self._reserve, self.path):
+            path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _document(self, entry: Entry) -> dict[str, Any]:
+        return {
+            "table": entry.table,
+            "row": {key: _storable(value, self._mask) for key, value in entry.row.items()},
+        }
+
+    def _created(self) -> IO[bytes]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("xb", buffering=0)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"{self.path.parent}: {error.strerror}; the store cannot be written"
+            ) from error
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = 0
+            while written < len(data):
+                written += self._file.write(data[written:]) or 0
+            os.fsync(self._file.fileno())
+        except OSError:
+            # A line half written would swallow the next one.
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), self._end)
+                self._file.seek(self._end)
+            raise
+        self._end += len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJournal:
+    """What a journal holds.
+
+    Attributes:
+        run: the run; None where the process was killed before it could say so.
+        entries: the rows.
+        bad_lines: line number and bytes of lines that cannot be read.
+    """
+
+    run: Generation | None
+    entries: tuple[Entry, ...]
+    bad_lines: tuple[tuple[int, bytes], ...]
+
+
+def read_journal(file: IO[bytes]) -> LeftJournal:
+    """Read a journal. A last line without its end was being written, and never counted."""
+    run, entries, bad = None, [], []
+    for number, line in enumerate(file, start=1):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            document = json.loads(line)
+            if number == 1:
+                run = Generation(*(document[key] for key in _run_document(Generation("", ""))))
+            else:
+                entries.append(Entry(document["table"], document["row"]))
+        except (ValueError, KeyError, TypeError):
+            bad.append((number, line))
+    return LeftJournal(run, tuple(entries), tuple(bad))
+
+
+def journal_paths(store: Path) -> list[Path]:
+    """List the journals, oldest first."""
+    return sorted((store / FOLDER).glob("*.jsonl"))
+
+
+@contextmanager
+def left_behind(path: Path) -> Iterator[IO[bytes] | None]:
+    """Open a journal that nobody writes any more, alone; None where somebody does."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        yield None
+        return
+    with file:
+        yield file if _lock(file) and path.exists() else None
+
+
+@contextmanager
+def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
+    """Keep other processes from running the same run.
+
+    Raises:
+        StoreBusy: another process runs it.
+        StoreReadOnly: the store cannot be written.
+    """
+    path = store / FOLDER / f"{content_hash('run', suite, run_id)}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = _claim(path)
+    except OSError as error:
+        raise StoreReadOnly(f"{path.parent}: {error.strerror}; nothing was run") from error
+    if file is None:
+        with suppress(OSError):
+            holder = path.read_text("ascii").strip()
+        raise StoreBusy(f"run {run_id} is being run by the process with id {holder}: nothing asked")
+    with file:
+        yield
+        path.unlink(missing_ok=True)
+
+
+def is_running(store: Path, suite: str, run_id: str) -> bool:
+    """Tell whether some process runs a run."""
+    try:
+        with claimed(store, suite, run_id):
+            return False
+    except StoreBusy:
+        return True
+
+
+def _claim(path: Path) -> IO[str] | None:
+    while True:
+        file = path.open("a")
+        if not _lock(file):
+            file.close()
+            return None
+        with suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                file.truncate(0)
+                file.write(f"{os.getpid()}\n")
+                file.flush()
+                return file
+        # Whoever held it before has removed the file since we opened it.
+        file.close()
+
+
+def _lock(file: IO[Any]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _run_document(run: Generation) -> dict[str, str | None]:
+    return {
+        "suite": run.suite,
+        "run_id": run.run_id,
+        "generation": run.generation,
+        "parent": run.parent,
+    }
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode() + b"\n"
+
+
+def _storable(value: Any, mask: Mask) -> Any:  # noqa: ANN401 - any column
+    if isinstance(value, str):
+        return mask.text(utf8(value))
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(mask.bytes(value)).decode()
+    if isinstance(value, list):
+        return [_storable(item, mask) for item in value]
+    return value
+
+
+def _write_zeros(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.write(bytes(size))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

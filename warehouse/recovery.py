@@ -1,0 +1,125 @@
+"""Makes batches of the journals of runs: of a run that ended, or whose process was killed."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Any
+
+from warehouse.errors import EvalstoreError
+from warehouse.hashing import content_hash
+from warehouse.journal import journal_paths, left_behind, read_journal
+from warehouse.schemas import BY_NAME, QUARANTINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from warehouse.batch import Generation
+    from warehouse.journal import Entry, LeftJournal
+    from warehouse.lake import Lake, Row
+    from warehouse.schemas import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A journal that is no batch yet: its run is at work, or it could not be taken in.
+
+    Attributes:
+        run: the run; None where it says none yet.
+        n_results: results in it.
+    """
+
+    run: Generation | None
+    n_results: int
+
+
+def absorb_journals(lake: Lake) -> list[str]:
+    """Make a batch of every journal that nobody writes any more; give what went wrong."""
+    problems = []
+    for path in journal_paths(lake.store):
+        try:
+            with left_behind(path) as file:
+                if file is not None:
+                    _absorb(lake, path, file)
+        except (EvalstoreError, OSError) as error:
+            problems.append(f"{path}: its results are safe, but not in the lake yet ({error})")
+    return problems
+
+
+def pending_journals(store: Path) -> list[Pending]:
+    """Say what the journals hold."""
+    pending = []
+    for path in journal_paths(store):
+        with path.open("rb") as file:
+            journal = read_journal(file)
+        n_results = sum(entry.table == "results" for entry in journal.entries)
+        pending.append(Pending(journal.run, n_results))
+    return pending
+
+
+def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
+    # A process that was killed between commit and removal has left both.
+    if path.stem not in lake.batch_names():
+        journal = read_journal(file)
+        if journal.run is not None:
+            _write_batch(lake, path, journal, journal.run)
+    path.with_suffix(".reserve").unlink(missing_ok=True)
+    path.unlink()
+
+
+def _write_batch(lake: Lake, path: Path, journal: LeftJournal, run: Generation) -> None:
+    counts = Counter(entry.table for entry in journal.entries)
+    with lake.write("run", name=path.stem) as writer:
+        for entry in _last_of_each(journal.entries):
+            table = BY_NAME[entry.table]
+            row = _row(table, entry.row)
+            if table.of_run:
+                row |= {"suite": run.suite, "run_id": run.run_id, "generation": run.generation}
+            if table.name == "runs":
+                row |= {"parent_generation": run.parent, "source_rows": counts["results"]}
+            writer.add(table, [row])
+        writer.add(QUARANTINE, [_bad_row(path, *line) for line in journal.bad_lines])
+        writer.commit(generations=[run])
+
+
+def _last_of_each(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """A row that was written again, with the same id, takes the place of the first."""
+    return {(entry.table, entry.row["content_id"]): entry for entry in entries}.values()
+
+
+def _bad_row(path: Path, number: int, line: bytes) -> Row:
+    return {
+        "content_id": content_hash("journal", path.name, number),
+        "path": path.name,
+        "line": number,
+        "raw": line,
+        "reason": "a line of a journal that is no record",
+    }
+
+
+def _row(table: Table, document: dict[str, Any]) -> Row:
+    return {
+        column.name: _FROM_JSON[column.type](document[column.name])
+        for column in table.columns
+        if document.get(column.name) is not None
+    }
+
+
+def _same(value: Any) -> Any:  # noqa: ANN401 - any column
+    return value
+
+
+_FROM_JSON: dict[str, Callable[[Any], Any]] = {
+    "VARCHAR": _same,
+    "JSON": _same,
+    "VARCHAR[]": _same,
+    "BIGINT": _same,
+    "INTEGER": _same,
+    "DOUBLE": float,
+    "BOOLEAN": _same,
+    "TIMESTAMP": datetime.fromisoformat,
+    "BLOB": base64.b64decode,
+}
