@@ -117,4 +117,5 @@ def test_an_empty_column_gives_an_empty_column(connection):
 
 
 def test_each_function_has_a_row_here():
-    assert {udf.name for udf in UDFS} == {"palindrome_answer", "palindrome_correct"}
+    ours = {udf.name for udf in UDFS if udf.name.startswith("palindrome_")}
+    assert ours == {"palindrome_answer", "palindrome_correct"}
