@@ -157,22 +157,40 @@ def artifact_rows(paths: Iterable[Path], root: Path, read: ReadBytes, **columns:
 
 def files_in(folder: Path) -> list[Path]:
     """List the files of a folder, sorted; none where there is no such folder."""
-    return [path for path in _entries(folder) if path.is_file()]
+    return [path for path in _entries(folder) if is_file(path)]
 
 
 def folders_in(folder: Path) -> list[Path]:
     """List the folders in a folder, sorted by name as the benchmark sorts them."""
-    return [path for path in _entries(folder) if path.is_dir()]
+    return [path for path in _entries(folder) if is_folder(path)]
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether a path is a file that may be looked at; one that may not is not there."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder that may be looked at."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _entries(folder: Path) -> list[Path]:
     try:
-        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        entries = [
+            path
+            for path in folder.iterdir()
+            if not path.name.startswith(".") and not path.is_symlink()
+        ]
     except OSError:
         return []
-    return sorted(
-        (path for path in entries if not path.is_symlink()), key=lambda path: utf8(path.name)
-    )
+    return sorted(entries, key=lambda path: utf8(path.name))
 
 
 def is_image(data: bytes) -> bool:

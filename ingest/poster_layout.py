@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.poster_files import files_in, folders_in
+from ingest.poster_files import files_in, folders_in, is_file, is_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,20 +56,20 @@ class Workspace:
     def url_list(self) -> Path | None:
         """The list of the posters' addresses."""
         places = [self.root / name for name in _URL_LISTS] + [self.base / "urls.txt"]
-        return next((place for place in places if place.is_file()), None)
+        return next((place for place in places if is_file(place)), None)
 
     @property
     def prompts(self) -> list[Path]:
         """The prompt files."""
         folders = (self.root / "benchmark" / "prompts", self.base / "prompts")
-        found = next((folder for folder in folders if folder.is_dir()), folders[0])
+        found = next((folder for folder in folders if is_folder(folder)), folders[0])
         return [path for path in files_in(found) if path.suffix == ".txt"]
 
     @property
     def runs(self) -> list[RunFolder]:
         """The runs: each folder in `runs/`, and the workspace itself where it has predictions."""
         runs = [RunFolder(path.name, path) for path in folders_in(self.base / "runs")]
-        if (self.base / "predictions").is_dir():
+        if is_folder(self.base / "predictions"):
             runs.insert(0, RunFolder(self.name, self.base))
         return runs
 
@@ -82,7 +82,7 @@ class Workspace:
     def ledgers(self) -> list[Path]:
         """The ledgers."""
         places = {self.root / _LEDGER, self.base / _LEDGER}
-        return sorted(place for place in places if place.is_file())
+        return sorted(place for place in places if is_file(place))
 
     def relative(self, path: Path) -> str:
         """Write a path as the benchmark records it: relative to the root."""
@@ -101,8 +101,8 @@ def find_workspace(folder: Path) -> Workspace | None:
 
 def is_published(folder: Path) -> bool:
     """Tell whether a folder is a published report, or the report of a run."""
-    return (folder / _REPORT).is_file() and any(
-        (folder / name).is_file() for name in ("run_metadata.json", "meta.json")
+    return is_file(folder / _REPORT) and any(
+        is_file(folder / name) for name in ("run_metadata.json", "meta.json")
     )
 
 
@@ -119,7 +119,8 @@ def is_ledger(path: Path) -> bool:
 
 def _is_base(folder: Path) -> bool:
     manifest = folder / "manifest.json"
-    if not any((folder / name).exists() for name in _PARTS) or not manifest.is_file():
+    parts = (folder / name for name in _PARTS)
+    if not is_file(manifest) or not any(is_folder(part) or is_file(part) for part in parts):
         return False
     try:
         return isinstance(json.loads(manifest.read_bytes()), list)

@@ -14,6 +14,8 @@ from ingest.poster_files import (
     artifact_rows,
     files_in,
     folders_in,
+    is_file,
+    is_folder,
     is_image,
     number,
     read_document,
@@ -48,7 +50,7 @@ _REPORT_TEXTS = {
 
 def is_workspace(path: Path) -> bool:
     """Tell whether a path is a poster workspace, or the `benchmark/` of one."""
-    return path.is_dir() and find_workspace(path) is not None
+    return is_folder(path) and find_workspace(path) is not None
 
 
 def read_workspace(path: Path, read: ReadFile) -> Iterator[Reading]:
@@ -88,7 +90,7 @@ class Seen:
 
     def __call__(self, path: Path) -> bytes | None:
         """Give the bytes of a file; None where it is not there or cannot be read."""
-        if not path.is_file():
+        if not is_file(path):
             return None
         file = self._read(path)
         if file is None:
@@ -193,7 +195,7 @@ def _artifacts(
         rows += artifact_rows([path], root, read, kind="ocr", task_id=poster)
     for folder in (run.folder, run.folder / "report"):
         for name, kind in _REPORT_TEXTS.items():
-            if (folder / name).is_file():
+            if is_file(folder / name):
                 rows += artifact_rows([folder / name], root, read, kind=kind)
     rows += artifact_rows(workspace.prompts, root, read, kind="prompt")
     for row in rows:
