@@ -80,13 +80,12 @@ def _measured(code: str) -> tuple[float, float, float]:
     """Run Python code; give its wall time, its processor time, and its memory in MB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    script = f"{code}\n" if "evalstore" not in code else code
     peak = (
         "import resource, atexit, sys; atexit.register(lambda: print("
         "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, file=sys.stderr))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", peak + script],
+        [sys.executable, "-c", peak + code],
         cwd=_ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -104,8 +103,8 @@ def _check(store: Path, broken: list[int]) -> None:
     import duckdb
 
     (path,) = store.glob("lake/*/quarantine.parquet")
-    lines = duckdb.sql(f"SELECT line FROM '{path}' ORDER BY line").fetchall()
-    print(f"broken lines found: {[n for (n,) in lines] == broken}")
+    lines = duckdb.read_parquet(str(path)).order("line").project("line").fetchall()
+    print(f"broken lines found: {[line for (line,) in lines] == broken}")
 
 
 if __name__ == "__main__":
