@@ -76,5 +76,12 @@ run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_
     app_quality_high AS high, total_cost_usd FROM poster_report"
 run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
 
+say "Run the suites yourself. replay answers from a file: no network, no key, no cost."
+run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
+    --provider replay
+run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
+run 0 evalstore show openclaw_summary --format csv
+run 0 evalstore export openclaw --to "$folder/export"
+
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"
