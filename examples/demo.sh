@@ -76,11 +76,24 @@ run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_
     app_quality_high AS high, total_cost_usd FROM poster_report"
 run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
 
+say "Run folders of another benchmark: verdicts as recorded, beside those that we compute."
+run 0 evalstore import examples/openclaw
+run 0 evalstore sql "SELECT run_id, provider, model, thinking_level, n_total, n_ok, n_success,
+    round(objective_pass_rate, 3) AS pass_rate, p50_ms, tool_tier
+FROM openclaw_summary"
+
+say "Which models may subagents be routed to? Tier 1 alone, and the interval says how sure that is."
+run 0 evalstore sql "SELECT run_id, model, settings, tier, n_used, n_counted,
+    round(rate_low, 3) AS low, round(rate_high, 3) AS high, routing
+FROM tool_tiers"
+
+say "And the run folders back."
+run 0 evalstore export openclaw --run 20260303_140000 --to "$folder/export"
+
 say "Run the suites yourself. replay answers from a file: no network, no key, no cost."
 run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
     --provider replay
 run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
-run 0 evalstore show openclaw_summary --format csv
 run 0 evalstore export openclaw --to "$folder/export"
 
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"

@@ -200,7 +200,8 @@ def _meta(connection: duckdb.DuckDBPyConnection, run: Row, run_id: str) -> Row:
 def _texts(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, bytes]:
     rows = connection.execute(
         "SELECT parse_filename(name), content FROM lake.artifacts "
-        "WHERE suite = 'posters' AND run_id = ? AND kind IN ('report', 'notes') ORDER BY name",
+        "WHERE suite = 'posters' AND run_id = ? AND kind IN ('report', 'notes') "
+        "ORDER BY batch, name",
         [run_id],
     ).fetchall()
     return {name: content for name, content in rows if name in _TEXTS}

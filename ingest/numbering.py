@@ -111,7 +111,7 @@ class _Numbering:
 
     def _told_apart(self, results: pa.Table) -> pa.Table:
         ids = results["content_id"].combine_chunks()
-        again = self._seen.add(_as_numbers("".join(ids.to_pylist())))
+        again = self._seen.add(_as_numbers(_joined(ids)))
         if not again.any():
             return results
         texts = ids.to_pylist()
@@ -141,18 +141,29 @@ class SeenHashes:
 
     def add(self, values: np.ndarray) -> np.ndarray:
         """Add hashes, and tell for each whether it was there before it."""
-        fresh, first = np.unique(values, return_index=True)
-        again = np.ones(len(values), bool)
-        again[first] = False
+        ordered, first, places = np.unique(values, return_index=True, return_inverse=True)
+        is_known = np.zeros(len(ordered), bool)
         for level in self._levels:
-            at = np.minimum(np.searchsorted(level, values), len(level) - 1)
-            again |= level[at] == values
-        if len(fresh):
-            self._levels.append(fresh)
+            at = np.minimum(np.searchsorted(level, ordered), len(level) - 1)
+            is_known |= level[at] == ordered
+        again: np.ndarray = is_known[places]
+        repeated = np.ones(len(values), bool)
+        repeated[first] = False
+        again |= repeated
+        if len(ordered):
+            self._levels.append(ordered)
         while len(self._levels) > 1 and len(self._levels[-2]) < 2 * len(self._levels[-1]):
             small, large = self._levels.pop(), self._levels.pop()
-            self._levels.append(np.union1d(large, small))
+            # Two sorted runs: a stable sort merges them.
+            self._levels.append(np.sort(np.concatenate([large, small]), kind="stable"))
         return again
+
+
+def _joined(ids: pa.StringArray) -> str:
+    """Join hashes of the same length: they lie so in the array already."""
+    start = ids.offset * _HEX_DIGITS
+    text = ids.buffers()[2].slice(start, len(ids) * _HEX_DIGITS).to_pybytes() if len(ids) else b""
+    return text.decode("ascii")
 
 
 def _as_numbers(hexadecimal: str) -> np.ndarray:

@@ -222,13 +222,15 @@ def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
         while chunk := file.read(_BLOCK_BYTES):
-            rest += chunk
-            cut = rest.rfind(b"\n") + 1
+            cut = chunk.rfind(b"\n") + 1
             if cut:
-                yield _RawBlock(rest[:cut], line, offset)
-                line += rest.count(b"\n", 0, cut)
-                offset, rest = offset + cut, rest[cut:]
-            elif len(rest) > _LONGEST_LINE_BYTES:
+                data = rest + chunk[:cut]
+                yield _RawBlock(data, line, offset)
+                line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
+                offset, rest = offset + len(data), chunk[cut:]
+                continue
+            rest += chunk
+            if len(rest) > _LONGEST_LINE_BYTES:
                 reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
                 yield _RawBlock(b"", line, offset, Reject(reason, line, offset))
                 skipped = len(rest) + _skip_line(file)

@@ -51,8 +51,11 @@ class PathReader:
 
 
 def path_reader(path: Path) -> PathReader | None:
-    """Find the reader that claims a path."""
-    return next((reader for reader in PATH_READERS if reader.claims(path)), None)
+    """Find the reader that claims a path; none does where it may not be looked at."""
+    try:
+        return next((reader for reader in PATH_READERS if reader.claims(path)), None)
+    except OSError:
+        return None
 
 
 def read_file(file: SourceFile) -> Reading:

@@ -91,6 +91,7 @@ def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
 
     A run may have been made with several templates, each in a file of its own: only rows of the
     same template are missed. But a call that is known under another template is no new call.
+    A failed try that is gone is not missed: a later one took its place.
     """
     ids = {row["content_id"] for row in rows}
     templates = {row.get("template_hash") for row in rows}
@@ -99,7 +100,7 @@ def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
     n_missing = sum(
         known_row.template_hash in templates or known_row.call in calls
         for content_id, known_row in content.rows.items()
-        if content_id not in ids
+        if content_id not in ids and not known_row.is_failure
     )
     return n_missing, len(new)
 

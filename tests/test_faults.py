@@ -95,7 +95,6 @@ while True:
 def test_killed_at_every_deed_of_an_import(store, tmp_path):
     logs = tmp_path / "logs"
     write_log(logs / "a.yaml")
-    (logs / "b.yaml").write_text("broken: [")
     whole = new_store(tmp_path / "whole")
     bring_in(whole, logs)
     done = subprocess.run(

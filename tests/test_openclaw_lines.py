@@ -294,7 +294,7 @@ def test_keys_are_told_and_masked(store, tmp_path):
     assert any("line 2: looks like a key" in text for text in bring_in(other, path).messages)
     bring_in(store, path, redact=True)
     assert store.sql("SELECT raw_output FROM results ORDER BY seq").fetchall()[1] == (
-        "bad key [redacted]",
+        "bad key (redacted)",
     )
     stored = [path.read_bytes() for path in store.lake.path.rglob("*.parquet")]
     assert not any(secret.encode() in data for data in stored)

@@ -116,5 +116,8 @@ def test_an_empty_column_gives_an_empty_column(connection):
     )
 
 
-def test_each_function_has_a_row_here():
-    assert {udf.name for udf in UDFS} == {"palindrome_answer", "palindrome_correct"}
+def test_each_function_of_the_suite_is_tested_here():
+    assert {udf.name for udf in UDFS if udf.name.startswith("palindrome_")} == {
+        "palindrome_answer",
+        "palindrome_correct",
+    }

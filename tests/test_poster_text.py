@@ -2,7 +2,7 @@ import math
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from poster_cases import needs_cases, read_cases
 
@@ -78,6 +78,7 @@ texts = st.text("กขab ", max_size=12) | st.builds(
 )
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_likeness_is_difflibs(gold: str, prediction: str) -> None:
     if gold and prediction:

@@ -295,3 +295,45 @@ def test_image_with_a_text_files_name_stays_out(tmp_path):
     run(tmp_path / "store", "import", tours)
     for path in (tmp_path / "store").rglob("*"):
         assert path.is_dir() or b"secret" not in path.read_bytes()
+
+
+def test_corrected_ground_truth_and_a_later_exclusion_count_when_imported_again(samples, tmp_path):
+    before = rows(samples, "SELECT model, app_quality_score FROM poster_report")
+    base = tmp_path / "tours" / "benchmark"
+    silver = base / "ground_truth" / "b199ea2fec3d.json"
+    silver.write_text(silver.read_text("utf-8").replace("ตลาดเก่าท่าเรือใหญ่", "ตลาดเก่าท่าเรือ"), "utf-8")
+    run(samples.path, "import", tmp_path / "tours")
+    after = rows(samples, "SELECT model, app_quality_score FROM poster_report")
+    assert after[1]["app_quality_score"] > before[1]["app_quality_score"]
+    manifest = read(base / "manifest.json")
+    manifest[0]["exclusion"] = "not_tour"
+    (base / "manifest.json").write_text(json.dumps(manifest))
+    run(samples.path, "import", tmp_path / "tours")
+    (found,) = rows(samples, "FROM poster_runs")
+    assert (found["n_excluded"], found["ground_truth_available"]) == (2, 4)
+    assert {row["reason"] for row in rows(samples, "FROM poster_exclusions")} >= {"not_tour"}
+
+
+def test_workspace_that_went_on_adds_what_is_new(samples, tmp_path):
+    base = tmp_path / "tours" / "benchmark"
+    folder = base / "runs" / SAMPLE_RUN / "predictions" / "openrouter-example_vision-small_free"
+    (refused,) = folder.glob("*.error.json")
+    poster = refused.name.partition(".")[0]
+    refused.unlink()
+    shutil.copy(base / "ground_truth" / f"{poster}.json", folder)
+    (base / "prompts" / "predict.txt").write_text("another prompt")
+    assert "1 grown" in run(samples.path, "import", tmp_path / "tours")
+    query = "FROM poster_scores WHERE model = $model AND task_id = $poster"
+    (row,) = rows(samples, query, model=folder.name, poster=poster)
+    assert (row["output_state"], row["app_quality"]) == ("object", 100.0)
+
+
+def test_prediction_that_changed_is_refused_and_replaces_where_asked(samples, tmp_path):
+    base = tmp_path / "tours" / "benchmark" / "runs" / SAMPLE_RUN / "predictions"
+    (base / "openrouter-example_vision-large" / "b199ea2fec3d.json").write_text("{}")
+    assert "conflicts" in run(samples.path, "import", tmp_path / "tours", code=2)
+    run(samples.path, "import", tmp_path / "tours", "--replace")
+    query = "FROM poster_scores WHERE task_id = 'b199ea2fec3d' AND model LIKE '%large'"
+    (row,) = rows(samples, query)
+    assert row["parse_ok"]
+    assert not row["schema_valid"]

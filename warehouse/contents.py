@@ -30,23 +30,32 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake, Row
 
 # What a source of a run must not lack where it brings something new. Of a run's other tables
-# more may come at any time: another header, another snapshot.
-COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS, ARTIFACTS)
-ADDED: tuple[Table, ...] = (RUNS, RESOURCES)
+# more may come at any time: another header, another snapshot, a report written anew.
+COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS)
+ADDED: tuple[Table, ...] = (RUNS, RESOURCES, ARTIFACTS)
 
 _KEY = ("suite", "run_id", "content_id")
-_KNOWN_COLUMNS = ("seq", "template_hash", "started_at", "prompt", "answer", "duration_seconds")
+_CALL_COLUMNS = ("started_at", "prompt", "answer", "duration_seconds")
+_KNOWN_COLUMNS = ("seq", "template_hash", "output_state", "overall_score", *_CALL_COLUMNS)
 
 Call = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A row that the lake has: its place in the source, its template, the call itself."""
+    """A row that the lake has.
+
+    Attributes:
+        seq: its place in the source.
+        template_hash: of its prompt template.
+        call: the call itself.
+        is_failure: nothing usable came of it, so that a source may have another try in its place.
+    """
 
     seq: int
     template_hash: str | None
     call: Call
+    is_failure: bool
 
 
 @dataclass(slots=True)
@@ -72,8 +81,10 @@ class RunContent:
 
 def known(row: Row) -> Known:
     """Give what is compared of a row."""
-    seq, template_hash, *call = (row.get(column) for column in _KNOWN_COLUMNS)
-    return Known(seq or 0, template_hash, tuple(call))
+    call = tuple(row.get(column) for column in _CALL_COLUMNS)
+    is_unjudged = "overall_score" in row and row["overall_score"] is None
+    is_failure = is_unjudged or row.get("output_state") == "missing"
+    return Known(row.get("seq") or 0, row.get("template_hash"), call, is_failure)
 
 
 def read_contents(
@@ -143,10 +154,12 @@ class _Held:
             for batch in self._batches
             if table.name in batch.files
         ]
-        source = "read_parquet($paths, union_by_name = true)"
-        if not paths:
-            nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
-            source = f"(SELECT {nulls} WHERE len($paths::VARCHAR[]) > 0)"
+        # Batches may be older than a column, or the table may not be in any of them.
+        nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
+        source = f"(SELECT {nulls} WHERE len($paths::VARCHAR[]) < 0)"
+        if paths:
+            rows = "FROM read_parquet($paths, union_by_name = true)"
+            source = f"({rows} UNION ALL BY NAME {source})"
         current = self.generations.values()
         return connection.sql(
             f"""

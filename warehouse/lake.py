@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 ROWS_PER_GROUP = 100_000
+# To look for repetitions in them costs time and finds none.
+_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"}
 
 Row = dict[str, Any]
 
@@ -258,7 +260,10 @@ class BatchWriter:
 
         if table.name not in self._writers:
             self._writers[table.name] = pq.ParquetWriter(
-                self.path(table), arrow_schema(table), compression="zstd"
+                self.path(table),
+                arrow_schema(table),
+                compression="zstd",
+                use_dictionary=[n for n in table.column_names if n not in _SELDOM_REPEATED],
             )
         return self._writers[table.name]
 

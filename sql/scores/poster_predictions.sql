@@ -1,4 +1,4 @@
--- The prediction that counts of each model for each poster: the last one that was made.
+-- The prediction that counts of each model for each poster: the last one that came of a try.
 -- grain: posters run × model × poster
 -- prediction: JSON text; NULL where there is none
 WITH stood_in_for AS (
@@ -25,5 +25,10 @@ ANTI JOIN stood_in_for USING (run_id, content_id)
 WHERE calls.suite = 'posters' AND calls.model IS NOT NULL AND calls.task_id IS NOT NULL
 QUALIFY row_number() OVER (
     PARTITION BY calls.run_id, calls.model, calls.task_id
-    ORDER BY calls.attempt DESC NULLS LAST, calls.seq DESC, calls.content_id
+    ORDER BY
+        calls.output_state = 'missing' NULLS FIRST,
+        calls.attempt DESC NULLS LAST,
+        calls.batch DESC,
+        calls.seq DESC,
+        calls.content_id
 ) = 1
