@@ -90,5 +90,11 @@ FROM tool_tiers"
 say "And the run folders back."
 run 0 evalstore export openclaw --run 20260303_140000 --to "$folder/export"
 
+say "Run the suites yourself. replay answers from a file: no network, no key, no cost."
+run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
+    --provider replay
+run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
+run 0 evalstore export openclaw --to "$folder/export"
+
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"

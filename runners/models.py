@@ -182,10 +182,10 @@ def _named(name: str, models: Sequence[Model], options: dict[str, Any] | None) -
         return fitting[:1] or same_name[:1] or [Model(name, "litellm")]
     if len(same_name) > 1:
         same_name = [model for model in same_name if not model.parameters] or same_name
-    if len(same_name) > 1:
+    if len({repr(replace(model, path=None)) for model in same_name}) > 1:
         paths = ", ".join(str(model.path) for model in same_name)
         raise BadInput(f"{name}: has several model files ({paths}): name one of them")
-    return same_name or [Model(name, "litellm")]
+    return same_name[:1] or [Model(name, "litellm")]
 
 
 def _model(row: Row) -> tuple[Model, list[Violation]]:

@@ -44,6 +44,7 @@ class Litellm:
 
     def __init__(self) -> None:
         self._module: Any = None
+        self._known: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def missing(self, model: str, base_url: str | None) -> str | None:
         """Say which keys are missing, or that litellm does not know the model's provider."""
@@ -69,8 +70,8 @@ class Litellm:
         litellm = self._litellm()
         sent: dict[str, Any] = {}
         try:
-            sent = self._sent(request, self._wanted(request))
-            arguments = self._arguments(request)
+            wanted, sent = self._translated(request)
+            arguments = self._arguments(request, wanted)
             if request.is_streamed:
                 reply = await self._streamed(request, arguments, sent)
             else:
@@ -101,14 +102,22 @@ class Litellm:
             self._module = litellm
         return self._module
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
+    def _translated(self, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Give what is wanted of a call and what of it is sent: worked out once for a model."""
+        key = repr(replace(request, prompt="", task_id="", attempt=1, images=()))
+        if key not in self._known:
+            wanted = self._wanted(request)
+            self._known[key] = wanted, self._sent(request, wanted)
+        return self._known[key]
+
+    def _arguments(self, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": _content(request)}]
         if request.system is not None:
             messages.insert(0, {"role": "system", "content": request.system})
         arguments = {
             "model": request.model,
             "messages": messages,
-            **self._wanted(request),
+            **wanted,
             "drop_params": True,
             # Retries are ours: each is counted, and none hides in a latency.
             "num_retries": 0,

@@ -1,0 +1,160 @@
+"""2,000 calls at concurrency 200: our runner against bare `litellm.acompletion`, in one process.
+
+    python -m bench.runner_throughput [CALLS] [CONCURRENCY]
+
+A server in a process of its own answers on loopback. Both sides call it alternately, so that
+whatever else the machine does befalls both; the best round of each counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from runners.calls import Request
+from runners.engine import Engine, Job, Settings
+from runners.models import Model
+from runners.plan import Cell, Plan, Task
+from runners.providers import make_provider
+from runners.recording import Place, Recorder, result_row
+from warehouse.batch import Generation
+from warehouse.journal import Entry, Journal
+
+ROUNDS = 3
+# Calls per second, and per second of this process's CPU: the latter hardly minds a busy machine.
+Rates = tuple[float, float]
+_REPLY = {
+    "id": "x",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    ],
+    "usage": {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12},
+}
+
+
+async def serve() -> None:
+    """Answer every request after 50 ms, on connections that stay open."""
+    body = json.dumps(_REPLY).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                request = await reader.readuntil(b"\r\n\r\n")
+                length = next(
+                    int(line.partition(b":")[2])
+                    for line in request.split(b"\r\n")
+                    if line.lower().startswith(b"content-length")
+                )
+                await reader.readexactly(length)
+                await asyncio.sleep(0.05)
+                writer.write(head % len(body) + body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+async def bare(base: str, calls: int, concurrency: int) -> Rates:
+    """Make the calls with nothing around them; give the rates."""
+    import litellm
+
+    left = iter(range(calls))
+
+    async def work() -> None:
+        for _ in left:
+            await litellm.acompletion(
+                model="openai/m",
+                messages=[{"role": "user", "content": "question"}],
+                api_base=base,
+                drop_params=True,
+                num_retries=0,
+                max_retries=0,
+            )
+
+    began = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(work() for _ in range(concurrency)))
+    return _rates(calls, began)
+
+
+async def ours(base: str, calls: int, concurrency: int, store: Path, provider: object) -> Rates:
+    """Make them through the engine, each on disk before it counts."""
+    model = Model("openai/m", "litellm", base_url=base)
+    plan = Plan("bench", "own", "2026-01-01", "bench", (model,), (), None)
+    with Journal(store, Generation("bench", "r"), reserve_bytes=1 << 20) as journal:
+        recorder = Recorder(journal)
+        place = Place("bench", "r", journal.name)
+
+        async def record(cell: Cell, outcome: object) -> None:
+            await recorder.add([Entry("results", result_row(plan, place, cell, outcome))])
+
+        engine = Engine(Settings(concurrency=concurrency), record)
+        cells = (Cell(model, Task(f"t{n}", "question"), 1, n) for n in range(1, calls + 1))
+        jobs = [Job(c, provider, Request(model.name, "question", base_url=base)) for c in cells]
+        began = time.perf_counter(), time.process_time()
+        await engine.run(jobs)
+        rates = _rates(calls, began)
+        await recorder.finish()
+    return rates
+
+
+async def main(calls: int, concurrency: int, base: str) -> None:
+    """Measure both, and what the process holds afterwards."""
+    provider = make_provider("litellm")
+    provider.missing("openai/m", base)
+    store = Path(tempfile.mkdtemp())
+    await bare(base, concurrency, concurrency)
+    await ours(base, concurrency, concurrency, store, provider)
+    files = _open_files()
+    rates: dict[str, list[Rates]] = {"bare": [], "ours": []}
+    for number in range(1, ROUNDS + 1):
+        rates["bare"].append(await bare(base, calls, concurrency))
+        rates["ours"].append(await ours(base, calls, concurrency, store, provider))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        last = {side: "{:.0f}/s, {:.0f}/s of CPU".format(*r[-1]) for side, r in rates.items()}
+        print(f"round {number}: {last}, peak memory {peak:.0f} MiB")
+    await provider.close()
+    await asyncio.sleep(0.5)
+    for at, what in enumerate(("time", "CPU")):
+        best = {side: max(rate[at] for rate in values) for side, values in rates.items()}
+        print(f"ours / bare, best rounds, by {what}: {best['ours'] / best['bare']:.2f}")
+    print(f"file descriptors: {files} before, {_open_files()} after")
+
+
+def _rates(calls: int, began: tuple[float, float]) -> Rates:
+    return calls / (time.perf_counter() - began[0]), calls / (time.process_time() - began[1])
+
+
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--serve"]:
+        asyncio.run(serve())
+    else:
+        os.environ["OPENAI_API_KEY"] = "none"
+        numbers = [int(text) for text in sys.argv[1:]] or [2000, 200]
+        with subprocess.Popen(
+            [sys.executable, "-m", "bench.runner_throughput", "--serve"],
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as server:
+            port = server.stdout.readline().strip() if server.stdout else ""
+            try:
+                asyncio.run(main(*numbers, f"http://127.0.0.1:{port}"))
+            finally:
+                server.terminate()
