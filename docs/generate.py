@@ -16,9 +16,10 @@ from evalstore import _cli
 from warehouse.schemas import BY_NAME, TABLES
 from warehouse.sqlfiles import shipped_sql
 from warehouse.store import Store
+from warehouse.udfs import UDFS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from warehouse.schemas import Table
     from warehouse.sqlfiles import SqlFile
@@ -39,6 +40,10 @@ _CHECKS = "Rows that somebody should look at. They live in schema `checks`."
 _SCORES = """
 What Python computes, kept in tables of schema `scores`, so that any DuckDB client can read it.
 The marts are built on them.
+"""
+_SCORERS = """
+The scoring functions are Python. evalstore has them in every query; other clients find what they
+gave in the score tables.
 """
 _LAKE = """
 `<store>/lake/<batch>/<table>.parquet`, for any Parquet tool. Times are UTC; `JSON` is text that
@@ -127,7 +132,21 @@ def _header(view: str) -> dict[str, str]:
 
 def _functions() -> str:
     rows = [(f"`{file.name}`", file.purpose) for file in shipped_sql() if file.is_function]
-    return _table(rows, ("function", "what it gives"))
+    in_python = [
+        (f"`{udf.name}({', '.join(udf.parameters)})`", f"`{udf.returns}`", _first_line(udf.batch))
+        for udf in UDFS
+    ]
+    return "\n\n".join(
+        (
+            _table(rows, ("function", "what it gives")),
+            _SCORERS.strip(),
+            _table(in_python, ("function", "gives", "what it does")),
+        )
+    )
+
+
+def _first_line(function: Callable[..., object]) -> str:
+    return (function.__doc__ or "").partition("\n")[0].replace("``", "`")
 
 
 def _lake_table(table: Table) -> str:
