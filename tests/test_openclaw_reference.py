@@ -6,6 +6,7 @@ import math
 import pytest
 from openclaw_cases import FOLDER, read_cases
 from support import bring_in, digests, new_store
+from test_validators import has_rule_beyond_the_original
 
 from exports.openclaw import export_openclaw
 from warehouse.connection import open_in_memory
@@ -185,3 +186,49 @@ def test_tiers_in_sql_agree_with_the_original(store):
         {"rates": rates},
     ).fetchall()
     assert [(rate, tier(rate)) for rate, _ in rows] == rows
+
+
+def test_tools_in_sql_are_the_originals(store):
+    cases = [
+        case for case in read_cases("tools") if "raises" not in case and storable(case["output"])
+    ]
+    rows = store.sql(
+        "SELECT openclaw_tools(output) FROM (SELECT unnest($outputs::VARCHAR[]) AS output)",
+        {"outputs": [case["output"] for case in cases]},
+    ).fetchall()
+    assert [tools for (tools,) in rows] == [case["tool_calls"] for case in cases]
+
+
+def test_verdicts_in_sql_are_the_originals(store):
+    cases = [
+        case
+        for case in read_cases("validators")
+        if "raises" not in case
+        and storable(case["output"])
+        and storable(case["violation"] or "")
+        and not has_rule_beyond_the_original(case["validator"])
+    ]
+    rows = store.sql(
+        """
+        SELECT verdict.objective_pass, verdict.violation
+        FROM (
+            SELECT openclaw_verdict(output, validator) AS verdict
+            FROM (SELECT unnest($outputs) AS output, unnest($validators) AS validator)
+        )
+        """,
+        {
+            "outputs": [case["output"] for case in cases],
+            "validators": [json.dumps(case["validator"]) for case in cases],
+        },
+    ).fetchall()
+    wrong = [
+        case["id"]
+        for case, row in zip(cases, rows, strict=True)
+        if row != (case["objective_pass"], case["violation"])
+    ]
+    assert not wrong
+
+
+def storable(text):
+    """Tell whether a column can hold a text: it is there, and has no lone surrogate."""
+    return text is not None and text == text.encode("utf-8", "replace").decode()
