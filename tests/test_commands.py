@@ -383,7 +383,7 @@ def test_only_the_command_layer_prints():
 def test_commands_stand_in_the_layer_for_commands():
     for _, place, text in evalstore._COMMANDS:
         module = place.partition(":")[0]
-        assert module.split(".")[-1] == "command" or module.startswith("warehouse.commands.")
+        assert module.endswith("command") or module.startswith("warehouse.commands.")
         assert text.endswith((".", "…"))
 
 
