@@ -207,6 +207,32 @@ def test_functions_are_known_to_sql_by_name(samples):
     ]
 
 
+def test_functions_give_reasons_instead_of_errors(samples):
+    query = """
+        SELECT poster_score('{', '{}').reason AS reason, poster_score(NULL, '{}') AS no_gold,
+            poster_pairs('{"events": [{"date": "x"}]}', 'cut')[1].similarity AS unmatched,
+            schema_valid('cut') AS valid, string_score('Hall', 'hall ') AS likeness,
+            bootstrap_difference([2.0], [1.0]).mean AS difference,
+            paired_difference([2.0], []).reason AS unpaired,
+            len(bootstrap_pairs([[1.0], [2.0], [3.0]])) AS n_pairs,
+            population_std([1.0, 3.0]) AS std,
+            annotation_agreement('{"artist_name": "A"}', '{}').differences[1].field AS field
+    """
+    (row,) = rows(samples, query)
+    assert row.pop("reason").startswith("gold: JSONDecodeError")
+    assert row.pop("unpaired")
+    assert row == {
+        "no_gold": None,
+        "unmatched": 0.0,
+        "valid": False,
+        "likeness": 1.0,
+        "difference": 1.0,
+        "n_pairs": 3,
+        "std": 1.0,
+        "field": "artist_name",
+    }
+
+
 def test_layout_under_benchmark_with_exclusion(samples):
     (found,) = rows(samples, "FROM poster_runs")
     assert (found["task_set"], found["posters_manifest_ok"], found["n_excluded"]) == ("tours", 6, 1)

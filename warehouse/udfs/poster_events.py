@@ -36,7 +36,7 @@ def explain(gold: object, prediction: object) -> list[Row]:
 
 
 def explain_batch(golds: Texts, predictions: Texts) -> list[list[Row] | None]:
-    """Apply `explain` to columns of JSON text; what cannot be read gives no events."""
+    """Apply `explain` to columns of JSON text; a prediction that cannot be read has no events."""
     return [
         None if gold is None else _explained(gold, text)
         for gold, text in zip(golds, predictions, strict=True)
@@ -45,9 +45,16 @@ def explain_batch(golds: Texts, predictions: Texts) -> list[list[Row] | None]:
 
 def _explained(gold: str, prediction: str | None) -> list[Row]:
     try:
-        return explain(parse_json(gold), None if prediction is None else parse_json(prediction))
+        return explain(parse_json(gold), _readable(prediction))
     except (ValueError, RecursionError) as error:
         return [{**_NO_FIELDS, "assignment": reason_of(error)}]
+
+
+def _readable(text: str | None) -> object:
+    try:
+        return None if text is None else parse_json(text)
+    except ValueError:
+        return None
 
 
 def _assignment(pairs: EventPairs, name: str, terms: Terms) -> Iterator[Row]:

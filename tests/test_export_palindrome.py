@@ -1,0 +1,197 @@
+"""Exported palindrome logs: every rule of the specification, and the same bytes again."""
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from support import (
+    PALINDROME,
+    bring_in,
+    command,
+    independent,
+    needs_reference,
+    new_store,
+    task,
+    write_log,
+)
+
+from exports.palindrome import Selection, export_palindrome
+from warehouse.errors import BadInput
+
+
+def export(store, folder, **selection):
+    return export_palindrome(store, Path(folder), Selection(**selection))
+
+
+def files_in(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def check_rules(folder):
+    """Every rule of the specification, as it stands there."""
+    logs = sorted((folder / "benchmark_logs").glob("*"))
+    for path in logs:
+        text = path.read_text("utf-8")
+        log = independent(text)
+        assert log == yaml.safe_load(text), "YAML 1.1 and 1.2 readers differ"
+        assert list(log) == ["date", "model", "prompt_template", "tasks"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", log["date"])
+        assert date.fromisoformat(log["date"])
+        model = re.fullmatch(r"models/([^/]+)-([1-9]\d*)\.yaml", log["model"])
+        assert model
+        assert (folder / log["model"]).is_file()
+        name = re.escape(f"{log['date']}-{model[1]}")
+        assert re.fullmatch(rf"{name}(-\d+)*\.yaml", path.name)
+        assert "{prompt}" in log["prompt_template"]
+        for record in log["tasks"]:
+            assert list(record) == ["prompt", "answer", "is_correct", "duration_seconds"]
+            types = [type(value) for value in record.values()]
+            assert types == [str, str, bool, float]
+    for path in (folder / "models").glob("*"):
+        document = independent(path.read_text("utf-8"))
+        mapped = document["name"].replace("/", "-")
+        assert re.fullmatch(rf"{re.escape(mapped)}-[1-9]\d*\.yaml", path.name)
+    return logs
+
+
+def check_again(tmp_path, store, **selection):
+    """Import the export into an empty store, export again: the same bytes."""
+    export(store, tmp_path / "first", **selection)
+    second = new_store(tmp_path / "again")
+    bring_in(second, tmp_path / "first")
+    export(second, tmp_path / "second", **selection)
+    assert files_in(tmp_path / "first") == files_in(tmp_path / "second")
+
+
+@pytest.mark.parametrize("with_extras", [False, True])
+def test_examples_export_to_the_same_bytes_again(examples, tmp_path, with_extras):
+    check_again(tmp_path, examples, with_extras=with_extras)
+    if not with_extras:
+        assert len(check_rules(tmp_path / "first")) == 15  # 16 less the one without {prompt}
+
+
+@needs_reference
+def test_reference_logs_export_to_the_same_bytes_again(store, tmp_path):
+    bring_in(store, PALINDROME / "benchmark_logs", PALINDROME / "models" / "head")
+    check_again(tmp_path, store)
+    assert len(check_rules(tmp_path / "first")) == len(
+        list((PALINDROME / "benchmark_logs").iterdir())
+    )
+
+
+@needs_reference
+@pytest.mark.parametrize("part", range(4))
+def test_each_older_log_exports_to_the_same_bytes_again(tmp_path, part):
+    for n, path in enumerate(sorted((PALINDROME / "older_logs").iterdir())[part::4]):
+        older = new_store(tmp_path / str(n) / "store")
+        bring_in(older, path)
+        check_again(tmp_path / str(n), older)
+        assert len(check_rules(tmp_path / str(n) / "first")) == 1
+
+
+# A log holds no raw control characters: YAML refuses them.
+TEXT = st.text(
+    st.characters(exclude_categories=["Cs", "Cc", "Cn", "Zl", "Zp"], exclude_characters="\ufeff")
+    | st.sampled_from("\n\t"),
+    max_size=60,
+)
+
+
+@given(
+    template=TEXT,
+    records=st.lists(
+        st.tuples(TEXT, TEXT, st.booleans(), st.floats(0, 1e6, allow_nan=False)),
+        min_size=1,
+        max_size=3,
+    ),
+)
+@settings(
+    max_examples=8,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_text_comes_through_export_and_import(tmp_path_factory, template, records):
+    folder = tmp_path_factory.mktemp("text")
+    tasks = [
+        {"prompt": prompt, "answer": answer, "is_correct": verdict, "duration_seconds": seconds}
+        for prompt, answer, verdict, seconds in records
+    ]
+    path = write_log(folder / "log.yaml", tasks=tasks, prompt_template=template + "{prompt}")
+    store = new_store(folder / "store")
+    bring_in(store, path)
+    export(store, folder / "out")
+    (log,) = check_rules(folder / "out")
+    read = independent(log.read_text("utf-8"))
+    assert (read["prompt_template"], read["tasks"]) == (template + "{prompt}", tasks)
+
+
+def test_no_log_overwrites_another(store, tmp_path):
+    """`gpt-4` variation 2 on a day when `gpt-4-2` ran too, and a second prompt template."""
+    for name, text in {
+        "gpt-4-1": "name: gpt-4",
+        "gpt-4-2": "name: gpt-4\noptions: {temperature: 0.5}",
+        "gpt-4-2-1": "name: gpt/4-2",
+    }.items():
+        (tmp_path / "models").mkdir(exist_ok=True)
+        (tmp_path / "models" / f"{name}.yaml").write_text(text)
+        write_log(
+            tmp_path / f"{name}.yaml", model=f"models/{name}.yaml", tasks=[task(1, answer=name)]
+        )
+    write_log(
+        tmp_path / "other.yaml",
+        model="models/gpt-4-1.yaml",
+        prompt_template="Other: {prompt}",
+        tasks=[task(2)],
+    )
+    bring_in(store, *tmp_path.glob("*.yaml"))
+    exported = export(store, tmp_path / "out")
+    names = [path.name for path in check_rules(tmp_path / "out")]
+    assert names == [
+        "2026-04-01-gpt-4-1.yaml",
+        "2026-04-01-gpt-4-2-2.yaml",
+        "2026-04-01-gpt-4-2.yaml",
+        "2026-04-01-gpt-4.yaml",
+    ]
+    assert len(exported.notes) == 2
+    for path in (tmp_path / "out" / "benchmark_logs").iterdir():
+        assert len(independent(path.read_text())["tasks"]) == 1
+
+
+def test_names_do_not_depend_on_what_is_selected(examples, tmp_path):
+    export(examples, tmp_path / "all")
+    runs = [run for (run,) in examples.sql("SELECT run_id FROM runs").fetchall()]
+    for run in runs:
+        export(examples, tmp_path / "singly", run=run)
+    assert files_in(tmp_path / "all") == files_in(tmp_path / "singly")
+
+
+def test_another_log_in_the_folder_is_not_overwritten(examples, tmp_path):
+    export(examples, tmp_path / "out")
+    path = next((tmp_path / "out" / "benchmark_logs").iterdir())
+    path.write_text("date: '2020-01-01'\nprompt_template: mine\ntasks: []\n")
+    with pytest.raises(BadInput, match="another log"):
+        export(examples, tmp_path / "out")
+    assert "mine" in path.read_text()
+
+
+def test_command_names_what_it_leaves_out(examples, tmp_path):
+    ended = command(examples.path, "export", "palindrome", "--to", tmp_path / "out")
+    assert ended.code == 1  # the sample without {prompt}
+    assert "has no {prompt}" in ended.err
+    assert "--with-extras" in ended.err
+    assert ended.out.count(".yaml") == len(files_in(tmp_path / "out"))
+
+
+def test_nothing_selected_is_said(examples, tmp_path):
+    ended = command(examples.path, "export", "palindrome", "--to", tmp_path, "--run", "nobody")
+    assert ended.code == 2
+    assert "evalstore runs" in ended.err
