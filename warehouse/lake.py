@@ -164,7 +164,6 @@ class BatchWriter:
         self._folder = lake.staging / self.name
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Row]] = {}
-        self._rows: dict[str, int] = {}
         lake.staging.mkdir(parents=True, exist_ok=True)
         self._lock = (lake.staging / f"{self.name}.lock").open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
