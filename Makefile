@@ -40,5 +40,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m pip --python $(VENV) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
+bench: $(READY)  ## measure the ratios of bench/RESULTS.md and write them anew (about a quarter of an hour)
+	@$(BIN)/python -m bench
+
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
