@@ -1,0 +1,174 @@
+"""Runs a check: each batch is read, judged, and asked again for a few of its offending rows.
+
+The warehouse is open only while DuckDB works, batch by batch, so that an import that comes in
+between never waits for Great Expectations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from warehouse.cells import exact
+from warehouse.checking import great
+from warehouse.checking.frames import SAMPLE, Frame, Source
+from warehouse.store import query_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from warehouse.checking.expectations import Batch, Expectation
+    from warehouse.checking.great import Verdict
+    from warehouse.store import Store
+
+# Of a value in a sample: it shows what is wrong, the view has it in full.
+_LONGEST = 300
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an expectation.
+
+    Attributes:
+        expectation: what was expected.
+        passed: whether it holds.
+        n_offending: rows that do not meet it; None where it is about a figure, or has no answer.
+        observed: the figure, where it is about one.
+        error: why there is no answer.
+        sample: some of the offending rows, long values cut.
+    """
+
+    expectation: Expectation
+    passed: bool
+    n_offending: int | None = None
+    observed: str = ""
+    error: str = ""
+    sample: tuple[Row, ...] = ()
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the whole check fails by it."""
+        return not self.passed and self.expectation.severity == "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A batch, how many rows it had, and what became of each expectation."""
+
+    batch: Batch
+    n_rows: int
+    outcomes: tuple[Outcome, ...]
+
+
+def run_checks(
+    store: Store, batches: Sequence[Batch], *, on_progress: Callable[[int], None]
+) -> list[Checked]:
+    """Check the batches.
+
+    Args:
+        store: is brought up to date first.
+        batches: ours and the user's.
+        on_progress: is told how many batches are done.
+
+    Raises:
+        BadInput: an expectation or a query cannot be used; the message names its place.
+    """
+    great.load()  # before anything is open
+    checked = []
+    for n, batch in enumerate(batches):
+        on_progress(n)
+        checked.append(_check(store, batch))
+    on_progress(len(batches))
+    return checked
+
+
+def _check(store: Store, batch: Batch) -> Checked:
+    with store.reading() as connection:
+        source = _source(connection, batch)
+        prepared = [great.prepare(e, source.types) for e in batch.expectations]
+        with query_errors():
+            source.keep()
+            n_rows = source.count()
+            frames = [source.frame(e, n_rows) for e in batch.expectations]
+    verdicts = [great.judge(p, f.data) for p, f in zip(prepared, frames, strict=True)]
+    told = list(zip(batch.expectations, verdicts, frames, strict=True))
+    samples: list[tuple[Row, ...]] = [()] * len(told)
+    if not all(verdict.passed for verdict in verdicts):
+        with store.reading() as connection, query_errors():
+            source = Source(connection, batch)
+            samples = [tuple(map(_shown, _sample(source, *each))) for each in told]
+    return Checked(
+        batch,
+        n_rows,
+        tuple(
+            Outcome(e, v.passed, _n_offending(e, v, f), v.observed, v.error, sample)
+            for (e, v, f), sample in zip(told, samples, strict=True)
+        ),
+    )
+
+
+def _source(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Source:
+    """Open a batch, and see that it has the columns that are spoken of."""
+    try:
+        statements = connection.extract_statements(batch.query)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            batch.place.refuse(f"{batch.name}: the query has to be one SELECT")
+        source = Source(connection, batch)
+    except duckdb.Error as error:
+        batch.place.refuse(f"{batch.name}: {error}")
+    for column in batch.key:
+        _need(column, batch.place, source, f"{batch.name}: key")
+    for expectation in batch.expectations:
+        if expectation.type != "expect_column_to_exist":
+            for column in expectation.columns:
+                _need(column, expectation.place, source, f"{expectation.type}: column")
+    return source
+
+
+def _need(column: str, place: Any, source: Source, what: str) -> None:  # noqa: ANN401
+    if column not in source.types:
+        names = ", ".join(source.types)
+        place.refuse(f"{what}: there is no column {column!r}; there are: {names}")
+
+
+def _sample(
+    source: Source, expectation: Expectation, verdict: Verdict, frame: Frame
+) -> Iterable[Row]:
+    if verdict.passed or verdict.error:
+        return ()
+    if expectation.is_of_no_rows:
+        return source.rows()
+    positions = _standing(verdict, frame)[:SAMPLE]
+    if positions and frame.values is not None:
+        return source.rows_with(frame.values.take(positions))
+    rows: list[Row] = frame.data.iloc[positions].to_dict("records") if positions else []
+    return rows
+
+
+def _standing(verdict: Verdict, frame: Frame) -> list[int]:
+    """Give the offending positions that stand for rows of the batch."""
+    return [p for p in verdict.positions if frame.weights is None or frame.weights[p]]
+
+
+def _n_offending(expectation: Expectation, verdict: Verdict, frame: Frame) -> int | None:
+    if verdict.passed or verdict.error:
+        return None if verdict.error else 0
+    if expectation.is_of_no_rows:
+        return len(frame.data)
+    if frame.weights is None:
+        return len(verdict.positions) or None
+    return sum(frame.weights[position] for position in verdict.positions)
+
+
+def _shown(row: Row) -> Row:
+    return {name: _cut(value) for name, value in row.items()}
+
+
+def _cut(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = exact(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
