@@ -14,7 +14,7 @@ fit each other is for Great Expectations to say (`warehouse.checking.great`); he
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from warehouse.errors import BadInput
 from warehouse.yaml_documents import Mapping, Node, Scalar, Sequence, YamlError, parse, value_of
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 
-Severity: TypeAlias = Literal["critical", "warning", "info"]
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+# Great Expectations' own; only what is critical makes the check fail.
+SEVERITIES: Final = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Expectation:
     Attributes:
         type: its name in Great Expectations.
         kwargs: its arguments, less the two below.
-        severity: only what is critical makes the check fail.
+        severity: one of `SEVERITIES`.
         description: a sentence for people; empty where name and arguments say it.
         place: where it is written.
         lines: of its arguments.
@@ -59,7 +59,7 @@ class Expectation:
 
     type: str
     kwargs: dict[str, object]
-    severity: Severity = "critical"
+    severity: str = "critical"
     description: str = ""
     place: Place = Place("evalstore")
     lines: dict[str, int] = field(default_factory=dict)
@@ -203,14 +203,13 @@ def _expectation(keys: _Keys) -> Expectation:
     arguments = _Keys(node, keys.place.file, type_)
     lines = {key: item.line for key, item in arguments.nodes.items()}
     severity = arguments.text("severity") or "critical"
-    known = next((s for s in SEVERITIES if s == severity), None)
-    if known is None:
+    if severity not in SEVERITIES:
         Place(keys.place.file, lines["severity"]).refuse(
             f"severity: {severity!r} is none of {', '.join(SEVERITIES)}"
         )
     return Expectation(
         type=type_,
-        severity=known,
+        severity=severity,
         description=arguments.text("description"),
         kwargs={key: value_of(item) for key, item in arguments.nodes.items()},
         place=keys.place,

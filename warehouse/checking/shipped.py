@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.checking.expectations import Batch, Expectation, read_batches, severity_of
-from warehouse.errors import EvalstoreError
+from warehouse.checking.expectations import Batch, Expectation, read_batches
 from warehouse.places import SQL
 from warehouse.schemas import TABLES
 from warehouse.sqlfiles import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from warehouse.schemas import Table
     from warehouse.sqlfiles import SqlFile
@@ -40,17 +39,15 @@ def shipped_batches() -> list[Batch]:
 def _of_table(table: Table) -> Iterator[Batch]:
     name = f"lake.{table.name}"
     key = _RUN_KEY if table.of_run else ("content_id",)
-    required = (column.name for column in table.columns if not column.nullable)
+    required = [column.name for column in table.columns if not column.nullable]
     yield Batch(
         name=name,
-        query=f"FROM {name}",  # one of our own names
+        query=f"FROM {name}",
         key=key,
         about=f"Table of the lake: {table.grain}.",
         is_table=True,
         expectations=(
-            Expectation("expect_compound_columns_to_be_unique", {"column_list": list(key)}, description="no row is there twice")
-            if table.of_run
-            else Expectation("expect_column_values_to_be_unique", {"column": "content_id"}, description="no row is there twice"),
+            _unique(key),
             *(
                 Expectation("expect_column_values_to_not_be_null", {"column": column})
                 for column in (*required, "batch")
@@ -59,4 +56,45 @@ def _of_table(table: Table) -> Iterator[Batch]:
     )
     documents = [column.name for column in table.columns if column.type == "JSON"]
     if documents:
-        ...
+        valid = ", ".join(f"coalesce(json_valid({c}), true) AS {c}" for c in documents)
+        yield Batch(
+            name=f"JSON of {name}",
+            query=f"SELECT {', '.join(key)}, {valid} FROM {name}",
+            key=key,
+            about="Columns that hold JSON: true where it is valid, or NULL.",
+            expectations=tuple(
+                Expectation(
+                    "expect_column_values_to_be_in_set",
+                    {"column": column, "value_set": [True]},
+                    description=f"{column}: valid JSON",
+                )
+                for column in documents
+            ),
+        )
+
+
+def _unique(key: Sequence[str]) -> Expectation:
+    text = "no row is there twice"
+    if len(key) == 1:
+        return Expectation(
+            "expect_column_values_to_be_unique", {"column": key[0]}, description=text
+        )
+    return Expectation(
+        "expect_compound_columns_to_be_unique", {"column_list": list(key)}, description=text
+    )
+
+
+def _of_view(file: SqlFile) -> Batch:
+    return Batch(
+        name=file.qualified,
+        query=f"FROM {file.qualified}",
+        about=file.purpose,
+        expectations=(
+            Expectation(
+                "expect_table_row_count_to_equal",
+                {"value": 0},
+                severity=file.severity,
+                description="no such rows",
+            ),
+        ),
+    )
