@@ -75,15 +75,16 @@ def prepare(expectation: Expectation, types: dict[str, str]) -> object:
 def judge(prepared: object, frame: pd.DataFrame) -> Verdict:
     """Ask an expectation about a frame, whose rows are numbered from 0."""
     batch = _batches().get_batch(batch_parameters={"dataframe": frame})
-    answer = batch.validate(prepared, result_format={"result_format": "COMPLETE"})
+    # Whether it holds is known in half the time that it takes to say what is wrong.
+    if batch.validate(prepared, result_format="BOOLEAN_ONLY").success:
+        return Verdict(passed=True)
+    answer = batch.validate(prepared, result_format="COMPLETE")
     if error := _error_in(answer.exception_info):
         return Verdict(passed=False, error=error)
-    result = answer.result
-    positions = result.get("unexpected_index_list") or ()
-    observed = result.get("observed_value")
+    observed = answer.result.get("observed_value")
     return Verdict(
-        passed=bool(answer.success),
-        positions=tuple(int(position) for position in positions),
+        passed=False,
+        positions=tuple(int(at) for at in answer.result.get("unexpected_index_list") or ()),
         observed="" if observed is None else str(observed),
     )
 

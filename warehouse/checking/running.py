@@ -13,14 +13,15 @@ import duckdb
 
 from warehouse.cells import exact
 from warehouse.checking import great
+from warehouse.checking.great import Verdict
 from warehouse.checking.frames import SAMPLE, Frame, Source
+from warehouse.progress import track
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from warehouse.checking.expectations import Batch, Expectation
-    from warehouse.checking.great import Verdict
     from warehouse.store import Store
 
 # Of a value in a sample: it shows what is wrong, the view has it in full.
@@ -63,26 +64,14 @@ class Checked:
     outcomes: tuple[Outcome, ...]
 
 
-def run_checks(
-    store: Store, batches: Sequence[Batch], *, on_progress: Callable[[int], None]
-) -> list[Checked]:
-    """Check the batches.
-
-    Args:
-        store: is brought up to date first.
-        batches: ours and the user's.
-        on_progress: is told how many batches are done.
+def run_checks(store: Store, batches: Sequence[Batch]) -> list[Checked]:
+    """Check the batches, on a store that is brought up to date first.
 
     Raises:
         BadInput: an expectation or a query cannot be used; the message names its place.
     """
     great.load()  # before anything is open
-    checked = []
-    for n, batch in enumerate(batches):
-        on_progress(n)
-        checked.append(_check(store, batch))
-    on_progress(len(batches))
-    return checked
+    return [_check(store, batch) for batch in track(batches, len(batches), "checking")]
 
 
 def _check(store: Store, batch: Batch) -> Checked:
@@ -93,7 +82,7 @@ def _check(store: Store, batch: Batch) -> Checked:
             source.keep()
             n_rows = source.count()
             frames = [source.frame(e, n_rows) for e in batch.expectations]
-    verdicts = [great.judge(p, f.data) for p, f in zip(prepared, frames, strict=True)]
+    verdicts = [_judge(p, f) for p, f in zip(prepared, frames, strict=True)]
     told = list(zip(batch.expectations, verdicts, frames, strict=True))
     samples: list[tuple[Row, ...]] = [()] * len(told)
     if not all(verdict.passed for verdict in verdicts):
@@ -108,6 +97,12 @@ def _check(store: Store, batch: Batch) -> Checked:
             for (e, v, f), sample in zip(told, samples, strict=True)
         ),
     )
+
+
+def _judge(prepared: object, frame: Frame) -> Verdict:
+    # Where DuckDB finds no value to judge, there is none to object to.
+    is_settled = frame.values is not None and not len(frame.data)
+    return Verdict(passed=True) if is_settled else great.judge(prepared, frame.data)
 
 
 def _source(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Source:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.checking.expectations import Batch, Expectation, read_batches
-from warehouse.places import SQL
+from warehouse.places import EXPECTATIONS
 from warehouse.schemas import TABLES
 from warehouse.sqlfiles import shipped_sql
 
@@ -29,7 +29,7 @@ def shipped_batches() -> list[Batch]:
         *(batch for table in TABLES for batch in _of_table(table)),
         *(
             batch
-            for path in sorted((SQL / "expectations").glob("*.yaml"))
+            for path in sorted(EXPECTATIONS.glob("*.yaml"))
             for batch in read_batches(path.read_bytes(), f"sql/expectations/{path.name}")
         ),
         *(_of_view(file) for file in shipped_sql() if file.folder == "checks"),

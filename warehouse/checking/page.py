@@ -1,0 +1,193 @@
+"""The page of a check: one HTML file that needs nothing else and runs nothing.
+
+All text comes from somewhere else, a model's answers among it, and is escaped. A content security
+policy forbids everything but the one style sheet that the page brings along, by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warehouse.cells import human, visible_lines
+from warehouse.checking.report import counts, problems, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from warehouse.checking.running import Checked, Outcome, Row
+
+_STYLE = Path(__file__).with_suffix(".css")
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>evalstore check: {verdict}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>evalstore check</h1>
+<p class="verdict {tone}">{verdict}</p>
+<p class="pale">{when} UTC</p>
+<dl class="figures">{figures}</dl>
+</header>
+{sections}
+<footer class="pale">Samples show up to five rows, long values cut. Each check of the schema
+<code>checks</code> is a view: <code>evalstore show checks.violations</code> gives all of its rows.</footer>
+</main>
+</body>
+</html>
+"""
+
+
+def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
+    """Write the page.
+
+    Args:
+        checked: what was checked.
+        when: of the check, UTC; None: now.
+    """
+    failed, warned = counts(checked)
+    style = _STYLE.read_text("utf-8")
+    found = problems(checked)
+    sections = [
+        _section("Failed", [_problem(c, o, opened=True) for c, o in found if o.is_failure]),
+        _section("Worth a look", [_problem(c, o, opened=False) for c, o in found if not o.is_failure]),
+        _section("Everything that was checked", [_batch(each) for each in checked]),
+    ]
+    return _PAGE.format(
+        policy=_policy(style),
+        style=style,
+        verdict=_verdict(failed),
+        tone="bad" if failed else "good",
+        when=f"{when or datetime.now(UTC):%Y-%m-%d %H:%M}",
+        figures=_figures(checked, failed, warned),
+        sections="\n".join(filter(None, sections)),
+    )
+
+
+def _policy(style: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _verdict(failed: int) -> str:
+    if failed == 0:
+        return "Everything holds"
+    return "One expectation is not met" if failed == 1 else f"{failed:,} expectations are not met"
+
+
+def _figures(checked: Sequence[Checked], failed: int, warned: int) -> str:
+    total = sum(len(each.outcomes) for each in checked)
+    results = next((each.n_rows for each in checked if each.batch.name == "lake.results"), 0)
+    figures = (
+        ("results", results, ""),
+        ("expectations", total, ""),
+        ("hold", total - failed - warned, "good"),
+        ("failed", failed, "bad" if failed else ""),
+        ("warnings", warned, "warn" if warned else ""),
+    )
+    return "".join(
+        f'<div><dt>{name}</dt><dd class="{tone}">{value:,}</dd></div>'
+        for name, value, tone in figures
+    )
+
+
+def _section(title: str, cards: Sequence[str]) -> str:
+    return f"<section>\n<h2>{title}</h2>\n{''.join(cards)}</section>" if cards else ""
+
+
+def _problem(each: Checked, outcome: Outcome, *, opened: bool) -> str:
+    tone = "bad" if outcome.is_failure else "warn"
+    place = outcome.expectation.place
+    where = f" · {place.file}, line {place.line}" if place.line else ""
+    return f"""\
+<details class="card {tone}"{" open" if opened else ""}>
+<summary><span class="top"><h3>{_text(each.batch.name)}</h3>\
+<span class="mark {tone}">{_text(_extent(outcome))}</span></span></summary>
+<div class="body">
+<p>{_text(said(outcome))}</p>
+<p class="pale">{_text(each.batch.about)}</p>
+{_sample(outcome.sample)}
+<p class="pale">{_text(outcome.expectation.type + where)}</p>
+</div>
+</details>
+"""
+
+
+def _extent(outcome: Outcome) -> str:
+    if outcome.error:
+        return "no answer"
+    if outcome.n_offending is None:
+        return outcome.observed or "not met"
+    return f"{outcome.n_offending:,} row{'s' * (outcome.n_offending != 1)}"
+
+
+def _sample(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{_text(name)}</th>" for name in rows[0])
+    body = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
+    return (
+        f'<div class="scroll"><table class="rows"><thead><tr>{head}</tr></thead>'
+        f"<tbody>\n{body}</tbody></table></div>"
+    )
+
+
+def _cells(row: Row) -> str:
+    return "".join(_cell(name, value) for name, value in row.items())
+
+
+def _cell(name: str, value: object) -> str:
+    label = f' data-name="{_text(name)}"'
+    if value is None:
+        return f'<td{label}><span class="null">NULL</span></td>'
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    tone = ' class="number"' if number else ""
+    return f"<td{tone}{label}>{_text(str(value) if number else human(value))}</td>"
+
+
+def _batch(each: Checked) -> str:
+    failed, warned = counts([each])
+    tone = "bad" if failed else "warn" if warned else "good"
+    marks = [f"{failed} failed"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
+    rows = f"{each.n_rows:,} row{'s' * (each.n_rows != 1)}"
+    return f"""\
+<details class="card">
+<summary><span class="top"><h3>{_text(each.batch.name)}</h3><span class="pale">{rows}</span>\
+<span class="mark {tone}">{", ".join(marks) or "ok"}</span></span></summary>
+<div class="body">
+<p class="pale">{_text(each.batch.about)}</p>
+<ul class="list">{_lines(each.outcomes)}</ul>
+</div>
+</details>
+"""
+
+
+def _lines(outcomes: Iterable[Outcome]) -> str:
+    return "".join(
+        f'<li><span class="sign {_tone(outcome)}">{"✓" if outcome.passed else "✗"}</span>'
+        f"{_text(outcome.expectation.text if outcome.passed else said(outcome))}</li>\n"
+        for outcome in outcomes
+    )
+
+
+def _tone(outcome: Outcome) -> str:
+    return "good" if outcome.passed else "bad" if outcome.is_failure else "warn"
+
+
+def _text(text: str) -> str:
+    """Escape text for HTML, and spell out what would steer its reader or the browser."""
+    return escape(visible_lines(text), quote=True)
