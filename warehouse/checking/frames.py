@@ -162,8 +162,8 @@ class Source:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a few rows of the batch, whole."""
-        return self._rows()
+        """Give a few rows of the batch: their key, or all of them."""
+        return self._rows(columns=self._batch.key)
 
     def _rows(
         self, where: str = "", columns: Iterable[str] = (), values: Sequence[object] = ()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from warehouse.checking.running import Checked, Outcome, Row
 
 _STYLE = Path(__file__).with_suffix(".css")
+_LONG = 40  # characters: from here on a cell gets room, so that it does not become a pillar
 _PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -63,12 +64,13 @@ def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
     sections = [
         _section("Failed", [_problem(c, o, opened=True) for c, o in found if o.is_failure]),
         _section("Worth a look", [_problem(c, o, opened=False) for c, o in found if not o.is_failure]),
-        _section("Everything that was checked", [_batch(each) for each in checked]),
+        '<section>\n<h2>Everything that was checked</h2>\n<div class="all">'
+        f"{''.join(map(_batch, checked))}</div></section>",
     ]
     return _PAGE.format(
         policy=_policy(style),
         style=style,
-        verdict=_verdict(failed),
+        verdict=_verdict(failed, warned),
         tone="bad" if failed else "good",
         when=f"{when or datetime.now(UTC):%Y-%m-%d %H:%M}",
         figures=_figures(checked, failed, warned),
@@ -83,9 +85,9 @@ def _policy(style: str) -> str:
     )
 
 
-def _verdict(failed: int) -> str:
+def _verdict(failed: int, warned: int) -> str:
     if failed == 0:
-        return "Everything holds"
+        return "Nothing failed" if warned else "Everything holds"
     return "One expectation is not met" if failed == 1 else f"{failed:,} expectations are not met"
 
 
@@ -116,10 +118,10 @@ def _problem(each: Checked, outcome: Outcome, *, opened: bool) -> str:
     return f"""\
 <details class="card {tone}"{" open" if opened else ""}>
 <summary><span class="top"><h3>{_text(each.batch.name)}</h3>\
-<span class="mark {tone}">{_text(_extent(outcome))}</span></span></summary>
+<span class="mark {tone}">{_text(_extent(outcome))}</span>\
+<span class="about pale">{_text(each.batch.about)}</span></span></summary>
 <div class="body">
 <p>{_text(said(outcome))}</p>
-<p class="pale">{_text(each.batch.about)}</p>
 {_sample(outcome.sample)}
 <p class="pale">{_text(outcome.expectation.type + where)}</p>
 </div>
@@ -151,12 +153,14 @@ def _cells(row: Row) -> str:
 
 
 def _cell(name: str, value: object) -> str:
-    label = f' data-name="{_text(name)}"'
+    label = f'data-name="{_text(name)}"'
     if value is None:
-        return f'<td{label}><span class="null">NULL</span></td>'
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    tone = ' class="number"' if number else ""
-    return f"<td{tone}{label}>{_text(str(value) if number else human(value))}</td>"
+        return f'<td {label}><span class="null">NULL</span></td>'
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'<td class="number" {label}>{value}</td>'
+    text = human(value)
+    tone = "long" if len(text) > _LONG else "short"
+    return f'<td class="{tone}" {label}>{_text(text)}</td>'
 
 
 def _batch(each: Checked) -> str:
