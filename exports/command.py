@@ -125,17 +125,20 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
 @_run_option
 @_folder_option
 @click.option("--png", "with_png", is_flag=True, help="Draw the chart as scatter.png too.")
+@click.option("--html", "with_page", is_flag=True, help="Write report.html too, all of it in one.")
 @click.pass_obj
-def posters(path: Path, run: str, folder: Path, *, with_png: bool) -> None:
+def posters(path: Path, run: str, folder: Path, *, with_png: bool, with_page: bool) -> None:
     """Export the report folder of a poster run: summary, comparisons, meta, chart.
 
     \b
       evalstore export posters --run 20260105-101500-three-models --to report/
+      evalstore export posters --run 20260105-101500-three-models --to report/ --html
     """
     from exports.poster_publish import write_report
     from exports.poster_report import gather
 
-    for file in write_report(gather(open_store(path), run), folder, with_png=with_png):
+    report = gather(open_store(path), run)
+    for file in write_report(report, folder, with_png=with_png, with_page=with_page):
         click.echo(file)
 
 
