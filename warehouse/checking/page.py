@@ -1,20 +1,14 @@
-"""The page of a check: one HTML file that needs nothing else and runs nothing.
-
-All text comes from somewhere else, a model's answers among it, and is escaped. A content security
-policy forbids everything but the one style sheet that the page brings along, by its hash.
-"""
+"""The page of a check: what does not hold, with sample rows, and everything that was checked."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.cells import human, visible_lines
+from warehouse.cells import human
 from warehouse.checking.report import counts, problems, said
+from warehouse.page import TAIL, head, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,33 +16,11 @@ if TYPE_CHECKING:
     from warehouse.checking.running import Checked, Outcome, Row
 
 _STYLE = Path(__file__).with_suffix(".css")
+_FOOTER = (
+    "Samples show up to five rows, long values cut. Each check of the schema <code>checks</code> "
+    "is a view: <code>evalstore show checks.violations</code> gives all of its rows."
+)
 _LONG = 40  # characters: from here on a cell gets room, so that it does not become a pillar
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>evalstore check: {verdict}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>evalstore check</h1>
-<p class="verdict {tone}">{verdict}</p>
-<p class="pale">{when} UTC</p>
-<dl class="figures">{figures}</dl>
-</header>
-{sections}
-<footer class="pale">Samples show up to five rows, long values cut. Each check of the schema
-<code>checks</code> is a view: <code>evalstore show checks.violations</code> gives all of its rows.</footer>
-</main>
-</body>
-</html>
-"""
 
 
 def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
@@ -59,30 +31,24 @@ def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
         when: of the check, UTC; None: now.
     """
     failed, warned = counts(checked)
-    style = _STYLE.read_text("utf-8")
+    verdict = _verdict(failed, warned)
     found = problems(checked)
-    sections = [
+    parts = [
+        head(f"evalstore check: {verdict}", _STYLE.read_text("utf-8")),
+        "<main>\n<h1>evalstore check</h1>\n",
+        f'<p class="verdict {"bad" if failed else "good"}">{verdict}</p>\n',
+        f'<p class="pale">{when or datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>\n',
+        f'<dl class="figures">{_figures(checked, failed, warned)}</dl>\n',
         _section("Failed", [_problem(c, o, opened=True) for c, o in found if o.is_failure]),
-        _section("Worth a look", [_problem(c, o, opened=False) for c, o in found if not o.is_failure]),
-        '<section>\n<h2>Everything that was checked</h2>\n<div class="all">'
-        f"{''.join(map(_batch, checked))}</div></section>",
+        _section(
+            "Worth a look", [_problem(c, o, opened=False) for c, o in found if not o.is_failure]
+        ),
+        '<h2>Everything that was checked</h2>\n<div class="all">',
+        *map(_batch, checked),
+        f'</div>\n<p class="pale last">{_FOOTER}</p>\n</main>\n',
+        TAIL,
     ]
-    return _PAGE.format(
-        policy=_policy(style),
-        style=style,
-        verdict=_verdict(failed, warned),
-        tone="bad" if failed else "good",
-        when=f"{when or datetime.now(UTC):%Y-%m-%d %H:%M}",
-        figures=_figures(checked, failed, warned),
-        sections="\n".join(filter(None, sections)),
-    )
-
-
-def _policy(style: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    )
+    return "".join(parts)
 
 
 def _verdict(failed: int, warned: int) -> str:
@@ -108,7 +74,7 @@ def _figures(checked: Sequence[Checked], failed: int, warned: int) -> str:
 
 
 def _section(title: str, cards: Sequence[str]) -> str:
-    return f"<section>\n<h2>{title}</h2>\n{''.join(cards)}</section>" if cards else ""
+    return f"<h2>{title}</h2>\n{''.join(cards)}" if cards else ""
 
 
 def _problem(each: Checked, outcome: Outcome, *, opened: bool) -> str:
@@ -117,13 +83,13 @@ def _problem(each: Checked, outcome: Outcome, *, opened: bool) -> str:
     where = f" · {place.file}, line {place.line}" if place.line else ""
     return f"""\
 <details class="card {tone}"{" open" if opened else ""}>
-<summary><span class="top"><h3>{_text(each.batch.name)}</h3>\
-<span class="mark {tone}">{_text(_extent(outcome))}</span>\
-<span class="about pale">{_text(each.batch.about)}</span></span></summary>
+<summary><span class="top"><h3>{text(each.batch.name)}</h3>\
+<span class="mark {tone}">{text(_extent(outcome))}</span>\
+<span class="about pale">{text(each.batch.about)}</span></span></summary>
 <div class="body">
-<p>{_text(said(outcome))}</p>
+<p>{text(said(outcome))}</p>
 {_sample(outcome.sample)}
-<p class="pale">{_text(outcome.expectation.type + where)}</p>
+<p class="pale">{text(outcome.expectation.type + where)}</p>
 </div>
 </details>
 """
@@ -140,10 +106,10 @@ def _extent(outcome: Outcome) -> str:
 def _sample(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    head = "".join(f"<th>{_text(name)}</th>" for name in rows[0])
+    head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
     body = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
     return (
-        f'<div class="scroll"><table class="rows"><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table class="rows"><thead><tr>{head}</tr></thead>'
         f"<tbody>\n{body}</tbody></table></div>"
     )
 
@@ -153,14 +119,14 @@ def _cells(row: Row) -> str:
 
 
 def _cell(name: str, value: object) -> str:
-    label = f'data-name="{_text(name)}"'
+    label = f'data-name="{text(name)}"'
     if value is None:
         return f'<td {label}><span class="null">NULL</span></td>'
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f'<td class="number" {label}>{value}</td>'
-    text = human(value)
-    tone = "long" if len(text) > _LONG else "short"
-    return f'<td class="{tone}" {label}>{_text(text)}</td>'
+        return f'<td class="n" {label}>{value}</td>'
+    shown = human(value)
+    tone = "long" if len(shown) > _LONG else "short"
+    return f'<td class="{tone}" {label} dir="auto">{text(shown)}</td>'
 
 
 def _batch(each: Checked) -> str:
@@ -170,10 +136,10 @@ def _batch(each: Checked) -> str:
     rows = f"{each.n_rows:,} row{'s' * (each.n_rows != 1)}"
     return f"""\
 <details class="card">
-<summary><span class="top"><h3>{_text(each.batch.name)}</h3><span class="pale">{rows}</span>\
+<summary><span class="top"><h3>{text(each.batch.name)}</h3><span class="pale">{rows}</span>\
 <span class="mark {tone}">{", ".join(marks) or "ok"}</span></span></summary>
 <div class="body">
-<p class="pale">{_text(each.batch.about)}</p>
+<p class="pale">{text(each.batch.about)}</p>
 <ul class="list">{_lines(each.outcomes)}</ul>
 </div>
 </details>
@@ -183,15 +149,10 @@ def _batch(each: Checked) -> str:
 def _lines(outcomes: Iterable[Outcome]) -> str:
     return "".join(
         f'<li><span class="sign {_tone(outcome)}">{"✓" if outcome.passed else "✗"}</span>'
-        f"{_text(outcome.expectation.text if outcome.passed else said(outcome))}</li>\n"
+        f"{text(outcome.expectation.text if outcome.passed else said(outcome))}</li>\n"
         for outcome in outcomes
     )
 
 
 def _tone(outcome: Outcome) -> str:
     return "good" if outcome.passed else "bad" if outcome.is_failure else "warn"
-
-
-def _text(text: str) -> str:
-    """Escape text for HTML, and spell out what would steer its reader or the browser."""
-    return escape(visible_lines(text), quote=True)
