@@ -4,6 +4,7 @@ DuckDB makes it; Great Expectations judges it. So millions of rows are checked i
 column that no expectation names is never read.
 
     about each row by itself    the distinct values of its columns, with how many rows have them
+    about NULL in a column      a NULL, if there is one, and any value
     about rows that repeat      the values that repeat, twice each
     about the number of rows    as many rows, without a column
     about the names of columns  all columns, without a row
@@ -45,7 +46,6 @@ _BY_ROW: Final = frozenset(
         "expect_column_values_to_match_regex_list",
         "expect_column_values_to_match_strftime_format",
         "expect_column_values_to_not_be_in_set",
-        "expect_column_values_to_not_be_null",
         "expect_column_values_to_not_match_like_pattern",
         "expect_column_values_to_not_match_like_pattern_list",
         "expect_column_values_to_not_match_regex",
@@ -57,6 +57,7 @@ _BY_ROW: Final = frozenset(
 _REPEATING: Final = frozenset(
     ("expect_column_values_to_be_unique", "expect_compound_columns_to_be_unique")
 )
+_NO_NULL: Final = "expect_column_values_to_not_be_null"
 _COUNT: Final = "expect_table_row_count_"
 _NO_ROWS: Final = ("expect_table_", "expect_column_to_exist")
 _EACH = "__rows"  # how many rows have the values; no column of ours or of a sane user's
@@ -140,7 +141,12 @@ class Source:
             shown = _list(dict.fromkeys((*self._batch.key, *expectation.columns)))
             return Frame(_pandas(self._read(f"SELECT {shown} FROM {self._table}")))
         groups = f"SELECT {names}, count(*) AS {_EACH} FROM {self._table} GROUP BY {names}"
-        if expectation.type in _REPEATING:
+        if expectation.type == _NO_NULL:
+            groups = f"""
+                SELECT any_value({names}) AS {names}, count(*) AS {_EACH}
+                FROM {self._table} GROUP BY {names} IS NULL
+            """
+        elif expectation.type in _REPEATING:
             # The second one stands for no further rows.
             groups = f"""
                 SELECT {names}, if(copy = 0, {_EACH}, 0) AS {_EACH}
@@ -183,7 +189,7 @@ def _is_of_all_rows(expectation: Expectation) -> bool:
     if expectation.type.startswith((_COUNT, *_NO_ROWS)):
         return False
     # A share of rows, `mostly`, is one of all rows.
-    return expectation.type not in _BY_ROW | _REPEATING or "mostly" in expectation.kwargs
+    return expectation.type not in _BY_ROW | _REPEATING | {_NO_NULL} or "mostly" in expectation.kwargs
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:
