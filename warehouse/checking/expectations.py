@@ -8,7 +8,7 @@ A file is a list of batches. A batch is a view, or a query with a name, and what
         - expect_column_values_to_be_between: {column: pass_rate, min_value: 0, max_value: 1}
 
 Names and arguments are those of Great Expectations, `severity` and `description` too. Whether they
-fit each other is for Great Expectations to say (`warehouse.checking.great`); here is the form alone.
+fit each other is for it to say (`warehouse.checking.great`); here is the form alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Place:
         Raises:
             BadInput: always.
         """
-        raise BadInput(f"{self.file}:{self.line}: {message}" if self.line else message)
+        raise BadInput(f"{self.file}:{self.line}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,10 @@ def read_batches(data: bytes, file: str) -> list[Batch]:
         root = parse(data, max_bytes=MAX_BYTES)
     except YamlError as error:
         raise BadInput(f"{file}: {error}") from None
-    return [_batch(_Keys(item, file, "a batch")) for item in _items(root, Place(file), "the file")]
+    return [
+        _batch(_Keys(item, file, "a batch"))
+        for item in _items(root, Place(file, root.line), "the file")
+    ]
 
 
 class _Keys:
@@ -183,8 +186,9 @@ def _batch(keys: _Keys) -> Batch:
     batch = Batch(
         name=name or view,
         query=query or f"FROM {_quoted(view)}",
-        expectations=tuple(_expectation(_Keys(item, keys.place.file, "an expectation"))
-                           for item in items),
+        expectations=tuple(
+            _expectation(_Keys(item, keys.place.file, "an expectation")) for item in items
+        ),
         key=keys.texts("key"),
         about=keys.text("about"),
         is_table=view.startswith("lake."),
@@ -196,9 +200,7 @@ def _batch(keys: _Keys) -> Batch:
 
 def _expectation(keys: _Keys) -> Expectation:
     if len(keys.nodes) != 1:
-        keys.place.refuse(
-            "an expectation is one name with its arguments: expect_…: {column: …, …}"
-        )
+        keys.place.refuse("an expectation is one name with its arguments: expect_…: {column: …, …}")
     [(type_, node)] = keys.nodes.items()
     arguments = _Keys(node, keys.place.file, type_)
     lines = {key: item.line for key, item in arguments.nodes.items()}

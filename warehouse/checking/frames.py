@@ -189,7 +189,9 @@ def _is_of_all_rows(expectation: Expectation) -> bool:
     if expectation.type.startswith((_COUNT, *_NO_ROWS)):
         return False
     # A share of rows, `mostly`, is one of all rows.
-    return expectation.type not in _BY_ROW | _REPEATING | {_NO_NULL} or "mostly" in expectation.kwargs
+    return (
+        expectation.type not in _BY_ROW | _REPEATING | {_NO_NULL} or "mostly" in expectation.kwargs
+    )
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from warehouse.checking.expectations import Place
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,8 +27,16 @@ _NOT_TAKEN: Final = {
     "row_condition": "put the condition into the query",
     "condition_parser": "put the condition into the query",
 } | dict.fromkeys(
-    ("id", "meta", "notes", "result_format", "catch_exceptions", "rendered_content", "windows",
-     "batch_id"),
+    (
+        "id",
+        "meta",
+        "notes",
+        "result_format",
+        "catch_exceptions",
+        "rendered_content",
+        "windows",
+        "batch_id",
+    ),
     "it is not used here",
 )
 
@@ -59,17 +69,16 @@ def prepare(expectation: Expectation, types: dict[str, str]) -> object:
         BadInput: there is no such expectation, or its arguments do not fit; names file, line, key.
     """
     made = _class_of(expectation)
-    place = expectation.place
     for key in expectation.kwargs:
         if key in _NOT_TAKEN:
             _at(expectation, key).refuse(f"{expectation.type}: {key}: {_NOT_TAKEN[key]}")
+    kwargs = _with_times(expectation, types)
     try:
-        return made(**_with_times(expectation, types))
+        return made(**kwargs)
     except ValueError as error:
-        problems = _problems(error)
-        key, message = problems[0] if problems else ("", str(error))
-        where = _at(expectation, key) if key in expectation.lines else place
-        where.refuse(f"{expectation.type}: {key}: {message}" if key else f"{expectation.type}: {message}")
+        key, message = _problem(error)
+        place = _at(expectation, key) if key in expectation.lines else expectation.place
+        place.refuse(": ".join(filter(None, (expectation.type, key, message))))
 
 
 def judge(prepared: object, frame: pd.DataFrame) -> Verdict:
@@ -134,14 +143,16 @@ def _class_of(expectation: Expectation) -> Any:  # noqa: ANN401
     return known[expectation.type]
 
 
-def _at(expectation: Expectation, key: str) -> Any:  # noqa: ANN401
-    return type(expectation.place)(expectation.place.file, expectation.lines[key])
+def _at(expectation: Expectation, key: str) -> Place:
+    return Place(expectation.place.file, expectation.lines[key])
 
 
 def _with_times(expectation: Expectation, types: dict[str, str]) -> dict[str, object]:
     """Make times of the bounds of columns that hold times: YAML has none."""
     kwargs = dict(expectation.kwargs)
-    if any(types.get(column, "").startswith(("TIMESTAMP", "DATE")) for column in expectation.columns):
+    if any(
+        types.get(column, "").startswith(("TIMESTAMP", "DATE")) for column in expectation.columns
+    ):
         for key in ("min_value", "max_value"):
             if isinstance(text := kwargs.get(key), str):
                 kwargs[key] = _time(expectation, key, text)
@@ -155,12 +166,12 @@ def _time(expectation: Expectation, key: str, text: str) -> datetime:
         _at(expectation, key).refuse(f"{expectation.type}: {key}: {text!r} is no date or time")
 
 
-def _problems(error: ValueError) -> list[tuple[str, str]]:
-    """Give the arguments that do not fit, and why, out of a validation error."""
+def _problem(error: ValueError) -> tuple[str, str]:
+    """Give the first argument that does not fit, and why, out of a validation error."""
     errors = getattr(error, "errors", None)
     found = [] if errors is None else errors()
     named = [(str(e["loc"][0]).replace("__root__", ""), str(e["msg"])) for e in found]
-    return sorted(named, key=lambda problem: not problem[0])
+    return max(named, key=lambda problem: bool(problem[0])) if named else ("", str(error))
 
 
 def _error_in(info: dict[str, Any]) -> str:

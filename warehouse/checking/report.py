@@ -115,4 +115,3 @@ def _result(each: Checked) -> str:
 
 def _nothing(_: str) -> None:
     """Crop samples silently: the page and the JSON have them whole."""
-

@@ -13,8 +13,8 @@ import duckdb
 
 from warehouse.cells import exact
 from warehouse.checking import great
-from warehouse.checking.great import Verdict
 from warehouse.checking.frames import SAMPLE, Frame, Source
+from warehouse.checking.great import Verdict
 from warehouse.progress import track
 from warehouse.store import query_errors
 

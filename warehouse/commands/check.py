@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warehouse.checking import PAGE
 from warehouse.commandline import note, open_store
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from warehouse.checking.expectations import Batch
     from warehouse.checking.running import Checked
-
-PAGE = "check.html"
 
 
 @click.command()
@@ -58,7 +57,7 @@ def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> N
     own = [batch for file in files for batch in _read(file)]
     store = open_store(path)
     with store.reading():
-        pass  # says that there is no store before it takes seconds to load the rest
+        pass  # whether there is a store is known before it takes seconds to load the rest
     checked = run_checks(store, [*shipped_batches(), *own])
     (write_json if fmt == "json" else write_text)(checked, sys.stdout.buffer)
     _write_page(checked, path, html)
