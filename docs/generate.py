@@ -105,7 +105,8 @@ def _view(file: SqlFile, store: Store) -> str:
     name = file.name if file.schema == "main" else file.qualified
     columns = store.sql(f"DESCRIBE FROM {file.qualified}").fetchall()
     rows = [
-        (f"`{column}`", type_, _meaning(column, file))
+        # Which names of a struct's fields are quoted differs from version to version of DuckDB.
+        (f"`{column}`", type_.replace('"', ""), _meaning(column, file))
         for column, type_, *_ in columns
         if column != "input_hash"
     ]
