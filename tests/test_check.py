@@ -10,6 +10,7 @@ import pytest
 from support import ROOT, bring_in, command, new_store
 from test_output import HOSTILE, UNSEEN
 
+from docs.generate import DOCS
 from warehouse.batch import Generation
 from warehouse.cells import human, visible_lines
 from warehouse.checking import shipped
@@ -310,19 +311,22 @@ def test_a_small_frame_gives_the_answer_of_all_rows(clean):
 # --- expectations of users' own
 
 
-def test_the_example_of_the_docs_works(clean, tmp_path, monkeypatch):
-    [text] = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "checks.md").read_text(), re.DOTALL)
+def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
+    [text] = re.findall(r"```yaml\n(.*?)```", (DOCS / "checks.md").read_text(), re.DOTALL)
     (tmp_path / "release.yaml").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(shipped, "shipped_batches", lambda: only("runs"))
-    page_file = tmp_path / "out" / "release.html"
-    ended = command(
-        clean.path, "check", "--expectations", tmp_path / "release.yaml", "--html", page_file
-    )
+    page = (DOCS / "commands.md").read_text("utf-8")
+    plain, machine, gate = re.findall(r"^    evalstore (check(?! {3}).*)$", page, re.MULTILINE)
+    ended = command(copy.path, *plain.split())
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "6 of 6 expectations hold")
+    assert "Everything holds" in (copy.path / "check.html").read_text("utf-8")
+    assert json.loads(command(copy.path, *machine.split()).out)["passed"]
+    ended = command(copy.path, *gate.split())
     assert ended.code == 1, ended.err
-    assert "FAILED  what we release with" in ended.out
-    assert "expectations hold" in ended.out.splitlines()[-1]
-    assert f"page: {page_file}" in ended.err
-    assert page_file.exists()
+    assert "FAILED  what we release with: pass_rate_low" in ended.out
+    assert "page: release.html" in ended.err
+    assert "what we release with" in (tmp_path / "release.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ DuckDB makes it; Great Expectations judges it. So millions of rows are checked i
 column that no expectation names is never read.
 
     about each row by itself    the distinct values of its columns, with how many rows have them
-    about NULL in a column      a NULL, if there is one, and any value
+    about NULL in a column      a NULL, if there is one
     about rows that repeat      the values that repeat, twice each
     about the number of rows    as many rows, without a column
     about the names of columns  all columns, without a row
@@ -106,6 +106,7 @@ class Source:
 
         A table of the lake is read column by column as it is; a view would be computed each time.
         """
+        self._connection.execute("DROP TABLE IF EXISTS batch_columns")
         expected = self._batch.expectations
         columns = {name for expectation in expected for name in expectation.columns}
         if self._batch.is_table or not columns or len(expected) == 1:
@@ -140,13 +141,9 @@ class Source:
         if _is_of_all_rows(expectation):
             shown = _list(dict.fromkeys((*self._batch.key, *expectation.columns)))
             return Frame(_pandas(self._read(f"SELECT {shown} FROM {self._table}")))
-        groups = f"SELECT {names}, count(*) AS {_EACH} FROM {self._table} GROUP BY {names}"
-        if expectation.type == _NO_NULL:
-            groups = f"""
-                SELECT any_value({names}) AS {names}, count(*) AS {_EACH}
-                FROM {self._table} GROUP BY {names} IS NULL
-            """
-        elif expectation.type in _REPEATING:
+        kept = f"WHERE {names} IS NULL" if expectation.type == _NO_NULL else ""
+        groups = f"SELECT {names}, count(*) AS {_EACH} FROM {self._table} {kept} GROUP BY {names}"
+        if expectation.type in _REPEATING:
             # The second one stands for no further rows.
             groups = f"""
                 SELECT {names}, if(copy = 0, {_EACH}, 0) AS {_EACH}

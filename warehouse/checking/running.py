@@ -1,11 +1,12 @@
 """Runs a check: each batch is read, judged, and asked again for a few of its offending rows.
 
-The warehouse is open only while DuckDB works, batch by batch, so that an import that comes in
-between never waits for Great Expectations.
+The warehouse is open only while DuckDB works, and closed every second or after every batch, so that
+a sync that comes in between never waits for Great Expectations.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,15 @@ from warehouse.progress import track
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.checking.expectations import Batch, Expectation
     from warehouse.store import Store
 
 # Of a value in a sample: it shows what is wrong, the view has it in full.
 _LONGEST = 300
+# How long a sync may have to wait: less than it does wait.
+_OPEN_SECONDS = 1.0
 Row = dict[str, object]
 
 
@@ -71,32 +74,55 @@ def run_checks(store: Store, batches: Sequence[Batch]) -> list[Checked]:
         BadInput: an expectation or a query cannot be used; the message names its place.
     """
     great.load()  # before anything is open
-    return [_check(store, batch) for batch in track(batches, len(batches), "checking")]
+    read = track(_read_all(store, batches), len(batches), "checking")
+    return [_checked(store, each) for each in read]
 
 
-def _check(store: Store, batch: Batch) -> Checked:
-    with store.reading() as connection:
-        source = _source(connection, batch)
-        prepared = [great.prepare(e, source.types) for e in batch.expectations]
-        with query_errors():
-            source.keep()
-            n_rows = source.count()
-            frames = [source.frame(e, n_rows) for e in batch.expectations]
-    verdicts = [_judge(p, f) for p, f in zip(prepared, frames, strict=True)]
-    told = list(zip(batch.expectations, verdicts, frames, strict=True))
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of a batch: a frame for each of its expectations."""
+
+    batch: Batch
+    n_rows: int
+    prepared: list[object]
+    frames: list[Frame]
+
+
+def _read_all(store: Store, batches: Sequence[Batch]) -> Iterator[_Read]:
+    """Read one batch after the other; the warehouse is closed whenever one is given."""
+    left = list(reversed(batches))
+    while left:
+        read: list[_Read] = []
+        close_at = time.monotonic() + _OPEN_SECONDS
+        with store.reading() as connection:
+            while left and (not read or time.monotonic() < close_at):
+                read.append(_read(connection, left.pop()))
+        yield from read
+
+
+def _read(connection: duckdb.DuckDBPyConnection, batch: Batch) -> _Read:
+    source = _source(connection, batch)
+    prepared = [great.prepare(e, source.types) for e in batch.expectations]
+    with query_errors():
+        source.keep()
+        n_rows = source.count()
+        frames = [source.frame(e, n_rows) for e in batch.expectations]
+    return _Read(batch, n_rows, prepared, frames)
+
+
+def _checked(store: Store, read: _Read) -> Checked:
+    verdicts = [_judge(p, f) for p, f in zip(read.prepared, read.frames, strict=True)]
+    told = list(zip(read.batch.expectations, verdicts, read.frames, strict=True))
     samples: list[tuple[Row, ...]] = [()] * len(told)
     if not all(verdict.passed for verdict in verdicts):
         with store.reading() as connection, query_errors():
-            source = Source(connection, batch)
+            source = Source(connection, read.batch)
             samples = [tuple(map(_shown, _sample(source, *each))) for each in told]
-    return Checked(
-        batch,
-        n_rows,
-        tuple(
-            Outcome(e, v.passed, _n_offending(e, v, f), v.observed, v.error, sample)
-            for (e, v, f), sample in zip(told, samples, strict=True)
-        ),
+    outcomes = (
+        Outcome(e, v.passed, _n_offending(e, v, f), v.observed, v.error, sample)
+        for (e, v, f), sample in zip(told, samples, strict=True)
     )
+    return Checked(read.batch, read.n_rows, tuple(outcomes))
 
 
 def _judge(prepared: object, frame: Frame) -> Verdict:

@@ -47,7 +47,7 @@ def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> N
 
     \b
       evalstore check
-      evalstore check --format json > check.json
+      evalstore check --format json
       evalstore check --expectations release.yaml --html release.html
     """
     from warehouse.checking.report import write_json, write_text
