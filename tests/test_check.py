@@ -13,10 +13,11 @@ from test_output import HOSTILE, UNSEEN
 from docs.generate import DOCS
 from warehouse.batch import Generation
 from warehouse.cells import human, visible_lines
-from warehouse.checking import shipped
+from warehouse.checking import great, shipped
 from warehouse.checking.expectations import Batch, Expectation, read_batches
 from warehouse.checking.page import page
 from warehouse.checking.running import Checked, Outcome, run_checks
+from warehouse.connection import open_for_writing
 from warehouse.errors import BadInput
 from warehouse.schemas import BY_NAME, TABLES
 from warehouse.sqlfiles import shipped_sql
@@ -262,6 +263,16 @@ def test_an_amount_that_is_no_number_is_found(copy):
     assert problems(checked) == {("amounts of results", "is_cost"): 1}
 
 
+def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
+    def judge(prepared, frame):
+        with open_for_writing(copy.warehouse, wait_seconds=0):
+            return judged(prepared, frame)
+
+    judged = great.judge
+    monkeypatch.setattr(great, "judge", judge)
+    assert problems(run_checks(copy, only("runs"))) == {}
+
+
 FRAMES = """
 - name: numbers
   query: |
@@ -346,6 +357,7 @@ def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
         ("- view: runs\n  expectations:\n    - a: {severity: high}\n", ":3: severity: 'high' is"),
         ("- view: runs\n  expectations: [\n", "own.yaml: line 3"),
         ("- &a [*a]\n", "own.yaml: line 1"),
+        ("#" * 2**21, "more than the 1,048,576 accepted"),
     ],
 )
 def test_a_file_of_another_form_is_refused_by_line_and_key(text, message):

@@ -4,19 +4,7 @@
 -- table_name: table of the lake that the row is in
 -- refers_to: what is missing: batch, run, file, or the record that the row stands in for or settles
 -- reference: its id
-WITH rows_of_runs AS (
-    SELECT 'results' AS table_name, suite, run_id, content_id FROM lake.results
-    UNION ALL
-    SELECT 'judgements', suite, run_id, content_id FROM lake.judgements
-    UNION ALL
-    SELECT 'events', suite, run_id, content_id FROM lake.events
-    UNION ALL
-    SELECT 'resources', suite, run_id, content_id FROM lake.resources
-    UNION ALL
-    SELECT 'artifacts', suite, run_id, content_id FROM lake.artifacts
-),
-
-rows_of_files AS (
+WITH lake_rows AS (
     SELECT 'runs' AS table_name, suite, run_id, content_id, file_sha256, batch FROM lake.runs
     UNION ALL
     SELECT 'results', suite, run_id, content_id, file_sha256, batch FROM lake.results
@@ -46,16 +34,17 @@ settled AS (
 )
 
 SELECT table_name, suite, run_id, content_id, 'run' AS refers_to, run_id AS reference
-FROM rows_of_runs
+FROM lake_rows
 ANTI JOIN lake.runs USING (suite, run_id)
+WHERE table_name IN ('results', 'judgements', 'events', 'resources', 'artifacts')
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'batch' AS refers_to, batch AS reference
-FROM rows_of_files
+FROM lake_rows
 ANTI JOIN lake.batches USING (batch)
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'file' AS refers_to, file_sha256 AS reference
-FROM rows_of_files
-ANTI JOIN lake.files ON rows_of_files.file_sha256 = files.sha256
+FROM lake_rows
+ANTI JOIN lake.files ON lake_rows.file_sha256 = files.sha256
 WHERE file_sha256 IS NOT NULL
 UNION ALL
 SELECT 'results', suite, run_id, content_id, 'result' AS refers_to, stands_in_for AS reference
