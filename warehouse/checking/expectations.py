@@ -41,7 +41,8 @@ class Place:
         Raises:
             BadInput: always.
         """
-        raise BadInput(f"{self.file}:{self.line}: {message}")
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        raise BadInput(f"{where}: {message}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from warehouse.rows import of_query
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -69,14 +71,14 @@ class Frame:
 
     Attributes:
         data: rows numbered from 0.
-        weights: for each row, how many rows of the batch it stands for; None: one.
-        values: the same rows as DuckDB gave them, to look them up in the batch; None: no need,
-            the frame shows the rows themselves.
+        values: the same rows, as DuckDB gave them; None where there are no values.
+        weights: for each row, how many rows of the batch have these values; None where the rows
+            are those of the batch.
     """
 
     data: pd.DataFrame
-    weights: Sequence[int] | None = None
     values: pa.Table | None = field(default=None, repr=False)
+    weights: Sequence[int] | None = None
 
 
 class Source:
@@ -140,7 +142,8 @@ class Source:
         names = _list(expectation.columns)
         if _is_of_all_rows(expectation):
             shown = _list(dict.fromkeys((*self._batch.key, *expectation.columns)))
-            return Frame(_pandas(self._read(f"SELECT {shown} FROM {self._table}")))
+            rows = self._read(f"SELECT {shown} FROM {self._table}")
+            return Frame(_pandas(rows), rows)
         kept = f"WHERE {names} IS NULL" if expectation.type == _NO_NULL else ""
         groups = f"SELECT {names}, count(*) AS {_EACH} FROM {self._table} {kept} GROUP BY {names}"
         if expectation.type in _REPEATING:
@@ -151,13 +154,13 @@ class Source:
             """
         read = self._read(groups)
         values = read.drop_columns([_EACH])
-        return Frame(_pandas(values), read.column(_EACH).to_pylist(), values)
+        return Frame(_pandas(values), values, read.column(_EACH).to_pylist())
 
     def rows_with(self, values: pa.Table) -> list[dict[str, Any]]:
         """Give a few rows of the batch that have one of the given values in their columns."""
         columns = values.column_names
         same = " AND ".join(f"{_quoted(name)} IS NOT DISTINCT FROM ?" for name in columns)
-        rows = values.slice(0, SAMPLE).to_pylist()
+        rows = values.to_pylist()
         return self._rows(
             f"WHERE {' OR '.join([f'({same})'] * len(rows))}",
             dict.fromkeys((*self._batch.key, *columns)) if self._batch.key else (),
@@ -171,11 +174,11 @@ class Source:
     def _rows(
         self, where: str = "", columns: Iterable[str] = (), values: Sequence[object] = ()
     ) -> list[dict[str, Any]]:
-        found = self._connection.execute(
-            f"SELECT {_list(columns) or '*'} FROM batch_rows {where} LIMIT {SAMPLE}", list(values)
-        )
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        query = f"SELECT {_list(columns) or '*'} FROM batch_rows {where} LIMIT {SAMPLE}"
+        rows = of_query(self._connection, query, values)
+        return [
+            dict(zip(rows.columns, row, strict=True)) for batch in rows.batches() for row in batch
+        ]
 
     def _read(self, query: str) -> pa.Table:
         return self._connection.sql(query).to_arrow_table()

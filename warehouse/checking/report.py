@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from warehouse.cells import as_json, visible
 from warehouse.output import write_rows
+from warehouse.terminal import quiet_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,11 @@ _WORDS = {"critical": "FAILED", "warning": "warning", "info": "info"}
 
 def write_text(checked: Sequence[Checked], out: BinaryIO) -> None:
     """Write what was checked, and each thing that does not hold with some of its rows."""
+    with quiet_pipe(out):
+        _write_text(checked, out)
+
+
+def _write_text(checked: Sequence[Checked], out: BinaryIO) -> None:
     columns = ("checked", "rows", "expectations", "result")
     rows = [(c.batch.name, c.n_rows, len(c.outcomes), _result(c)) for c in checked]
     write_rows(columns, rows, "table", out, note=_nothing)
@@ -45,7 +51,8 @@ def write_json(checked: Sequence[Checked], out: BinaryIO) -> None:
         "n_warnings": warned,
         "batches": [_document(each) for each in checked],
     }
-    out.write(f"{as_json(document)}\n".encode())
+    with quiet_pipe(out):
+        out.write(f"{as_json(document)}\n".encode())
 
 
 def counts(checked: Sequence[Checked]) -> tuple[int, int]:

@@ -7,8 +7,9 @@ a sync that comes in between never waits for Great Expectations.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -16,13 +17,14 @@ from warehouse.cells import exact
 from warehouse.checking import great
 from warehouse.checking.frames import SAMPLE, Frame, Source
 from warehouse.checking.great import Verdict
+from warehouse.errors import BadInput
 from warehouse.progress import track
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from warehouse.checking.expectations import Batch, Expectation
+    from warehouse.checking.expectations import Batch, Expectation, Place
     from warehouse.store import Store
 
 # Of a value in a sample: it shows what is wrong, the view has it in full.
@@ -103,11 +105,21 @@ def _read_all(store: Store, batches: Sequence[Batch]) -> Iterator[_Read]:
 def _read(connection: duckdb.DuckDBPyConnection, batch: Batch) -> _Read:
     source = _source(connection, batch)
     prepared = [great.prepare(e, source.types) for e in batch.expectations]
-    with query_errors():
+    with _placed(batch):
         source.keep()
         n_rows = source.count()
         frames = [source.frame(e, n_rows) for e in batch.expectations]
     return _Read(batch, n_rows, prepared, frames)
+
+
+@contextmanager
+def _placed(batch: Batch) -> Iterator[None]:
+    """Tell a query's error with the place where the query is written."""
+    try:
+        with query_errors():
+            yield
+    except BadInput as error:
+        batch.place.refuse(f"{batch.name}: {error}")
 
 
 def _checked(store: Store, read: _Read) -> Checked:
@@ -115,7 +127,7 @@ def _checked(store: Store, read: _Read) -> Checked:
     told = list(zip(read.batch.expectations, verdicts, read.frames, strict=True))
     samples: list[tuple[Row, ...]] = [()] * len(told)
     if not all(verdict.passed for verdict in verdicts):
-        with store.reading() as connection, query_errors():
+        with store.reading() as connection, _placed(read.batch):
             source = Source(connection, read.batch)
             samples = [tuple(map(_shown, _sample(source, *each))) for each in told]
     outcomes = (
@@ -127,19 +139,17 @@ def _checked(store: Store, read: _Read) -> Checked:
 
 def _judge(prepared: object, frame: Frame) -> Verdict:
     # Where DuckDB finds no value to judge, there is none to object to.
-    is_settled = frame.values is not None and not len(frame.data)
+    is_settled = frame.weights is not None and not len(frame.weights)
     return Verdict(passed=True) if is_settled else great.judge(prepared, frame.data)
 
 
 def _source(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Source:
     """Open a batch, and see that it has the columns that are spoken of."""
-    try:
-        statements = connection.extract_statements(batch.query)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            batch.place.refuse(f"{batch.name}: the query has to be one SELECT")
+    with _placed(batch):
+        kinds = [statement.type for statement in connection.extract_statements(batch.query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise BadInput("the query has to be one SELECT")
         source = Source(connection, batch)
-    except duckdb.Error as error:
-        batch.place.refuse(f"{batch.name}: {error}")
     for column in batch.key:
         _need(column, batch.place, source, f"{batch.name}: key")
     for expectation in batch.expectations:
@@ -149,7 +159,7 @@ def _source(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Source:
     return source
 
 
-def _need(column: str, place: Any, source: Source, what: str) -> None:  # noqa: ANN401
+def _need(column: str, place: Place, source: Source, what: str) -> None:
     if column not in source.types:
         names = ", ".join(source.types)
         place.refuse(f"{what}: there is no column {column!r}; there are: {names}")
@@ -162,16 +172,12 @@ def _sample(
         return ()
     if expectation.is_of_no_rows:
         return source.rows()
-    positions = _standing(verdict, frame)[:SAMPLE]
-    if positions and frame.values is not None:
-        return source.rows_with(frame.values.take(positions))
-    rows: list[Row] = frame.data.iloc[positions].to_dict("records") if positions else []
-    return rows
-
-
-def _standing(verdict: Verdict, frame: Frame) -> list[int]:
-    """Give the offending positions that stand for rows of the batch."""
-    return [p for p in verdict.positions if frame.weights is None or frame.weights[p]]
+    weights = frame.weights
+    positions = [p for p in verdict.positions if weights is None or weights[p]][:SAMPLE]
+    if not positions or frame.values is None:
+        return ()
+    values = frame.values.take(positions)
+    return values.to_pylist() if weights is None else source.rows_with(values)
 
 
 def _n_offending(expectation: Expectation, verdict: Verdict, frame: Frame) -> int | None:

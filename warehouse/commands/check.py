@@ -58,7 +58,7 @@ def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> N
     store = open_store(path)
     with store.reading():
         pass  # whether there is a store is known before it takes seconds to load the rest
-    checked = run_checks(store, [*shipped_batches(), *own])
+    checked = run_checks(store, [*own, *shipped_batches()])
     (write_json if fmt == "json" else write_text)(checked, sys.stdout.buffer)
     _write_page(checked, path, html)
     if n_failed := sum(outcome.is_failure for each in checked for outcome in each.outcomes):
