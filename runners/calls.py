@@ -7,6 +7,7 @@ that follows `Provider`, and one line in `runners/providers/__init__.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,15 +28,28 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that goes with a prompt.
+    """A picture that goes with a prompt. It is read when it is sent, so that few are in memory.
 
     Attributes:
-        data: its bytes.
+        path: its file.
         mime: its type, such as `image/jpeg`.
     """
 
-    data: bytes
+    path: Path
     mime: str
+
+    @property
+    def data(self) -> bytes:
+        """The bytes.
+
+        Raises:
+            ValueError: the file is gone.
+        """
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            problem = f"the picture {self.path.name} is not in the cache any more"
+            raise ValueError(problem) from error
 
 
 @dataclass(frozen=True, slots=True)
