@@ -7,12 +7,12 @@ that follows `Provider`, and one line in `runners/providers/__init__.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 OK = "ok"
 SKIPPED = "skipped_unavailable"

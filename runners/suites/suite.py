@@ -164,9 +164,7 @@ class Plain:
             price=model.price,
         )
 
-    def entries(
-        self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: Row
-    ) -> Iterable[Entry]:
+    def entries(self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: Row) -> Iterable[Entry]:
         """Nothing."""
         return ()
 
