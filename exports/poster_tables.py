@@ -122,9 +122,7 @@ def _label_section(meta: Row, summary: Sequence[Row]) -> str:
 
 
 def _deviation_section(meta: Row) -> str:
-    lines = [
-        f"- {cell(d['model'])}: {cell(d['deviation'])}\n" for d in meta.get("deviations", ())
-    ]
+    lines = [f"- {cell(d['model'])}: {cell(d['deviation'])}\n" for d in meta.get("deviations", ())]
     return f"## Not by the protocol\n\n{''.join(lines)}" if lines else ""
 
 

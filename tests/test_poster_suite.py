@@ -1,7 +1,10 @@
-"""Posters of our own runs: pictures, predictions, ground truth and judge, up to what is published."""
+"""Posters of our own runs: pictures, predictions, ground truth, judge, and what is published."""
 
 import base64
+import hashlib
+import itertools
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -41,28 +44,15 @@ def run(space, *arguments, code=0, store="store"):
 
 
 def run_id_of(ended):
-    return ended.err.partition("run 2")[2].partition(":")[0].join(["2", ""])
+    return re.search(r"^run (\S+):", ended.err, re.MULTILINE)[1]
 
 
 def rows(space, query, store="store"):
     return new_store(space / store).sql(query).fetchall()
 
 
-def picture(data=GIF, kind="image/gif", *headers):
-    return (
-        http(200, data.decode("latin-1"), f"Content-Type: {kind}")
-        .replace(
-            f"Content-Length: {len(data.decode('latin-1').encode())}",
-            f"Content-Length: {len(data)}",
-        )
-        .encode()
-        .decode()
-        if False
-        else _raw(200, data, kind, *headers)
-    )
-
-
-def _raw(status, data, kind, *headers):
+def picture(data=GIF, kind="image/gif", *headers, status=200):
+    """Give a reply whose body is bytes."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
     return "\r\n".join([*lines, *headers, "Connection: close", "", data.decode("latin-1")])
 
@@ -81,37 +71,69 @@ def finished(tmp_path_factory):
         yield space, run_id
 
 
-def test_a_run_is_published_and_comes_back_the_same(finished, tmp_path, monkeypatch):
+def test_a_run_is_published_by_every_rule_and_comes_back_the_same(finished, tmp_path):
     space, run_id = finished
     run(space, "publish", "posters", "--run", run_id, "--label", "first", "--to", tmp_path)
     (folder,) = (tmp_path / "benchmark/published").iterdir()
-    assert folder.name.endswith("-first-silver")
-    monkeypatch.chdir(tmp_path)
+    check_published(folder, "first", "silver")
     run(tmp_path, "import", "--strict", folder, store="other")
-    # Every metric of the report is in the published folder, with its interval.
-    metrics = [name for name, *_ in rows(tmp_path, "DESCRIBE published_reports", "other")]
-    ours = "SELECT model, app_quality_score, app_quality_low, app_quality_high, app_core_score, " \
-        "posters, judged, avg_score, schema_strict_rate, total_cost_usd, label " \
-        "FROM poster_report WHERE part = 'all' ORDER BY model"  # fmt: skip
-    wanted = rows(space, ours)
-    assert wanted[0][0] == "example/vision-large"
-    assert {"model", "app_quality_score"} <= set(metrics)
-    theirs = rows(tmp_path, f"SELECT {', '.join(_published(ours, metrics))} "
-                  "FROM published_reports ORDER BY model", "other")  # fmt: skip
-    kept = [[row[i] for i in _kept(ours, metrics)] for row in wanted]
-    assert [list(row) for row in theirs] == kept
+    with new_store(tmp_path / "other").reading() as theirs:
+        metrics = theirs.execute(
+            "SELECT model, metric, value FROM published "
+            "WHERE value IS NOT NULL AND model <> '' AND NOT starts_with(metric, 'difference')"
+        ).fetchall()
+        shown = dicts(theirs, "FROM published_reports")
+    with new_store(space / "store").reading() as ours:
+        report = {r["model"]: r for r in dicts(ours, "FROM poster_report WHERE part = 'all'")}
+    assert len(metrics) > 50
+    for model, metric, value in metrics:
+        assert report[model][metric] == value, metric
+    for row in shown:
+        for name in row.keys() & report[row["model"]].keys():
+            assert row[name] == report[row["model"]][name], name
+        assert row["run_id"] == run_id
 
 
-def _columns(query):
-    return [name.strip() for name in query.split("SELECT")[1].split("FROM")[0].split(",")]
+def dicts(connection, query):
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def _published(query, known):
-    return [name for name in _columns(query) if name in known]
-
-
-def _kept(query, known):
-    return [at for at, name in enumerate(_columns(query)) if name in known]
+def check_published(folder, label, quality):
+    """Hold a published folder against posters.md, rule by rule."""
+    assert re.fullmatch(rf"\d{{8}}-\d{{6}}-{label}-{quality}", folder.name)
+    texts = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
+    documents = {name: json.loads(text) for name, text in texts.items() if name.endswith(".json")}
+    meta, metadata = documents["meta.json"], documents["run_metadata.json"]
+    # No raw image, and the tables and the scatter plot are there.
+    assert set(metadata["files"]) | {"run_metadata.json"} == set(texts)
+    assert {"summary.md", "comparisons.md", "scatter.svg"} < set(texts)
+    # Temperature and seed; bootstrap; hashes of prompts, URL list and manifest; weights.
+    assert (meta["temperature"], meta["seed_values"]) == (0.1, [23])
+    assert meta["bootstrap"] == {"samples": 1000, "seed": 23, "alpha": 0.05}
+    hashes = [meta["urls_sha256"], meta["manifest_sha256"], *meta["prompt_hashes"].values()]
+    assert all(re.fullmatch("[0-9a-f]{64}", text) for text in hashes)
+    assert len(hashes) == 5
+    for key in ("urls_sha256", "manifest_sha256", "temperature", "seed_values", "bootstrap"):
+        assert metadata[key] == meta[key]
+    for weights in ("top_level", "event", "core_event", "quality"):
+        assert sum(meta["weights"][weights].values()) == pytest.approx(1)
+    # Gold or silver, said clearly.
+    assert meta["label"] == metadata["label"] == quality
+    for name in ("summary.md", "comparisons.md", "scatter.svg"):
+        assert f"{quality} ground truth" in texts[name], name
+    # A row for each model, scores within their range and interval; every pair of models.
+    summary = documents["summary.json"]
+    for row in summary:
+        for score in ("app_quality", "app_core"):
+            low, high = row[f"{score}_ci95"]
+            assert 0 <= low <= row[f"{score}_score"] <= high <= 100
+        assert 0 <= row["schema_strict_rate"] <= 1
+    models = sorted(row["model"] for row in summary)
+    pairs = [(pair["model_a"], pair["model_b"]) for pair in documents["comparisons.json"]]
+    assert sorted(pairs) == list(itertools.combinations(models, 2))
+    assert metadata["models"] == models
 
 
 def test_what_a_run_rests_on_is_recorded(finished):
@@ -124,8 +146,8 @@ def test_what_a_run_rests_on_is_recorded(finished):
     prompts = {f"tasks/posters/{name}.txt" for name in ("predict", "ground_truth", "judge")}
     assert set(meta["prompt_hashes"]) == prompts
     assert "deviations" not in meta
-    ((manifest,),) = rows(space, "SELECT content FROM lake.artifacts WHERE kind = 'manifest'")[:1]
-    assert meta["manifest_sha256"] == pictures.hashlib.sha256(manifest).hexdigest()
+    (manifest,) = rows(space, "SELECT content FROM lake.artifacts WHERE kind = 'manifest'")[0]
+    assert meta["manifest_sha256"] == hashlib.sha256(manifest).hexdigest()
     assert [entry["status"] for entry in json.loads(manifest)] == ["ok"] * 6 + ["error"]
     assert rows(space, "SELECT run_id, model, judged, avg_score FROM poster_report") == [
         (run_id, "example/vision-large", 5, 91.0), (run_id, "example/vision-small", 4, 61.0)
@@ -199,7 +221,7 @@ def test_posters_are_downloaded_once_and_sent_with_the_schema(space):
 
 def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
     def answer(request):
-        return [_raw(404, b"", "text/html") if "gone" in request["path"] else picture()]
+        return [picture(b"", "text/html", status=404) if "gone" in request["path"] else picture()]
 
     with serving(answer) as server:
         urls = [f"{server.base}/{name}.gif" for name in ("a", "b", "c", "gone", "d")]
@@ -232,12 +254,15 @@ def test_what_is_no_address_is_refused(space, url):
 
 
 BAD = {
-    "a page": (_raw(200, GIF, "text/html"), "no picture but text/html"),
-    "no picture": (_raw(200, b"<html>", "image/png"), "no picture of a kind"),
-    "an error": (_raw(500, GIF, "image/gif"), "HTTP 500"),
-    "a file": (_raw(302, b"", "x", "Location: file:///etc/passwd"), "UnsupportedProtocol"),
-    "cut": (_raw(200, GIF, "image/gif").replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
-    "too big": (_raw(200, GIF * 1000, "image/gif"), "larger"),
+    "a page": (picture(GIF, "text/html"), "no picture but text/html"),
+    "no picture": (picture(b"<html>", "image/png"), "no picture of a kind"),
+    "an error": (picture(status=500), "HTTP 500"),
+    "a file": (
+        picture(b"", "x", "Location: file:///etc/passwd", status=302),
+        "UnsupportedProtocol",
+    ),
+    "cut": (picture().replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
+    "too big": (picture(GIF * 1000), "larger"),
 }
 
 
@@ -252,37 +277,44 @@ def test_pictures_that_cannot_be_had(space, monkeypatch, name):
     assert not list(space.rglob("*.gif"))
 
 
-def test_a_slow_drip_is_given_up(space, monkeypatch):
+@pytest.mark.usefixtures("space")
+def test_a_slow_drip_is_given_up(monkeypatch):
     monkeypatch.setattr(pictures, "_SECONDS", 0.3)
-    head, _, body = _raw(200, GIF * 9, "image/gif").partition("\r\n\r\n")
+    head, _, body = picture(GIF * 9).partition("\r\n\r\n")
     drip = [part for letter in body for part in (letter, 0.02)]
     with serving(f"{head}\r\n\r\n", *drip) as server, pytest.raises(NoPictureError, match="timed"):
         PictureCache().download(server.base)
 
 
 def test_an_answer_without_a_record_is_asked_again(space):
-    texts = iter(["I see nothing", "null", "```json\n[1]\n```", json.dumps(RECORD)])
+    texts = iter(["I see nothing", "null", "```json\n[1]\n```", *[json.dumps(RECORD)] * 2])
     with serving(lambda _request: [http(200, chat(next(texts)))]) as server:
         where = ("-m", "m", "--provider", "ollama_openai", "--base-url", server.base)
         ended = run(space, "run", "posters", *LISTED, *where, "--limit", 3)
         found = "SELECT success, failure_type, parsed_output FROM results ORDER BY seq"
         lost = (False, "invalid_json", None)
         assert rows(space, found) == [lost, lost, (True, None, "[1]")]
-        retry = ("run", "--resume", run_id_of(ended), "--retry-failed", "--tasks", "1")
-        run(space, *retry, code=1 if False else 0) if False else None
-    assert rows(space, "SELECT posters, missing_predictions FROM poster_report") == [(0, 0)]
+        run(space, "run", "--resume", run_id_of(ended), "--retry-failed")
+    good = (True, None, json.dumps(RECORD, separators=(",", ":")))
+    assert rows(space, found) == [good, good, (True, None, "[1]")]
 
 
-def test_a_judge_that_is_resumed_judges_each_once(finished, tmp_path):
+def test_a_judge_goes_on_where_it_was(finished, tmp_path):
     space, run_id = finished
-    store = shutil.copytree(space / "store", tmp_path / "store")
-    assert store
-    with serving(http(400, "{}")) as server:
+    shutil.copytree(space / "store", tmp_path / "store")
+    verdict = http(200, chat('{"overall_score": 50, "errors": ["late"]}'))
+    answers = iter([verdict, http(400, "{}"), *[verdict] * 8])
+    with serving(lambda _request: [next(answers)]) as server:
         where = ("-m", "j", "--provider", "ollama_openai", "--base-url", server.base)
-        ended = run(tmp_path, "run", "posters-judge", "--of", run_id, *where, "--limit", 2)
-    judged = "SELECT count(*) FROM lake.judgements WHERE judge = 'j'"
-    assert rows(tmp_path, judged) == [(0,)]
-    assert run_id_of(ended) != run_id
+        ended = run(tmp_path, "run", "posters-judge", "--of", run_id, *where)
+        run(tmp_path, "run", "--resume", run_id_of(ended), "--retry-failed")
+    assert len(server.requests) == 10
+    judged = "FROM lake.judgements WHERE judge = 'j' AND overall_score = 50 AND run_id = "
+    count = "SELECT count(*), count(DISTINCT (model, task_id))"
+    assert rows(tmp_path, f"{count} {judged} '{run_id}'") == [(9, 9)]
+    prompt = server.requests[0]["body"]["messages"][-1]["content"]
+    assert prompt.startswith((ROOT / "tasks/posters/judge.txt").read_text().strip())
+    assert prompt.index("Ground truth JSON:") < prompt.index("Prediction JSON:")
     ended = run(tmp_path, "run", "posters-judge", "--of", "nothing", "-m", "j", *REPLAY, code=2)
     assert "no prediction with ground truth" in ended.err
 
@@ -310,7 +342,7 @@ def test_poster_options_are_for_posters(space):
 
 def test_a_key_in_a_posters_address_is_kept_nowhere(space):
     def answer(request):
-        return [_raw(403, b"planted-9", "image/gif") if "b.gif" in request["path"] else picture()]
+        return [picture(b"planted-9", status=403) if "b.gif" in request["path"] else picture()]
 
     with serving(answer) as server:
         base = server.base.replace("http://", "http://me:planted-pass@")
