@@ -36,9 +36,15 @@ _IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 _EMBEDDED_IMAGE = re.compile(rb"data:image/|<image\b", re.IGNORECASE)
 
 
-def write_report(report: Report, folder: Path, *, with_png: bool = False) -> list[Path]:
-    """Write the report folder."""
+def write_report(
+    report: Report, folder: Path, *, with_png: bool = False, with_page: bool = False
+) -> list[Path]:
+    """Write the report folder; on request with the chart as PNG and a page for a browser."""
     files = report.files()
+    if with_page:
+        from exports.poster_page import report_page
+
+        files["report.html"] = report_page(report)
     if with_png:
         from exports.poster_chart import draw_png
 

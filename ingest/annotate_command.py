@@ -23,9 +23,9 @@ def annotate() -> None:
     """Make gold ground truth of posters: two people annotate, a third look settles.
 
     \b
-      evalstore annotate import annotations/ --dataset tours
+      evalstore annotate import benchmark/annotations/ --dataset tours
       evalstore annotate list
-      evalstore annotate adjudicate D575YX8XM5m --by Cara
+      evalstore annotate adjudicate c500adc741d0 --by Cara
       evalstore annotate promote
     """
 
@@ -38,7 +38,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     """Import people's records from FOLDER: <annotator>/<poster id>.json.
 
     \b
-      evalstore annotate import annotations/ --dataset tours
+      evalstore annotate import benchmark/annotations/ --dataset tours
     """
     from ingest import annotating
 
@@ -88,8 +88,8 @@ def adjudicate(
     """Settle a POSTER: from a file, or side by side, field by field.
 
     \b
-      evalstore annotate adjudicate D575YX8XM5m --by Cara
-      evalstore annotate adjudicate D575YX8XM5m --by Cara --from settled.json
+      evalstore annotate adjudicate c500adc741d0 --by Cara
+      evalstore annotate adjudicate c500adc741d0 --by Cara --from settled/c500adc741d0.json
       evalstore annotate adjudicate --agreed --by Cara
     """
     from ingest.annotating import Desk, read_settled

@@ -12,7 +12,7 @@ from support import bring_in, environment, log, new_store, write_log
 
 import evalstore
 from warehouse.errors import BadInput, EvalstoreError
-from warehouse.store import EvalstoreWarning
+from warehouse.store import EvalstoreWarning, Store
 
 
 def test_rows_come_in_every_form(examples):
@@ -50,7 +50,7 @@ def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
     wrong = examples.sql("FROM nothing_here")  # nothing happens yet
     with pytest.raises(BadInput):
         wrong.fetchall()
-    later = new_store(tmp_path / "later").sql("SELECT count(*) FROM runs")
+    later = Store(tmp_path / "later", wait_seconds=0).sql("SELECT count(*) FROM runs")
     with pytest.raises(BadInput, match="evalstore import"):
         later.fetchall()
     bring_in(new_store(tmp_path / "later"), write_log(tmp_path / "a.yaml"))

@@ -25,7 +25,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     unless it is told to (`evalstore import --restore`).
 
     \b
-      evalstore forget 2025-11-28/models/gemini-gemini-2.5-pro.yaml
+      evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
     from warehouse.forgetting import find_run
     from warehouse.forgetting import forget as forget_run
