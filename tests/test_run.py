@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, bring_in, command, new_store
 
+from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
 from warehouse.journal import claimed
 
@@ -240,27 +240,9 @@ def test_a_second_runner_is_told_and_asks_nothing(space):
 
 
 def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
-    n_cells, kills, random_ = 60, 8, random.Random(23)
-    with serving(lambda _request: [0.01, http(200, chat("yes"))]) as server:
-        first = ("run", suite(space, n_cells), "--model", "m", *server_options(server))
-        arguments = (*first, "--concurrency", 4)
-        for _ in range(kills):
-            before = len(server.requests)
-            goal = before + random_.randint(0, n_cells // kills)
-            process = start(space, *arguments)
-            while len(server.requests) < goal and process.poll() is None:
-                os.sched_yield()
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            runs = rows(space, "SELECT run_id FROM runs")
-            if runs:
-                arguments = ("run", "--resume", runs[0][0], "--concurrency", 4)
-        run(space, *arguments)
-    assert rows(
-        space, "SELECT count(*), count(DISTINCT task_id), bool_and(success) FROM results"
-    ) == [(n_cells, n_cells, True)]
-    # Each kill may have cost the four calls that were under way.
-    assert len(server.requests) <= n_cells + 4 * kills
+    campaign = run_and_kill(space, calls=40, kills=6, seed=23)
+    assert campaign.is_right, campaign
+    assert campaign.before_the_run < campaign.kills
 
 
 def test_no_key_is_in_any_file_or_output(space):
