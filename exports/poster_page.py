@@ -37,6 +37,7 @@ def report_page(report: Report) -> bytes:
         _table(PAIRED, report.comparisons),
         "<p>The same for app core.</p>\n",
         _table(PAIRED, ({**row, **row["app_core"]} for row in report.comparisons)),
+        _list("Not by the protocol", ("model", "deviation"), report.meta.get("deviations", [])),
         _list("Posters not scored", ("id", "reason"), report.meta["exclusions"]),
         _list("Notes on predictions", ("model", "id", "note"), report.meta["quality_notes"]),
         "<h2>How it was computed</h2>\n",

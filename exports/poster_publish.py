@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exports.files import write_whole
 from exports.poster_report import Report, json_bytes
 from warehouse.errors import BadInput
+from warehouse.git import git_commit
 from warehouse.udfs.poster_meta import published_label
 
 if TYPE_CHECKING:
@@ -93,18 +93,6 @@ def _run_metadata(
         "label_basis": report.meta["label_basis"],
         "source_run": report.run_id,
     }
-
-
-def git_commit(folder: Path) -> str | None:
-    """Give the commit of the repository that a folder is in; None outside of one."""
-    git = shutil.which("git")
-    place = next((path for path in (folder, *folder.resolve().parents) if path.is_dir()), None)
-    if git is None or place is None:
-        return None
-    done = subprocess.run(  # noqa: S603 - a fixed command
-        [git, "rev-parse", "HEAD"], cwd=place, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or None if done.returncode == 0 else None
 
 
 def _refuse_what_must_not_be_public(files: dict[str, bytes]) -> None:

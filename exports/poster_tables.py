@@ -58,6 +58,7 @@ def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
         f"# Benchmark Report ({ground_truth(meta['label'])})\n",
         "".join(f"{name}: {value}\n" for name, value in counts.items()),
         f"## Model summary\n\n{_table(SUMMARY, summary)}",
+        _deviation_section(meta),
         _label_section(meta, summary),
         _exclusion_section(meta),
         _note_section(meta),
@@ -118,6 +119,11 @@ def _label_section(meta: Row, summary: Sequence[Row]) -> str:
     ]
     columns = {name: SUMMARY[name] for name in ("Model", "Posters", "App quality", "App 95% CI")}
     return f"{text}\n{_table(columns, rows)}" if rows else text
+
+
+def _deviation_section(meta: Row) -> str:
+    lines = [f"- {cell(d['model'])}: {cell(d['deviation'])}\n" for d in meta.get("deviations", ())]
+    return f"## Not by the protocol\n\n{''.join(lines)}" if lines else ""
 
 
 def _exclusion_section(meta: Row) -> str:
