@@ -263,6 +263,13 @@ def test_an_amount_that_is_no_number_is_found(copy):
     assert problems(checked) == {("amounts of results", "is_cost"): 1}
 
 
+def test_a_run_of_our_own_without_its_settings_is_found(copy):
+    change(copy, "UPDATE lake.runs SET origin = 'runner' WHERE suite = 'posters'")
+    [checked] = run_checks(copy, only("runs of our own runner"))
+    assert problems([checked]) == {("runs of our own runner", NO_ROWS): 1}
+    assert checked.outcomes[0].sample[0]["missing"] == "temperature"
+
+
 def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
     def judge(prepared, frame):
         with open_for_writing(copy.warehouse, wait_seconds=0):
