@@ -38,6 +38,8 @@ _BLOCK_BYTES = 16 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20
 _THREADS = 2
 _BOM = b"\xef\xbb\xbf"
+# Without the boundaries, of which Polars has another notion, more lines match, and none less.
+_BEGINNINGS = SHAPES.replace(r"\b", "")
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -64,7 +66,7 @@ class LineBlock:
 
 @dataclass(frozen=True, slots=True)
 class _RawBlock:
-    data: bytes
+    data: bytes | memoryview
     first_line: int
     offset: int
     reject: Reject | None = None
@@ -106,10 +108,11 @@ class LineReader:
         if raw.reject is not None:
             return LineBlock(_SCHEMA.empty_table(), rejects=[raw.reject])
         lines, starts = _lines(raw.data)
-        has_key = np.flatnonzero(pc.match_substring_regex(lines, SHAPES))
+        fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
+        has_key = _with_keys(lines, fits)
         if redact_keys and len(has_key):
             lines, _ = _lines(redact(raw.data))
-        fits = pc.and_(pc.match_substring_regex(lines, FITTING_LINE), _are_utf8(lines))
+            fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
         results = self._by_columns(lines, fits, raw.first_line)
         repeats = _rows_with_repeated_keys(results["parsed_output"])
         loose_lines = np.flatnonzero(pc.invert(fits))
@@ -129,8 +132,7 @@ class LineReader:
 
     def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
         numbers = pa.array(np.arange(first_line, first_line + len(lines)))
-        fitting = pa.table({"line": numbers, "text": lines}).filter(fits)
-        fitting = fitting.set_column(1, "text", fitting["text"].cast(pa.string()))
+        fitting = pa.table({"line": numbers, "text": _as_text(lines)}).filter(fits)
         cursor = self._connection.cursor()
         try:
             cursor.register("fitting", fitting)
@@ -183,20 +185,23 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
     ]
 
 
-def _are_utf8(lines: pa.Array) -> pa.Array:
-    try:
-        lines.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([_is_utf8(line) for line in lines.to_pylist()])
-    return pa.repeat(pa.scalar(value=True), len(lines))
+def _as_text(lines: pa.Array) -> pa.Array:
+    """Take lines as text, whatever they are: only what matches `FITTING_LINE` is known to be."""
+    return pa.Array.from_buffers(pa.string(), len(lines), lines.buffers())
 
 
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
+    """Find the lines that hold something of a key's shape.
+
+    Polars looks for where a shape may begin, at several bytes a step, but in valid text only.
+    """
+    import polars as pl
+
+    may_hold = ~fits.to_numpy(zero_copy_only=False)
+    may_hold[~may_hold] = pl.Series(_as_text(lines).filter(fits)).str.contains(_BEGINNINGS)
+    places = np.flatnonzero(may_hold)
+    holds = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
+    return places[holds.to_numpy(zero_copy_only=False)]
 
 
 def _read_with_care(raw: bytes, line: int, offset: int, block: LineBlock, loose: list[Row]) -> None:
@@ -221,15 +226,20 @@ def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
         rest = file.read(len(_BOM))
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
-        while chunk := file.read(_BLOCK_BYTES):
-            cut = chunk.rfind(b"\n") + 1
+        while True:
+            buffer = bytearray(len(rest) + _BLOCK_BYTES)
+            buffer[: len(rest)] = rest
+            n_bytes = file.readinto(memoryview(buffer)[len(rest):])
+            if not n_bytes:
+                break
+            end = len(rest) + n_bytes
+            cut = buffer.rfind(b"\n", len(rest), end) + 1
             if cut:
-                data = rest + chunk[:cut]
-                yield _RawBlock(data, line, offset)
-                line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
-                offset, rest = offset + len(data), chunk[cut:]
+                yield _RawBlock(memoryview(buffer)[:cut], line, offset)
+                line += buffer.count(b"\n", 0, cut)
+                offset, rest = offset + cut, bytes(memoryview(buffer)[cut:end])
                 continue
-            rest += chunk
+            rest = bytes(memoryview(buffer)[:end])
             if len(rest) > _LONGEST_LINE_BYTES:
                 reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
                 yield _RawBlock(b"", line, offset, Reject(reason, line, offset))
