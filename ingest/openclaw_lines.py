@@ -11,6 +11,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,11 +81,26 @@ def line_reader() -> Iterator[LineReader]:
 
 
 class LineReader:
-    """Reads files of result lines, two blocks at a time."""
+    """Reads files of result lines, some blocks ahead of whoever takes them."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, pool: ThreadPoolExecutor) -> None:
         self._connection = connection
         self._pool = pool
+        self._begun: dict[tuple[Path, bool], _Stream] = {}
+
+    def begin(self, path: Path, *, redact_keys: bool = False) -> None:
+        """Work on the first blocks of a file that will be read, while something else is done.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        self._begun[path, redact_keys] = self._stream(path, redact_keys)
+
+    def abandon(self) -> None:
+        """Leave what was begun."""
+        for stream in self._begun.values():
+            stream.cancel()
+        self._begun.clear()
 
     def read(self, path: Path, *, redact_keys: bool = False) -> Iterator[LineBlock]:
         """Read a file's lines, block by block.
@@ -92,17 +108,16 @@ class LineReader:
         Raises:
             OSError: the file cannot be read.
         """
-        waiting: deque[Future[LineBlock]] = deque()
+        begun = self._begun.pop((path, redact_keys), None)
+        stream = begun or self._stream(path, redact_keys)
         try:
-            for raw in _raw_blocks(path):
-                waiting.append(self._pool.submit(self._read_block, raw, redact_keys))
-                if len(waiting) > _THREADS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from stream.blocks()
         finally:
-            for future in waiting:
-                future.cancel()
+            stream.cancel()
+
+    def _stream(self, path: Path, redact_keys: bool) -> _Stream:  # noqa: FBT001
+        raws = _raw_blocks(path)
+        return _Stream(self._pool.submit(self._read_block, raw, redact_keys) for raw in raws)
 
     def _read_block(self, raw: _RawBlock, redact_keys: bool) -> LineBlock:  # noqa: FBT001
         if raw.reject is not None:
@@ -111,7 +126,7 @@ class LineReader:
         fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
         has_key = _with_keys(lines, fits)
         if redact_keys and len(has_key):
-            lines, _ = _lines(redact(raw.data))
+            lines, _ = _lines(redact(bytes(raw.data)))
             fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
         results = self._by_columns(lines, fits, raw.first_line)
         repeats = _rows_with_repeated_keys(results["parsed_output"])
@@ -141,6 +156,24 @@ class LineReader:
             cursor.close()
 
 
+class _Stream:
+    """Blocks in order, a bounded number of them at work or waiting to be taken."""
+
+    def __init__(self, futures: Iterator[Future[LineBlock]]) -> None:
+        self._futures = futures
+        self._waiting = deque(islice(futures, _THREADS + 1))
+
+    def blocks(self) -> Iterator[LineBlock]:
+        while self._waiting:
+            block = self._waiting.popleft().result()
+            self._waiting.extend(islice(self._futures, 1))
+            yield block
+
+    def cancel(self) -> None:
+        for future in self._waiting:
+            future.cancel()
+
+
 def _take_apart() -> str:
     structure = json.dumps({field.name: field.type for field in FIELDS})
     columns = [
@@ -166,7 +199,7 @@ def _take_apart() -> str:
 _TAKE_APART = _take_apart()
 
 
-def _lines(data: bytes) -> tuple[pa.Array, np.ndarray]:
+def _lines(data: bytes | memoryview) -> tuple[pa.Array, np.ndarray]:
     """Give the lines, each with its line feed, and where they start; no byte is copied."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
     starts = np.concatenate([np.zeros(1, np.int32), ends])
@@ -201,7 +234,8 @@ def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
     may_hold[~may_hold] = pl.Series(_as_text(lines).filter(fits)).str.contains(_BEGINNINGS)
     places = np.flatnonzero(may_hold)
     holds = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
-    return places[holds.to_numpy(zero_copy_only=False)]
+    found: np.ndarray = places[holds.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _read_with_care(raw: bytes, line: int, offset: int, block: LineBlock, loose: list[Row]) -> None:
@@ -229,7 +263,7 @@ def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
         while True:
             buffer = bytearray(len(rest) + _BLOCK_BYTES)
             buffer[: len(rest)] = rest
-            n_bytes = file.readinto(memoryview(buffer)[len(rest):])
+            n_bytes = file.readinto(memoryview(buffer)[len(rest) :])
             if not n_bytes:
                 break
             end = len(rest) + n_bytes

@@ -36,7 +36,11 @@ _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionErr
 
 ROWS_PER_GROUP = 100_000
 # To look for repetitions in them costs time and finds none.
-_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"}
+_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
+    "started_at",
+    "ended_at",
+    "e2e_ms",
+}
 
 Row = dict[str, Any]
 
