@@ -256,7 +256,16 @@ class BatchWriter:
 
         rows = self._buffers.pop(table.name, [])
         if rows:
-            self._parquet(table).write_table(pa.Table.from_pylist(rows, arrow_schema(table)))
+            told = set[str]().union(*rows)
+            columns = [
+                pa.array([row.get(column.name) for row in rows], column.type)
+                if column.name in told
+                else pa.nulls(len(rows), column.type)
+                for column in arrow_schema(table)
+            ]
+            self._parquet(table).write_table(
+                pa.Table.from_arrays(columns, schema=arrow_schema(table))
+            )
 
     def _parquet(self, table: Table) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
