@@ -22,6 +22,11 @@ from bench.ratios import Ratio
 
 # In the order of the table.
 BENCHMARKS: tuple[str, ...] = (
+    "openclaw_import",
+    "palindrome_import",
+    "history",
+    "dataframe",
+    "start",
     "checking",
     "runner_throughput",
 )

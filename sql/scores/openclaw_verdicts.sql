@@ -1,6 +1,7 @@
 -- Whether an openclaw answer passes its task's validator, by the original program's rules.
 -- grain: answered openclaw result whose task is known and has a validator
 -- materialised
+-- suite: openclaw
 -- key: suite, run_id, content_id
 -- inputs: openclaw_verdict_inputs
 -- objective_pass: NULL where nothing is validated, or nothing could be
