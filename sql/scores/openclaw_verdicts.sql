@@ -1,6 +1,4 @@
 -- Whether an openclaw answer passes its task's validator, by the original program's rules.
--- What SQL can say exactly as Python does, it says, many times faster; `openclaw_verdict` says the
--- rest: users' patterns, JSON, unusual validators, and answers with control characters.
 -- grain: answered openclaw result whose task is known and has a validator
 -- materialised
 -- key: suite, run_id, content_id
@@ -9,6 +7,7 @@
 -- violation: why it does not pass, or why there is no verdict
 -- parsed_output: JSON object, what the validator read
 WITH rules AS (
+    -- NULL for an unusual validator.
     SELECT
         validator,
         openclaw_rule(validator) AS rule
@@ -28,6 +27,7 @@ answers AS (
 sorted AS (
     SELECT
         *,
+        -- What SQL says exactly as Python does, it says, many times faster. NULL is for Python.
         CASE
             -- The two write control characters in different cases: \u000b and \u000B.
             WHEN contains(answer_json, '\u00') IS NOT FALSE THEN NULL
@@ -40,12 +40,14 @@ sorted AS (
 counted AS (
     SELECT
         *,
+        CASE kind WHEN 'tool_invocation' THEN openclaw_tools(raw_output) END AS tools,
+        CASE kind WHEN 'exact_bullets' THEN filled_lines(answer) END AS lines,
+        CASE kind WHEN 'regex_fullmatch' THEN full_match(rule.wanted[1], answer) END AS found,
         CASE kind
             WHEN 'max_words' THEN word_count(answer)
             WHEN 'max_sentences' THEN sentence_count(stripped(answer, blanks()))
-            WHEN 'exact_bullets' THEN bullet_count(answer)
-        END AS got,
-        CASE kind WHEN 'tool_invocation' THEN openclaw_tools(raw_output) END AS tools
+            WHEN 'exact_bullets' THEN bullet_count(lines)
+        END AS got
     FROM sorted
 ),
 
@@ -58,6 +60,11 @@ judged AS (
             WHEN 'noop' THEN verdict(NULL, NULL, NULL)
             WHEN 'one_of' THEN verdict(
                 list_contains(rule.wanted, answer), rule.violation, '{"text":' || answer_json || '}'
+            )
+            WHEN 'regex_fullmatch' THEN verdict(
+                found.matched,
+                coalesce(found.reason, rule.violation),
+                '{"text":' || answer_json || '}'
             )
             WHEN 'max_words' THEN verdict(
                 got <= rule.number,
@@ -72,7 +79,7 @@ judged AS (
             WHEN 'exact_bullets' THEN verdict(
                 got = rule.number,
                 format('bullet_count got={} want={}', got, rule.number),
-                json_object('bullets', got, 'lines', filled_lines(answer)[:20])
+                json_object('bullets', got, 'lines', lines[:20])
             )
             WHEN 'json_keys' THEN verdict(
                 false,

@@ -14,7 +14,7 @@ from warehouse.udfs import (
     poster_events,
 )
 from warehouse.udfs.poster_types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
-
+from warehouse.udfs.regexes import full_match_batch
 from warehouse.udfs.rules import read_rules
 from warehouse.udfs.validators import validate_batch
 
@@ -75,6 +75,12 @@ UDFS: tuple[Udf, ...] = (
     Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, poster_comparisons.compare_pairs_batch),
     Udf("annotation_agreement", _TEXT_PAIR, AGREEMENT, annotation_pairs.compare_batch),
     Udf("population_std", (_SCORES,), "DOUBLE", poster_comparisons.population_std_batch),
+    Udf(
+        "full_match",
+        _TEXT_PAIR,
+        "STRUCT(matched BOOLEAN, reason VARCHAR)",
+        full_match_batch,
+    ),
     Udf(
         "openclaw_rule",
         ("VARCHAR",),

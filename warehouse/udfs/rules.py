@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from warehouse.udfs.regexes import pattern_error
 from warehouse.udfs.text_checks import limit_of
 from warehouse.udfs.tools import lowered_names
 
@@ -18,7 +19,7 @@ class Rule:
 
     Attributes:
         kind: its type; `one_of` also for an `exact` one, which is a choice of one.
-        wanted: the texts, or the tools in lower case, one of which is asked for.
+        wanted: the texts, the patterns, or the tools in lower case, one of which is asked for.
         number: the limit of what is counted.
         violation: the words for an answer that does not pass, where they are always the same.
     """
@@ -64,6 +65,9 @@ def _choice(kind: str, validator: Mapping[str, Any]) -> Rule | None:
         return Rule("one_of", _texts([want]), violation=f"exact_mismatch want={want!r}")
     if kind == "one_of" and isinstance(values := validator.get("values", []), list):
         return Rule(kind, _texts(values), violation=f"not_one_of {values}")
+    if kind == "regex_fullmatch" and isinstance(pattern := validator.get("pattern", ""), str):
+        violation = f"regex_fullmatch_failed pattern={pattern!r}"
+        return None if pattern_error(pattern) else Rule(kind, (pattern,), violation=violation)
     if kind == "tool_invocation":
         tools = validator.get("expected_tools", [])
         names = tuple(lowered_names(tools))
