@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-_ROWS, _QUICK_ROWS = 1_000_000, 20_000
+_ROWS, _QUICK_ROWS = 1_000_000, 2_000
 _ROUNDS = 2
 _SCORES = ("openclaw_tools", "openclaw_verdicts")
 _DIFFERENT = """
