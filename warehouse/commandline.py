@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from warehouse.store import Store
 
-FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown")
+FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
 note = partial(click.echo, err=True)
 
