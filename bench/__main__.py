@@ -27,6 +27,8 @@ BENCHMARKS: tuple[str, ...] = (
     "history",
     "dataframe",
     "start",
+    "posters",
+    "validators",
     "checking",
     "runner_throughput",
 )
