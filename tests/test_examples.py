@@ -26,12 +26,11 @@ BEFORE = {
 }
 
 
-# `tests/test_poster_annotations.py` answers its questions; runs are asked in `tests/test_run.py`.
-ASKS = "annotate adjudicate c500adc741d0 --by Cara"
-
-
 # `tests/test_poster_annotations.py` answers its questions.
 ASKS = "annotate adjudicate c500adc741d0 --by Cara"
+
+# `tests/test_run.py` and `tests/test_check.py` have them.
+ELSEWHERE = ("run ", "check")
 
 
 def examples():
@@ -39,7 +38,7 @@ def examples():
     page = (DOCS / "commands.md").read_text("utf-8")
     lines = re.findall(r"^    evalstore (.*)$", page, re.MULTILINE)
     bare = {re.sub(r" {3,}.*", "", line) for line in lines}
-    return sorted(line for line in bare - {ASKS} if not line.startswith("run "))
+    return sorted(line for line in bare - {ASKS} if not line.startswith(ELSEWHERE))
 
 
 @pytest.fixture(scope="module")
