@@ -148,15 +148,24 @@ async def _rounds(
     try:
         # What is made once, such as connections and caches, is no part of it.
         await bare(base, concurrency, concurrency)
+        await _settled()
         await ours(base, concurrency, concurrency, store, provider)
         for _ in range(rounds):
             rates["bare"].append(await bare(base, calls, concurrency))
+            await _settled()
             rates["ours"].append(await ours(base, calls, concurrency, store, provider))
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     finally:
         await provider.close()
         shutil.rmtree(store)
     return rates, peaks
+
+
+async def _settled() -> None:
+    """Let litellm finish what it puts off until later: its records of calls, for loggers."""
+    from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+
+    await GLOBAL_LOGGING_WORKER.flush()
 
 
 @contextmanager

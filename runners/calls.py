@@ -24,6 +24,8 @@ EMPTY = "empty_response"
 EXCEPTION = "exception"
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_BYTES_PER_TOKEN = 3  # a letter of Thai or Finnish is more than one byte
+_TOKENS_PER_PICTURE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,13 @@ class Request:
     price: Mapping[str, float] | None = None
     images: tuple[Image, ...] = ()
     schema: Mapping[str, Any] | None = None
+
+    @property
+    def estimated_tokens(self) -> int:
+        """How many tokens the model has to read, roughly."""
+        text = self.prompt + (self.system or "")
+        n_tokens = len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        return n_tokens + len(self.images) * _TOKENS_PER_PICTURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
         raise CheckFailed(
             f"stopped: {run.stop_reason}; go on with `evalstore run --resume {run.run_id}`"
         )
-    note(f"see more: evalstore sql \"FROM verdicts WHERE run_id = '{run.run_id}'\"")
+    note(f"see more: evalstore sql \"FROM {run.family.view} WHERE run_id = '{run.run_id}'\"")
 
 
 def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared:

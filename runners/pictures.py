@@ -14,6 +14,7 @@ import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import get_ident
 from urllib.parse import urlsplit
 
 import httpx
@@ -60,8 +61,9 @@ class PictureCache:
         self.folder = folder or _usual_folder()
 
     def image(self, file: str) -> Image:
-        """Give a picture as a call takes it."""
-        return Image(self.folder / file, _KINDS[file.rpartition(".")[2]][0])
+        """Give a picture as a call takes it; a name that leads out of the cache does not."""
+        name = Path(file).name
+        return Image(self.folder / name, _KINDS[name.rpartition(".")[2]][0])
 
     def download(self, url: str) -> Picture:
         """Give the picture at an address, from the cache where it is there.
@@ -73,9 +75,9 @@ class PictureCache:
         note = self.folder / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
         try:
             known = Picture(**json.loads(note.read_bytes()))
-            if (self.folder / known.file).is_file():
+            if self.image(known.file).path.is_file():
                 return known
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, LookupError):
             pass
         data = _download(_address(url))
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -107,7 +109,8 @@ class PictureCache:
 
     def _write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all; whoever finds the cache in a checkout ignores it."""
-        beside = self.folder / f".{name}.{os.getpid()}.part"
+        # Several threads may have the same picture from different addresses.
+        beside = self.folder / f".{name}.{os.getpid()}.{get_ident()}.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / ".gitignore").write_text("*\n")

@@ -29,6 +29,8 @@ BY_FILE = {"files", "runs", "summary_audit"}
 @pytest.fixture
 def space(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name in ("store", "other"):
+        new_store(tmp_path / name)
     return tmp_path
 
 

@@ -43,6 +43,13 @@ _DEFAULTS = {
     "CLAUDE_HAIKU_MODEL": "claude-haiku",
     "CLAUDE_OPUS_MODEL": "claude-opus-4.6",
 }
+_SUMMARY = """
+SELECT provider, model, thinking_level, n_total, n_ok, n_success,
+    round(objective_pass_rate, 4) AS objective_pass_rate, p50_ms, wall_clock_ms, tool_tier
+FROM openclaw_summary
+WHERE $suite = 'openclaw' AND run_id = $run_id
+ORDER BY ALL
+"""
 
 
 class Openclaw(Plain):
@@ -52,6 +59,7 @@ class Openclaw(Plain):
     needs_all = False
     one_by_one = True
     raw_limit: int | None = _RAW_BYTES
+    summary = _SUMMARY
 
     def prepare(self, wish: Wish) -> Prepared:
         """Read the prompts; each problem in them is named before anything runs."""

@@ -31,12 +31,23 @@ JOIN scores.poster_predictions AS predictions USING (run_id, model, task_id)
 WHERE inputs.run_id = $run_id AND inputs.prediction IS NOT NULL
 ORDER BY inputs.model, inputs.seq, inputs.task_id
 """
+_SUMMARY = """
+SELECT judgements.model, count(*) AS n_judged, count(overall_score) AS n_with_score,
+    round(exact_mean(overall_score), 2) AS avg_score, exact_sum(cost_usd) AS cost_usd
+FROM lake.judgements AS judgements
+JOIN runs ON judgements.run_id = runs.config->>'judged_run'
+    AND list_contains(runs.models, judgements.judge)
+WHERE judgements.suite = 'posters' AND runs.suite = $suite AND runs.run_id = $run_id
+GROUP BY judgements.model ORDER BY judgements.model
+"""
 
 
 class Judge(Plain):
     """Has a model judge the predictions of a run."""
 
     family = f"{POSTERS}-judge"
+    summary = _SUMMARY
+    view = "results"
 
     def prepare(self, wish: Wish) -> Prepared:
         """Find the predictions that have ground truth."""

@@ -38,6 +38,13 @@ FROM poster_report
 WHERE suite = $suite AND run_id = $run_id AND part = 'all'
 ORDER BY app_quality_score DESC NULLS LAST, model
 """
+_TRUTH_SUMMARY = """
+SELECT provider, model, settings, count(*) AS n_posters, count(*) FILTER (NOT success) AS n_failed,
+    sum(json_array_length(parsed_output, '$.events')) AS n_events, exact_sum(cost_usd) AS cost_usd
+FROM results
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY ALL ORDER BY ALL
+"""
 
 
 class Reader(Plain):
@@ -106,6 +113,7 @@ class Posters(Reader):
     family = FAMILY
     prompt = "predict"
     summary = _SUMMARY
+    view = "poster_scores"
 
 
 class Truth(Reader):
@@ -113,6 +121,8 @@ class Truth(Reader):
 
     family = f"{FAMILY}-truth"
     prompt = "ground_truth"
+    summary = _TRUTH_SUMMARY
+    view = "results"
 
     def entries(self, plan: Plan, cell: Cell, outcome: Outcome, result: Row) -> Iterator[Entry]:
         """Give the record as an annotation, with what the call recorded."""

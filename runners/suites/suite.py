@@ -111,6 +111,7 @@ class Suite(Protocol):
         one_by_one: models are called one after the other.
         raw_limit: bytes of a model's text that are kept; None for all.
         summary: query for what a person sees at the end, with `$suite` and `$run_id`.
+        view: which view has a row for each result.
     """
 
     family: str
@@ -118,6 +119,7 @@ class Suite(Protocol):
     one_by_one: bool
     raw_limit: int | None
     summary: str
+    view: str
 
     def prepare(self, wish: Wish, /) -> Prepared:
         """Make a plan."""
@@ -148,6 +150,7 @@ class Plain:
     one_by_one = False
     raw_limit: int | None = None
     summary = _SUMMARY
+    view = "verdicts"
 
     def request(self, plan: Plan, cell: Cell) -> Request:
         """Put the task into the template, as it stands: braces in either mean nothing."""
