@@ -7,11 +7,11 @@ import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exports.files import write_whole
 from exports.poster_report import Report, json_bytes
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
 from warehouse.udfs.poster_meta import published_label
+from warehouse.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
