@@ -1,6 +1,7 @@
 """Tools and verdicts of openclaw answers, as sync computes them, against a loop over the rows.
 
-Both read the same table of the warehouse and write tables into it; the tables must be equal.
+Both read the same temporary table, as a sync does, and write temporary tables, so that no disk is
+measured; the tables must be equal.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
     texts, validators = make_outputs(rows)
     connection.register("outputs", pa.table({"raw_output": texts, "validator": validators}))
     connection.execute(
-        "CREATE TABLE inputs AS SELECT 'openclaw' AS suite, 'run' AS run_id, "
+        "CREATE TEMP TABLE inputs AS SELECT 'openclaw' AS suite, 'run' AS run_id, "
         "CAST(row_number() OVER () AS VARCHAR) AS content_id, * FROM outputs"
     )
     connection.unregister("outputs")
@@ -92,7 +93,9 @@ def _seconds(
 def _score(connection: duckdb.DuckDBPyConnection) -> None:
     definitions = {file.qualified: file.sql for file in shipped_sql()}
     for name in _SCORES:
-        connection.execute(f"CREATE OR REPLACE TABLE {name} AS {definitions[f'scores.{name}']}")
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {name} AS {definitions[f'scores.{name}']}"
+        )
 
 
 def _score_plainly(connection: duckdb.DuckDBPyConnection) -> None:
@@ -104,5 +107,5 @@ def _score_plainly(connection: duckdb.DuckDBPyConnection) -> None:
         ]
     )
     connection.register("scored", scored)
-    connection.execute("CREATE OR REPLACE TABLE plain AS FROM scored")
+    connection.execute("CREATE OR REPLACE TEMP TABLE plain AS FROM scored")
     connection.unregister("scored")

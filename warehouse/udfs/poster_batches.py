@@ -7,9 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from warehouse.udfs.poster_record import Record, read_record
 from warehouse.udfs.poster_schema import schema_exact, schema_strict, schema_valid
-from warehouse.udfs.poster_scores import PosterScore, match_records, score_records
+from warehouse.udfs.poster_scores import (
+    PosterScore,
+    Prediction,
+    match_records,
+    read_prediction,
+    score_records,
+)
 from warehouse.udfs.poster_text import extract_json, normalise, string_score
 from warehouse.udfs.rows import Distinct, map_distinct, parse_json, reason_of, write_json
 
@@ -18,8 +23,7 @@ Texts = Sequence[str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    value: object
-    record: Record
+    read: Prediction
     problem: str | None
 
 
@@ -51,7 +55,10 @@ def matches_batch(golds: Texts, predictions: Texts) -> list[list[dict[str, Any]]
     return [
         None
         if gold is None or parsed[gold].problem
-        else [asdict(pair) for pair in match_records(parsed[gold].record, parsed[text].record)]
+        else [
+            asdict(pair)
+            for pair in match_records(parsed[gold].read.record, parsed[text].read.record)
+        ]
         for gold, text in zip(golds, predictions, strict=True)
     ]
 
@@ -112,15 +119,15 @@ def _value(text: str | None) -> object:
 def _parse(text: str | None) -> _Parsed:
     try:
         value = None if text is None else parse_json(text)
-        return _Parsed(value, read_record(value), None)
+        return _Parsed(read_prediction(value), None)
     except (ValueError, RecursionError) as error:  # str() of a deep value recurses too
-        return _Parsed(None, read_record(None), reason_of(error))
+        return _Parsed(read_prediction(None), reason_of(error))
 
 
 def _score_row(gold: _Parsed, prediction: _Parsed) -> dict[str, Any]:
     if gold.problem:
         return dict.fromkeys(_COLUMNS) | {"reason": f"gold: {gold.problem}"}
-    row = _as_row(score_records(gold.record, prediction.record, prediction.value))
+    row = _as_row(score_records(gold.read.record, prediction.read))
     if prediction.problem:
         row["reason"] = f"prediction: {prediction.problem}"
     return row

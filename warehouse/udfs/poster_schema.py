@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 TOP_KEYS = frozenset(
     (
@@ -88,6 +88,25 @@ _TIME = re.compile(r"^\d{2}:\d{2}$")
 
 Test = Callable[[Any], object] | None
 Node = dict[type, Test]
+
+
+class SchemaChecks(NamedTuple):
+    """What the three checks say of a prediction; each implies the one before it.
+
+    Attributes:
+        valid, strict, exact: see the functions `schema_...`.
+    """
+
+    valid: bool
+    strict: bool
+    exact: bool
+
+
+def check_schema(value: object) -> SchemaChecks:
+    """Check a prediction in all three ways."""
+    exact = schema_exact(value)
+    strict = exact or schema_strict(value)
+    return SchemaChecks(strict or schema_valid(value), strict, exact)
 
 
 def schema_strict(value: object) -> bool:

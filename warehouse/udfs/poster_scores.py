@@ -12,7 +12,7 @@ from warehouse.udfs.poster_parts import (
     top_level,
 )
 from warehouse.udfs.poster_record import EVENT_FIELDS, Record, read_record
-from warehouse.udfs.poster_schema import schema_exact, schema_strict, schema_valid
+from warehouse.udfs.poster_schema import SchemaChecks, check_schema
 
 _VENUE, _CITY, _PROVINCE, _COUNTRY = map(
     EVENT_FIELDS.index, ("venue", "city", "province", "country")
@@ -103,30 +103,50 @@ def score(gold: object, prediction: object) -> PosterScore:
 
     The two may be JSON values of any type; nothing is raised for what a model may have written.
     """
-    return score_records(read_record(gold), read_record(prediction), prediction)
+    return score_records(read_record(gold), read_prediction(prediction))
 
 
-def score_records(gold: Record, read: Record, prediction: object) -> PosterScore:
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction that has been read.
+
+    Attributes:
+        record: its texts.
+        checks: what the schema says of it.
+        is_missing: there is none (absent, not JSON, or null).
+    """
+
+    record: Record
+    checks: SchemaChecks
+    is_missing: bool
+
+
+def read_prediction(value: object) -> Prediction:
+    """Read a parsed JSON value of any type; never raises."""
+    return Prediction(read_record(value), check_schema(value), value is None)
+
+
+def score_records(gold: Record, prediction: Prediction) -> PosterScore:
     """Score a prediction that has been read; see ``score``."""
-    strict = schema_strict(prediction)
+    read, checks = prediction.record, prediction.checks
     pairs = EventPairs(gold.events, read.events)
     full, core = pairs.match(FULL), pairs.match(CORE)
     event_match, venue, location = _means(pairs, full)
     core_event_match, core_venue, core_location = _means(pairs, core)
     precision, recall, date_f1 = date_agreement(gold, read)
     parts = {
-        "structured": 0.7 * strict + 0.3 * read.is_object,
+        "structured": 0.7 * checks.strict + 0.3 * read.is_object,
         "top_level": top_level(gold, read),
         "event_match": event_match,
         "event_count": event_count(len(gold.events), len(read.events)),
     }
     missing = missing_field_rate(gold, read)
     return PosterScore(
-        pred_missing=prediction is None,
+        pred_missing=prediction.is_missing,
         parse_ok=read.is_object,
-        schema_valid=strict or schema_valid(prediction),
-        schema_strict=strict,
-        schema_exact=strict and schema_exact(prediction),
+        schema_valid=checks.valid,
+        schema_strict=checks.strict,
+        schema_exact=checks.exact,
         gold_events=len(gold.events),
         pred_events=len(read.events),
         event_diff=abs(len(gold.events) - len(read.events)),
