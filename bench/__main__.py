@@ -22,6 +22,13 @@ from bench.ratios import Ratio
 
 # In the order of the table.
 BENCHMARKS: tuple[str, ...] = (
+    "openclaw_import",
+    "palindrome_import",
+    "history",
+    "dataframe",
+    "start",
+    "posters",
+    "validators",
     "checking",
     "runner_throughput",
 )

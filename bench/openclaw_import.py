@@ -1,111 +1,111 @@
-"""Measures the import of a large results.jsonl beside two plain ways to read it, in one run.
+"""The import of a large results.jsonl, beside two plain programs that write Parquet from it.
 
-    python bench/openclaw_import.py FOLDER [--rows 1000000]
-
-Makes the file in FOLDER where it is not there yet (720 MB for 1,000,000 rows) with 100 broken
-lines, imports it into a new store, and checks that each broken line is in quarantine at its place.
-Then DuckDB's own read_json writes the same file, less its broken lines, to Parquet, and Python's
-json.loads reads it line by line. Each runs in a process of its own, so that its memory is its own.
+The file has broken lines: each has to be in quarantine, at its place. The loop keeps them too;
+DuckDB's `read_json` would stop at them, and reads the same file without them.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from openclaw_rows import write_rows
+from bench.openclaw_rows import write_rows
+from bench.processes import Spent, python
+from bench.ratios import Ratio
 
-_ROOT = Path(__file__).resolve().parents[1]
-_IMPORT = "import evalstore; evalstore.main(['--store', {store!r}, 'import', {file!r}])"
-_READ_JSON = (
-    "import duckdb; duckdb.sql(\"copy (from read_json('{file}', format='newline_delimited')) "
-    "to '{target}' (format parquet, compression zstd)\")"
-)
+_ROWS, _BROKEN, _ROUNDS = 1_000_000, 100, 3
+_QUICK_ROWS = 20_000
+
+_IMPORT = """
+import sys, evalstore
+evalstore.main(["--store", sys.argv[2], "import", sys.argv[1]])
+"""
+_READ_JSON = """
+import sys, duckdb
+source, target = sys.argv[1:]
+duckdb.sql(f"COPY (FROM read_json('{source}', format = 'newline_delimited')) "
+           f"TO '{target}' (FORMAT parquet, COMPRESSION zstd)")
+"""
 _LOOP = """
-import json
-columns = {{}}
-for line in open({file!r}, encoding="utf-8"):
-    for key, value in json.loads(line).items():
-        columns.setdefault(key, []).append(value)
+import json, sys
+import pyarrow as pa
+import pyarrow.parquet as pq
+rows, broken = [], []
+with open(sys.argv[1], encoding="utf-8") as lines:
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            broken.append({"line": number, "raw": line, "reason": str(error)})
+            continue
+        if row["parsed_output"] is not None:  # text, list or object: one column holds it as JSON
+            row["parsed_output"] = json.dumps(row["parsed_output"], ensure_ascii=False)
+        rows.append(row)
+pq.write_table(pa.Table.from_pylist(rows), sys.argv[2], compression="zstd")
+pq.write_table(pa.Table.from_pylist(broken), sys.argv[2] + ".broken", compression="zstd")
 """
 
 
-def main() -> None:
-    """Measure, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    arguments = parser.parse_args()
-    folder = arguments.folder
-    file, clean = folder / "results.jsonl", folder / "clean.jsonl"
-    broken = _made(file, clean, arguments.rows)
-    store = folder / "store"
-    shutil.rmtree(store, ignore_errors=True)
-    size = file.stat().st_size / 1e6
-    ways = {
-        "evalstore import": _IMPORT.format(store=str(store), file=str(file)),
-        "DuckDB read_json to Parquet": _READ_JSON.format(file=clean, target=folder / "x.parquet"),
-        "Python json.loads, columns": _LOOP.format(file=str(clean)),
-    }
-    print(f"{arguments.rows:,} rows, {size:,.0f} MB")
-    for name, code in ways.items():
-        seconds, processor, peak = _measured(code)
-        rate = arguments.rows / seconds
-        print(
-            f"{name:28} {seconds:6.1f} s {size / seconds:6.0f} MB/s {rate:9,.0f} rows/s "
-            f"{processor:6.1f} s of processor {peak:6,.0f} MB at most"
-        )
-    _check(store, broken)
+def measure(*, quick: bool) -> list[Ratio]:
+    """Compare times, and memory with the loop's."""
+    rows = _QUICK_ROWS if quick else _ROWS
+    with TemporaryDirectory(prefix="evalstore-bench-") as name:
+        folder = Path(name)
+        log, clean = folder / "results.jsonl", folder / "clean.jsonl"
+        broken = write_rows(log, rows, _BROKEN)
+        _write_clean(log, clean, set(broken))
+        size = log.stat().st_size / 1e6
+        ours, plain = [], []
+        for _ in range(_ROUNDS):
+            plain.append(python(_READ_JSON, str(clean), str(folder / "plain.parquet")))
+            ours.append(_import(log, folder / "store", broken))
+        loop = python(_LOOP, str(log), str(folder / "loop.parquet"))
+    best, best_plain = _fastest(ours), _fastest(plain)
+    work = f"strict import of {rows:,} openclaw rows ({size:,.0f} MB), quarantine included"
+    memory = max(spent.megabytes for spent in ours)
+    return [
+        Ratio(
+            work,
+            "a Python loop that builds dicts and writes Parquet, times faster",
+            loop.seconds / best.seconds,
+            f"{loop.seconds:.1f} s / {best.seconds:.1f} s",
+            at_least=5,
+        ),
+        Ratio(
+            work,
+            "DuckDB's plain read_json to Parquet, its time",
+            best.seconds / best_plain.seconds,
+            f"{best.seconds:.1f} s / {best_plain.seconds:.1f} s",
+            at_most=2,
+        ),
+        Ratio(
+            work,
+            "the loop, times less memory",
+            loop.megabytes / memory,
+            f"{loop.megabytes:,.0f} MB / {memory:,.0f} MB",
+            at_least=5,
+        ),
+    ]
 
 
-def _made(file: Path, clean: Path, rows: int) -> list[int]:
-    places = file.with_suffix(".broken")
-    if not places.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        places.write_text(json.dumps(write_rows(file, rows, 100)))
-        bad = set(json.loads(places.read_text()))
-        with file.open("rb") as source, clean.open("wb") as target:
-            target.writelines(line for n, line in enumerate(source, 1) if n not in bad)
-    broken: list[int] = json.loads(places.read_text())
-    return broken
+def _write_clean(log: Path, clean: Path, broken: set[int]) -> None:
+    with log.open("rb") as source, clean.open("wb") as target:
+        target.writelines(line for number, line in enumerate(source, 1) if number not in broken)
 
 
-def _measured(code: str) -> tuple[float, float, float]:
-    """Run Python code; give its wall time, its processor time, and its memory in MB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    peak = (
-        "import resource, atexit, sys; atexit.register(lambda: print("
-        "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, file=sys.stderr))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", peak + code],
-        cwd=_ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    seconds = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, processor, float(done.stderr.split()[-1])
-
-
-def _check(store: Path, broken: list[int]) -> None:
-    sys.path.insert(0, str(_ROOT))
+def _import(log: Path, store: Path, broken: list[int]) -> Spent:
+    """Import into a new store, and check that the broken lines are in quarantine."""
     import duckdb
 
+    shutil.rmtree(store, ignore_errors=True)
+    spent = python(_IMPORT, str(log), str(store), may_fail=True)
     (path,) = store.glob("lake/*/quarantine.parquet")
-    lines = duckdb.read_parquet(str(path)).order("line").project("line").fetchall()
-    print(f"broken lines found: {[line for (line,) in lines] == broken}")
+    found = duckdb.sql("SELECT line FROM read_parquet(?) ORDER BY line", params=[str(path)])
+    if [line for (line,) in found.fetchall()] != broken:
+        raise SystemExit("the quarantine lacks broken lines")
+    return spent
 
 
-if __name__ == "__main__":
-    main()
+def _fastest(rounds: list[Spent]) -> Spent:
+    return min(rounds, key=lambda spent: spent.seconds)

@@ -1,6 +1,6 @@
 """Makes a large results.jsonl: one run, ten models, answers of several sizes, a few broken lines.
 
-    python bench/openclaw_rows.py FILE [--rows 1000000] [--broken 100]
+    python -m bench.openclaw_rows FILE [--rows 1000000] [--broken 100]
 
 The same arguments give the same bytes. The lines that are broken are printed.
 """
@@ -36,7 +36,7 @@ _OK_RATE, _PASS_RATE = 0.95, 0.7
 _BROKEN = ('{"record_type": "result", "run_id": "big", "prov', '{"a": 1,}', "no JSON", '{"a": 01}')
 
 
-def record(chance: random.Random, n: int) -> dict[str, Any]:
+def record(chance: random.Random, n: int, run_id: str) -> dict[str, Any]:
     """Make a row with the specification's keys in their order."""
     prompt_id, prompt_name = _PROMPTS[n % len(_PROMPTS)]
     text = " ".join(chance.choices(_WORDS, k=chance.randrange(5, 50)))
@@ -46,7 +46,7 @@ def record(chance: random.Random, n: int) -> dict[str, Any]:
     parsed = chance.choice([None, text[:40], {"words": 7, "text": text[:60]}])
     return {
         "record_type": "result",
-        "run_id": "big",
+        "run_id": run_id,
         "provider": "ollama_openai",
         "model": _MODELS[n * len(_MODELS) // 1_000_000 % len(_MODELS)],
         "thinking_level": None,
@@ -71,9 +71,11 @@ def record(chance: random.Random, n: int) -> dict[str, Any]:
     }
 
 
-def write_rows(path: Path, rows: int, broken: int) -> list[int]:
+def write_rows(
+    path: Path, rows: int, broken: int, *, run_id: str = "big", seed: int = 5
+) -> list[int]:
     """Write the file and give the numbers of its broken lines, from 1."""
-    chance = random.Random(5)
+    chance = random.Random(seed)
     at = sorted(chance.sample(range(rows), broken))
     places = {line: n for n, line in enumerate(at)}
     with path.open("w", encoding="utf-8") as file:
@@ -81,7 +83,7 @@ def write_rows(path: Path, rows: int, broken: int) -> list[int]:
             if n in places:
                 file.write(_BROKEN[places[n] % len(_BROKEN)] + "\n")
             else:
-                file.write(json.dumps(record(chance, n), ensure_ascii=False) + "\n")
+                file.write(json.dumps(record(chance, n, run_id), ensure_ascii=False) + "\n")
     return [line + 1 for line in at]
 
 

@@ -11,17 +11,29 @@ if TYPE_CHECKING:
 _TASK_FOLDERS = ("tasks", "src/ai_palindromikisa/benchmark_tasks")
 
 
-def files_beside(log: Path, model_path: str | None) -> Iterator[Path]:
-    """Give the model file that a log names, and the task files of its project.
+class Beside:
+    """What lies beside the logs of one import; each project is looked through once."""
 
-    The project is the folder of the log's folder, or the log's folder itself. A path that leads
-    out of the project is passed over: a log must not choose what is read.
-    """
-    for project in (log.parent, log.parent.parent):
-        candidates = [project / model_path] if model_path and _is_plain(model_path) else []
-        for folder in _TASK_FOLDERS:
-            candidates.extend(sorted((project / folder).glob("*.yaml")))
-        yield from (path for path in candidates if _is_file_in(path, project))
+    def __init__(self) -> None:
+        self._task_files: dict[Path, list[Path]] = {}
+
+    def files(self, log: Path, model_path: str | None) -> Iterator[Path]:
+        """Give the model file that a log names, and the task files of its project.
+
+        The project is the folder of the log's folder, or the log's folder itself. A path that
+        leads out of the project is passed over: a log must not choose what is read.
+        """
+        for project in (log.parent, log.parent.parent):
+            if model_path and _is_plain(model_path) and _is_file_in(project / model_path, project):
+                yield project / model_path
+            if project not in self._task_files:
+                self._task_files[project] = _task_files(project)
+            yield from self._task_files[project]
+
+
+def _task_files(project: Path) -> list[Path]:
+    paths = [path for folder in _TASK_FOLDERS for path in sorted((project / folder).glob("*.yaml"))]
+    return [path for path in paths if _is_file_in(path, project)]
 
 
 def _is_plain(model_path: str) -> bool:

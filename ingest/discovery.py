@@ -105,9 +105,10 @@ def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:
 
 
 def _leaves(path: Path, root: Path) -> bool:
+    if not path.is_symlink():
+        return False
     # `Path.resolve` would raise where links lead in a circle.
-    target = Path(os.path.realpath(path))
-    return path.is_symlink() and not target.is_relative_to(os.path.realpath(root))
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _add(path: Path, found: Found) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.adding import Readings
-from ingest.beside import files_beside
+from ingest.beside import Beside
 from ingest.discovery import find_files
 from ingest.ledger import Ledger, Options, Summary
 from ingest.readers import path_reader, read_file
@@ -69,6 +69,7 @@ class _Files:
     def __init__(self, lake: Lake, ledger: Ledger) -> None:
         self._ledger = ledger
         self._readings = Readings(lake, ledger)
+        self._projects = Beside()
         self._beside: dict[Path, None] = {}
 
     def take(self, paths: Iterable[Path]) -> None:
@@ -95,7 +96,7 @@ class _Files:
         if reading.run is None:
             return reading
         self._beside |= dict.fromkeys(
-            files_beside(file.path, reading.rows["runs"][0]["model_path"])
+            self._projects.files(file.path, reading.rows["runs"][0]["model_path"])
         )
         self._ledger.rename_run(reading)
         return reading

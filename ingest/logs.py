@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -209,7 +210,9 @@ def _places(records: Records) -> pa.Table:
     )
     if not records.results.num_rows:
         return events
-    return pa.concat_tables([records.results.select(_PLACES.names).cast(_PLACES), events])
+    results = records.results.select(_PLACES.names).cast(_PLACES)
+    # Copied: a slice of what DuckDB gave would keep all columns of it in memory.
+    return pa.concat_tables([results.take(np.arange(len(results))), events])
 
 
 def _event_ids(records: Records) -> pa.Array:

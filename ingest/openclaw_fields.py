@@ -2,14 +2,16 @@
 
 A line that matches `FITTING_LINE` is valid JSON, has the specification's 23 keys in their order,
 each once, and values that the columns give back as they were: it can be loaded by columns, and
-nothing of it need be kept beside them. The pattern is for RE2, which is linear in the line.
+nothing of it need be kept beside them. The pattern is for RE2, which is linear in the line, and
+which matches UTF-8 alone where it is told that the line is text.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-_TEXT = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\nrtbf]|u00(?:0[1-9a-f]|1[0-9a-f])))*"'
+# Half a surrogate pair is no UTF-8, but has a place in RE2's ranges.
+_TEXT = r'"(?:[^"\\\x00-\x1f\x{d800}-\x{dfff}]|\\(?:["\\nrtbf]|u00(?:0[1-9a-f]|1[0-9a-f])))*"'
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
 _NUMBER = rf"{_INTEGER}(?:\.[0-9]{{1,17}})?(?:e[+-][0-9]{{1,2}})?"
 _MOMENT = r"-?(?:0|[1-9][0-9]{0,13})"  # milliseconds, up to the year 5138

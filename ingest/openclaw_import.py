@@ -46,7 +46,20 @@ class RunImport:
     def __init__(self, lake: Lake, ledger: Ledger, lines: LineReader) -> None:
         self._lake = lake
         self._ledger = ledger
+        self._lines = lines
         self._logs = Logs(lake, ledger.batches, ledger.current, ledger.writer, lines)
+
+    def begin(self, log: Path) -> None:
+        """Begin to read a log that will probably be added.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        self._lines.begin(log, redact_keys=self._ledger.options.redact)
+
+    def abandon(self) -> None:
+        """Leave the log that was begun."""
+        self._lines.abandon()
 
     def add(self, unit: SourceFile, reading: Reading, log_sha256: str | None) -> None:
         """Import a run.
@@ -61,6 +74,7 @@ class RunImport:
         """
         ledger, options = self._ledger, self._ledger.options
         if options.strict and self._is_refused(unit, reading):
+            self.abandon()
             return
         n_before = ledger.summary.n_quarantined
         runs = self._stream(reading, log_sha256)

@@ -11,6 +11,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ _BLOCK_BYTES = 16 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20
 _THREADS = 2
 _BOM = b"\xef\xbb\xbf"
+# Without the boundaries, of which Polars has another notion, more lines match, and none less.
+_BEGINNINGS = SHAPES.replace(r"\b", "")
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -64,7 +67,7 @@ class LineBlock:
 
 @dataclass(frozen=True, slots=True)
 class _RawBlock:
-    data: bytes
+    data: bytes | memoryview
     first_line: int
     offset: int
     reject: Reject | None = None
@@ -78,11 +81,26 @@ def line_reader() -> Iterator[LineReader]:
 
 
 class LineReader:
-    """Reads files of result lines, two blocks at a time."""
+    """Reads files of result lines, some blocks ahead of whoever takes them."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, pool: ThreadPoolExecutor) -> None:
         self._connection = connection
         self._pool = pool
+        self._begun: dict[tuple[Path, bool], _Stream] = {}
+
+    def begin(self, path: Path, *, redact_keys: bool = False) -> None:
+        """Work on the first blocks of a file that will be read, while something else is done.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        self._begun[path, redact_keys] = self._stream(path, redact_keys)
+
+    def abandon(self) -> None:
+        """Leave what was begun."""
+        for stream in self._begun.values():
+            stream.cancel()
+        self._begun.clear()
 
     def read(self, path: Path, *, redact_keys: bool = False) -> Iterator[LineBlock]:
         """Read a file's lines, block by block.
@@ -90,26 +108,26 @@ class LineReader:
         Raises:
             OSError: the file cannot be read.
         """
-        waiting: deque[Future[LineBlock]] = deque()
+        begun = self._begun.pop((path, redact_keys), None)
+        stream = begun or self._stream(path, redact_keys)
         try:
-            for raw in _raw_blocks(path):
-                waiting.append(self._pool.submit(self._read_block, raw, redact_keys))
-                if len(waiting) > _THREADS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield from stream.blocks()
         finally:
-            for future in waiting:
-                future.cancel()
+            stream.cancel()
+
+    def _stream(self, path: Path, redact_keys: bool) -> _Stream:  # noqa: FBT001
+        raws = _raw_blocks(path)
+        return _Stream(self._pool.submit(self._read_block, raw, redact_keys) for raw in raws)
 
     def _read_block(self, raw: _RawBlock, redact_keys: bool) -> LineBlock:  # noqa: FBT001
         if raw.reject is not None:
             return LineBlock(_SCHEMA.empty_table(), rejects=[raw.reject])
         lines, starts = _lines(raw.data)
-        has_key = np.flatnonzero(pc.match_substring_regex(lines, SHAPES))
+        fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
+        has_key = _with_keys(lines, fits)
         if redact_keys and len(has_key):
-            lines, _ = _lines(redact(raw.data))
-        fits = pc.and_(pc.match_substring_regex(lines, FITTING_LINE), _are_utf8(lines))
+            lines, _ = _lines(redact(bytes(raw.data)))
+            fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
         results = self._by_columns(lines, fits, raw.first_line)
         repeats = _rows_with_repeated_keys(results["parsed_output"])
         loose_lines = np.flatnonzero(pc.invert(fits))
@@ -129,14 +147,31 @@ class LineReader:
 
     def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
         numbers = pa.array(np.arange(first_line, first_line + len(lines)))
-        fitting = pa.table({"line": numbers, "text": lines}).filter(fits)
-        fitting = fitting.set_column(1, "text", fitting["text"].cast(pa.string()))
+        fitting = pa.table({"line": numbers, "text": _as_text(lines)}).filter(fits)
         cursor = self._connection.cursor()
         try:
             cursor.register("fitting", fitting)
             return cursor.sql(_TAKE_APART).to_arrow_table().cast(_SCHEMA)
         finally:
             cursor.close()
+
+
+class _Stream:
+    """Blocks in order, a bounded number of them at work or waiting to be taken."""
+
+    def __init__(self, futures: Iterator[Future[LineBlock]]) -> None:
+        self._futures = futures
+        self._waiting = deque(islice(futures, _THREADS + 1))
+
+    def blocks(self) -> Iterator[LineBlock]:
+        while self._waiting:
+            block = self._waiting.popleft().result()
+            self._waiting.extend(islice(self._futures, 1))
+            yield block
+
+    def cancel(self) -> None:
+        for future in self._waiting:
+            future.cancel()
 
 
 def _take_apart() -> str:
@@ -164,7 +199,7 @@ def _take_apart() -> str:
 _TAKE_APART = _take_apart()
 
 
-def _lines(data: bytes) -> tuple[pa.Array, np.ndarray]:
+def _lines(data: bytes | memoryview) -> tuple[pa.Array, np.ndarray]:
     """Give the lines, each with its line feed, and where they start; no byte is copied."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
     starts = np.concatenate([np.zeros(1, np.int32), ends])
@@ -183,20 +218,24 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
     ]
 
 
-def _are_utf8(lines: pa.Array) -> pa.Array:
-    try:
-        lines.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([_is_utf8(line) for line in lines.to_pylist()])
-    return pa.repeat(pa.scalar(value=True), len(lines))
+def _as_text(lines: pa.Array) -> pa.Array:
+    """Take lines as text, whatever they are: only what matches `FITTING_LINE` is known to be."""
+    return pa.Array.from_buffers(pa.string(), len(lines), lines.buffers())
 
 
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
+    """Find the lines that hold something of a key's shape.
+
+    Polars looks for where a shape may begin, at several bytes a step, but in valid text only.
+    """
+    import polars as pl
+
+    may_hold = ~fits.to_numpy(zero_copy_only=False)
+    may_hold[~may_hold] = pl.Series(_as_text(lines).filter(fits)).str.contains(_BEGINNINGS)
+    places = np.flatnonzero(may_hold)
+    holds = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
+    found: np.ndarray = places[holds.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _read_with_care(raw: bytes, line: int, offset: int, block: LineBlock, loose: list[Row]) -> None:
@@ -221,15 +260,20 @@ def _raw_blocks(path: Path) -> Iterator[_RawBlock]:
         rest = file.read(len(_BOM))
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
-        while chunk := file.read(_BLOCK_BYTES):
-            cut = chunk.rfind(b"\n") + 1
+        while True:
+            buffer = bytearray(len(rest) + _BLOCK_BYTES)
+            buffer[: len(rest)] = rest
+            n_bytes = file.readinto(memoryview(buffer)[len(rest) :])
+            if not n_bytes:
+                break
+            end = len(rest) + n_bytes
+            cut = buffer.rfind(b"\n", len(rest), end) + 1
             if cut:
-                data = rest + chunk[:cut]
-                yield _RawBlock(data, line, offset)
-                line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
-                offset, rest = offset + len(data), chunk[cut:]
+                yield _RawBlock(memoryview(buffer)[:cut], line, offset)
+                line += buffer.count(b"\n", 0, cut)
+                offset, rest = offset + cut, bytes(memoryview(buffer)[cut:end])
                 continue
-            rest += chunk
+            rest = bytes(memoryview(buffer)[:end])
             if len(rest) > _LONGEST_LINE_BYTES:
                 reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
                 yield _RawBlock(b"", line, offset, Reject(reason, line, offset))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reading, Reject, SourceFile
@@ -221,12 +222,19 @@ def _metadata(task: Fields, extra: dict[str, object]) -> Row:
 
 def _record_keys(mapping: Mapping) -> str:
     """Give the keys in their order, metadata's too: `["prompt",["metadata",["cost_usd"]]]`."""
-    keys: list[object] = []
-    for key, node in mapping.items:
-        if key == "metadata" and isinstance(node, Mapping):
-            keys.append([key, [inner for inner, _ in node.items]])
-        else:
-            keys.append(key)
+    return _keys_text(
+        tuple(
+            (key, tuple([inner for inner, _ in node.items]))
+            if key == "metadata" and isinstance(node, Mapping)
+            else key
+            for key, node in mapping.items
+        )
+    )
+
+
+# A log's tasks have the same keys, nearly all of them.
+@lru_cache(maxsize=64)
+def _keys_text(keys: tuple[object, ...]) -> str:
     return json_text(keys)
 
 

@@ -52,12 +52,17 @@ class Units:
         is_streamed = reading.format in RunImport.FORMATS
         if is_streamed and prompts is not None:
             give_prompts(reading, prompts)
-        log_sha256 = file_sha256(reading.log) if reading.log is not None else None
+        log_sha256 = None
+        if reading.log is not None:
+            # To hash a large log takes one processor a while; another begins to read it.
+            streamed.begin(reading.log)
+            log_sha256 = file_sha256(reading.log)
         file = _as_one_file(path, reading, log_sha256)
         gold = self._ledger.options.gold
         if gold is not None:
             declare_gold(reading, gold)
         elif self._ledger.is_settled(file):
+            streamed.abandon()
             return
         if is_streamed:
             streamed.add(file, reading, log_sha256)

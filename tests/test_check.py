@@ -263,6 +263,27 @@ def test_an_amount_that_is_no_number_is_found(copy):
     assert problems(checked) == {("amounts of results", "is_cost"): 1}
 
 
+def test_a_batch_that_is_damaged_is_missed(copy, monkeypatch):
+    monkeypatch.setattr(shipped, "shipped_batches", list)
+    assert command(copy.path, "check").code == 0
+    with copy.lake.write("import") as writer:
+        writer.add(BY_NAME["quarantine"], [{"content_id": "q", "path": "p", "reason": "r"}])
+        batch = writer.commit()
+    copy.lake.file(batch, "quarantine").write_bytes(b"no Parquet")
+    ended = command(copy.path, "check")
+    assert ended.code == 1
+    assert "batches of the lake: 1 row, none expected\n" in ended.out
+    assert ended.out.count(batch.name) == 1
+    assert ended.err.count("left out") == 1
+
+
+def test_a_run_of_our_own_without_its_settings_is_found(copy):
+    change(copy, "UPDATE lake.runs SET origin = 'runner' WHERE suite = 'posters'")
+    [checked] = run_checks(copy, only("runs of our own runner"))
+    assert problems([checked]) == {("runs of our own runner", NO_ROWS): 1}
+    assert checked.outcomes[0].sample[0]["missing"] == "temperature"
+
+
 def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
     def judge(prepared, frame):
         with open_for_writing(copy.warehouse, wait_seconds=0):
@@ -330,7 +351,7 @@ def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
     page = (DOCS / "commands.md").read_text("utf-8")
     plain, machine, gate = re.findall(r"^    evalstore (check(?! {3}).*)$", page, re.MULTILINE)
     ended = command(copy.path, *plain.split())
-    assert (ended.code, ended.out.splitlines()[-1]) == (0, "6 of 6 expectations hold")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "7 of 7 expectations hold")
     assert "Everything holds" in (copy.path / "check.html").read_text("utf-8")
     assert json.loads(command(copy.path, *machine.split()).out)["passed"]
     ended = command(copy.path, *gate.split())

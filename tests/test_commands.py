@@ -411,7 +411,7 @@ def test_every_sql_file_says_what_it_is():
     for file in files:
         assert file.purpose.endswith("."), file.qualified
         assert file.is_function or file.grain, file.qualified
-        assert file.is_materialised == bool(file.key), file.qualified
+        assert file.is_materialised == bool(file.key) == bool(file.suite), file.qualified
 
 
 def test_every_command_catches_its_errors_at_one_place():

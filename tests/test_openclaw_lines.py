@@ -13,6 +13,7 @@ from ingest.numbering import SeenHashes, number
 from ingest.openclaw_fields import FIELDS, KEYS
 from ingest.openclaw_lines import line_reader
 from ingest.openclaw_record import UnreadableLineError, read_record
+from warehouse.secrets import key_lines
 
 RECORD = {
     "record_type": "result",
@@ -197,6 +198,45 @@ def test_a_broken_line_is_quarantined_with_its_place(store, tmp_path, broken):
     assert (number_, offset) == (3, 1 + len(as_bytes(first)) + 1)
     assert raw == as_bytes(broken)
     assert exported_lines(store, tmp_path) == [first, last]
+
+
+NOT_UTF8 = [
+    b"\xff",
+    b"\xc0\x80",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xe2\x82",
+    b"\x80",
+    b"\xc3",
+]
+
+
+def test_no_line_fits_that_is_not_utf8(tmp_path):
+    good = [line(raw_output=text) for text in ("\ud7ff", "\ue000", "\U0010ffff", "é")]
+    bad = [as_bytes(line(raw_output="@@")).replace(b"@@", raw) for raw in NOT_UTF8]
+    (block,) = read(write(tmp_path / "r.jsonl", *good, *bad))
+    assert len(block.results) == len(good)
+    assert [reject.line for reject in block.rejects] == [*range(5, 5 + len(bad))]
+    assert all("not UTF-8" in reject.reason for reject in block.rejects)
+
+
+def test_a_key_is_found_whatever_stands_before_it(tmp_path):
+    texts = ["sk-" + "a" * 20, "äsk-" + "a" * 20, "a sk-" + "b" * 20, "Bearer " + "c" * 24, "sk-no"]
+    expected = [n for n, text in enumerate(texts, 1) if key_lines(as_bytes(line(raw_output=text)))]
+    assert expected == [1, 2, 3, 4]
+    (block,) = read(write(tmp_path / "r.jsonl", *[line(raw_output=text) for text in texts]))
+    assert block.key_lines == expected
+
+
+def test_what_was_begun_is_read_and_what_was_left_is_read_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
+    path = write(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
+    with line_reader() as lines:
+        for leave in (lambda: None, lines.abandon):
+            lines.begin(path)
+            leave()
+            read = [n for block in lines.read(path) for n in block.results["e2e_ms"].to_pylist()]
+            assert read == [*range(50)]
 
 
 def test_a_broken_line_is_told_without_a_hang_of_messages(store, tmp_path):

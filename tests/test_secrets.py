@@ -14,9 +14,11 @@ KEYS = [
     "AIza" + "Sy0" * 12,
     "ghp_" + "a" * 36,
     "hf_" + "b" * 34,
+    *(f"gh{kind}_" + "a" * 30 for kind in "ousr"),
     "xoxb-" + "1234567890-abc",
     "AKIA" + "ABCDEFGH12345678",
     "Bearer " + "eyJhbGciOiJIUzI1NiJ9.e30.abc",
+    "bEARer " + "eyJhbGciOiJIUzI1NiJ9.e30.abc",
 ]
 HARMLESS = [
     "sk-lyhyt",

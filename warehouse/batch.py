@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warehouse.schemas import SCHEMA_VERSION
@@ -152,4 +151,6 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
 
 def batch_to_json(batch: Batch) -> bytes:
     """Write a batch as the bytes of its `batch.json`."""
-    return (json.dumps(asdict(batch), ensure_ascii=False, indent=1) + "\n").encode()
+    import orjson
+
+    return orjson.dumps(batch, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

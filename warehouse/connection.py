@@ -11,6 +11,7 @@ import re
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from inspect import Parameter, Signature
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ from warehouse.errors import StoreBusy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    import pyarrow as pa
 
     from warehouse.udfs import Udf
 
@@ -182,8 +185,7 @@ def _mentioned(query: str) -> list[Udf]:
 def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
     import pyarrow as pa
 
-    empty = connection.sql(f"SELECT NULL::{udf.returns} AS value LIMIT 0").to_arrow_table()
-    arrow_type = empty.schema[0].type
+    arrow_type = _arrow_type(udf.returns)
 
     def on_arrow(*columns: Any) -> Any:  # noqa: ANN401
         return pa.array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
@@ -199,3 +201,10 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
         type=PythonUDFType.ARROW,
         null_handling=FunctionNullHandling.SPECIAL,
     )
+
+
+@cache
+def _arrow_type(duckdb_type: str) -> pa.DataType:
+    with open_in_memory() as connection:
+        empty = connection.sql(f"SELECT NULL::{duckdb_type} AS value LIMIT 0").to_arrow_table()
+    return empty.schema[0].type

@@ -81,7 +81,7 @@ class RunContent:
 
 def known(row: Row) -> Known:
     """Give what is compared of a row."""
-    call = tuple(row.get(column) for column in _CALL_COLUMNS)
+    call = tuple(map(row.get, _CALL_COLUMNS))
     is_unjudged = "overall_score" in row and row["overall_score"] is None
     is_failure = is_unjudged or row.get("output_state") == "missing"
     return Known(row.get("seq") or 0, row.get("template_hash"), call, is_failure)
@@ -93,6 +93,8 @@ def read_contents(
     """Read what the lake holds of the given runs; those that it does not have are left out."""
     held = _Held(lake, batches, set(runs))
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
+    if not contents:
+        return contents
     with open_in_memory() as connection, _damage_named(lake, batches):
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):

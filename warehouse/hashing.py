@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _DIGEST_BYTES = 16
+# `json.dumps` would make an encoder for each call.
+_as_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def content_hash(*parts: object) -> str:
@@ -19,8 +21,7 @@ def content_hash(*parts: object) -> str:
     Key order does not count. Two values that Python calls equal but that a file tells apart
     (1, 1.0 and true) have different hashes.
     """
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return hashlib.blake2b(_as_json(parts).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def numbered(hashes: Iterable[str]) -> list[str]:

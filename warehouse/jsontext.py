@@ -6,6 +6,9 @@ import json
 import math
 from typing import Any
 
+# `json.dumps` would make an encoder for each call.
+_as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
 
 def json_text(value: object) -> str:
     """Write a value as JSON text, key order kept, non-ASCII raw.
@@ -14,9 +17,9 @@ def json_text(value: object) -> str:
     and as U+FFFD. `is_exact` tells whether that was necessary.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _as_json(value)
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+        text = _as_json(_finite(value))
     return utf8(text)
 
 
@@ -28,7 +31,7 @@ def canonical_json(value: object) -> str:
 def is_exact(value: object) -> bool:
     """Tell whether JSON text gives the value back."""
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        _as_json(value).encode()
     except ValueError:
         return False
     return True
@@ -36,6 +39,8 @@ def is_exact(value: object) -> bool:
 
 def utf8(text: str) -> str:
     """Replace lone surrogates, which have no UTF-8, by U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

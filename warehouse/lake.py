@@ -36,7 +36,11 @@ _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionErr
 
 ROWS_PER_GROUP = 100_000
 # To look for repetitions in them costs time and finds none.
-_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"}
+_SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
+    "started_at",
+    "ended_at",
+    "e2e_ms",
+}
 
 Row = dict[str, Any]
 
@@ -252,7 +256,16 @@ class BatchWriter:
 
         rows = self._buffers.pop(table.name, [])
         if rows:
-            self._parquet(table).write_table(pa.Table.from_pylist(rows, arrow_schema(table)))
+            told = set[str]().union(*rows)
+            columns = [
+                pa.array([row.get(column.name) for row in rows], column.type)
+                if column.name in told
+                else pa.nulls(len(rows), column.type)
+                for column in arrow_schema(table)
+            ]
+            self._parquet(table).write_table(
+                pa.Table.from_arrays(columns, schema=arrow_schema(table))
+            )
 
     def _parquet(self, table: Table) -> pq.ParquetWriter:
         import pyarrow.parquet as pq

@@ -160,6 +160,8 @@ def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> No
         SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
         """
     ).fetchall()
+    if not names:
+        return
     batches = [lake.read(name) for (name,) in names]
     for table in TABLES:
         if not table.of_run:

@@ -1,8 +1,9 @@
 """Keeps the score tables current: what is computed by Python functions, and calls told twice.
 
 A score is defined by two SQL files: its inputs, a view in schema `scores`, and the score itself,
-`-- materialised`, a query over the temporary table `inputs`. A row is computed anew when its
-inputs changed, in whichever batch the change came, or when the scorer changed.
+`-- materialised`, a query over the temporary table `inputs`, of the runs of one suite. A row is
+computed anew when its inputs changed, in whichever batch the change came, or when the scorer
+changed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from warehouse.sqlfiles import code_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     import duckdb
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def update_scores(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], *, everywhere: bool
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[SqlFile],
+    *,
+    everywhere: bool,
+    emptied: Container[str],
 ) -> None:
     """Compute what is missing of every score, in the caller's transaction.
 
@@ -29,16 +34,19 @@ def update_scores(
         connection: has the temporary table `touched` of the runs that new batches touch.
         files: the SQL files, in order.
         everywhere: look at all runs, because tasks, models or annotations changed too.
+        emptied: names of the scores whose rows are all missing, whatever new batches touch.
     """
+    touched = {suite for (suite,) in connection.execute("SELECT suite FROM touched").fetchall()}
     for file in files:
-        if file.is_materialised:
-            _update(connection, file, everywhere=everywhere)
+        whole = everywhere or file.name in emptied
+        if file.is_materialised and (whole or file.suite in touched):
+            _update(connection, file, everywhere=whole)
 
 
 def create_score_table(
     connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Sequence[SqlFile]
-) -> None:
-    """Create the empty table of a score, unless there is one by the same scorer.
+) -> bool:
+    """Create the empty table of a score; False where there is one by the same scorer.
 
     The view of its inputs has to be there.
     """
@@ -46,7 +54,7 @@ def create_score_table(
     key = f"scorer of {file.name}"
     row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
     if row is not None and row[0] == scorer:
-        return
+        return False
     connection.execute(
         f"CREATE OR REPLACE TEMP VIEW inputs AS FROM scores.{file.inputs};"
         f"CREATE OR REPLACE TABLE {file.qualified} AS "
@@ -54,6 +62,7 @@ def create_score_table(
         "DROP VIEW inputs"
     )
     connection.execute("INSERT OR REPLACE INTO lake.meta VALUES (?, ?)", [key, scorer])
+    return True
 
 
 def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
@@ -64,26 +73,36 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.execute(
         """
+        CREATE OR REPLACE TEMP TABLE told_before AS
+            SELECT call_hash FROM scores.duplicate_calls SEMI JOIN touched USING (suite, run_id)
+            UNION
+            SELECT call_hash FROM scores.duplicate_calls AS duplicates
+                SEMI JOIN touched ON duplicates.suite = touched.suite
+                    AND duplicates.counted_in = touched.run_id;
+        -- Their time tells where in a long history the same calls can stand: a scan for the
+        -- hashes alone would read all of it.
         CREATE OR REPLACE TEMP TABLE affected AS
-            SELECT DISTINCT call_hash
-            FROM (
-                SELECT call_hash FROM lake.results SEMI JOIN touched USING (suite, run_id)
-                UNION ALL
-                SELECT call_hash FROM scores.duplicate_calls
-                    SEMI JOIN touched USING (suite, run_id)
-                UNION ALL
-                SELECT duplicates.call_hash FROM scores.duplicate_calls AS duplicates
-                    SEMI JOIN touched ON duplicates.suite = touched.suite
-                        AND duplicates.counted_in = touched.run_id
-            );
-        DELETE FROM scores.duplicate_calls WHERE call_hash IN (FROM affected);
+            SELECT call_hash, started_at FROM lake.results
+                SEMI JOIN touched USING (suite, run_id) WHERE call_hash IS NOT NULL
+            UNION
+            SELECT call_hash, started_at FROM lake.results SEMI JOIN told_before USING (call_hash);
+        DELETE FROM scores.duplicate_calls WHERE call_hash IN (
+            SELECT call_hash FROM affected UNION ALL FROM told_before
+        );
         INSERT INTO scores.duplicate_calls BY NAME
-            SELECT suite, run_id, content_id, call_hash,
-                min(run_id) OVER (PARTITION BY suite, call_hash) AS counted_in
-            FROM lake.results
-            WHERE call_hash IN (FROM affected)
+            WITH calls AS (
+                SELECT suite, run_id, content_id, call_hash FROM lake.results
+                    SEMI JOIN affected USING (call_hash, started_at)
+                UNION ALL
+                SELECT suite, run_id, content_id, call_hash FROM lake.results
+                WHERE started_at IS NULL
+                    AND call_hash IN (SELECT call_hash FROM affected WHERE started_at IS NULL)
+            )
+            SELECT *, min(run_id) OVER (PARTITION BY suite, call_hash) AS counted_in
+            FROM calls
             QUALIFY run_id <> counted_in;
-        DROP TABLE affected
+        DROP TABLE affected;
+        DROP TABLE told_before
         """
     )
 
@@ -97,35 +116,26 @@ def create_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
-    """Hash what a score is computed by: its SQL, its inputs' SQL, and our functions' code."""
+    """Hash what a score is computed by: its SQL, its inputs' SQL, and all our functions."""
     inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
     digest = hashlib.sha256(code_digest().encode())
-    digest.update(inputs.sql.encode())
-    digest.update(file.sql.encode())
+    for used in (*(other for other in files if other.is_function), inputs, file):
+        digest.update(used.sql.encode())
     return digest.hexdigest()
 
 
 def _update(connection: duckdb.DuckDBPyConnection, file: SqlFile, *, everywhere: bool) -> None:
-    """Drop the rows whose inputs are gone or changed, then compute those that are missing.
-
-    An empty table (a new scorer's) has all rows missing, so that it is filled everywhere.
-    """
-    is_empty = connection.execute(f"SELECT count(*) = 0 FROM {file.qualified}").fetchone() == (
-        True,
-    )
-    in_scope = (
-        "true"
-        if everywhere or is_empty
-        else "(suite, run_id) IN (SELECT (suite, run_id) FROM touched)"
-    )
+    """Drop the rows whose inputs are gone or changed, then compute those that are missing."""
+    in_scope = "" if everywhere else "SEMI JOIN touched USING (suite, run_id)"
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE inputs AS
             SELECT source.*, hash(source) AS input_hash
-            FROM scores.{file.inputs} AS source WHERE {in_scope};
-        DELETE FROM {file.qualified} AS score WHERE {in_scope} AND NOT EXISTS (
-            FROM inputs WHERE {same} AND score.input_hash = inputs.input_hash
+            FROM scores.{file.inputs} AS source {in_scope};
+        DELETE FROM {file.qualified} WHERE rowid IN (
+            SELECT score.rowid FROM {file.qualified} AS score {in_scope}
+            ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
         );
         DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same});
         INSERT INTO {file.qualified} BY NAME

@@ -15,12 +15,28 @@ SHAPES = (
     r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{20,}"
 )
 _SHAPES = re.compile(SHAPES.encode())
+# What every key begins with, after `bearer` in any case. To look for these in a text takes a
+# fiftieth of the time that the expression takes.
+_BEGINNINGS = (
+    b"sk-",
+    b"AIza",
+    b"ghp_",
+    b"gho_",
+    b"ghu_",
+    b"ghs_",
+    b"ghr_",
+    b"hf_",
+    b"xox",
+    b"AKIA",
+)
 # Without quotes around it, it is still a text in YAML, where brackets would begin a list.
 _MASK = b"(redacted)"
 
 
 def key_lines(data: bytes) -> list[int]:
     """Give the lines (from 1) on which something has the shape of a key."""
+    if not any(part in data for part in _BEGINNINGS) and b"bearer" not in data.lower():
+        return []
     return sorted({data.count(b"\n", 0, found.start()) + 1 for found in _SHAPES.finditer(data)})
 
 

@@ -30,7 +30,7 @@ class SqlFile:
 
     Its header is the block of comments at its top: a sentence, `grain:`, then the columns that
     need a word (`name: meaning`, or `name, name: meaning`), and for a score `materialised`,
-    `key:` and `inputs:`, for a check `severity:`.
+    `suite:`, `key:` and `inputs:`, for a check `severity:`.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -38,6 +38,7 @@ class SqlFile:
         purpose: the sentence.
         grain: what one row is.
         columns: meaning by column name.
+        suite: the only one whose runs a materialised score is of; None for a view.
         key: the columns that know a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
         severity: of a check's rows: critical, or warning; empty for what is no check.
@@ -49,6 +50,7 @@ class SqlFile:
     purpose: str
     grain: str
     columns: dict[str, str]
+    suite: str | None
     key: tuple[str, ...]
     inputs: str | None
     severity: str
@@ -114,6 +116,7 @@ def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
         name=name,
         purpose=" ".join(purpose),
         grain=notes.pop("grain", ""),
+        suite=notes.pop("suite", None),
         key=_names(notes.pop("key", "")),
         inputs=notes.pop("inputs", None) if notes.pop("materialised", None) is not None else None,
         severity=notes.pop("severity", ""),

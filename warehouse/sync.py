@@ -85,9 +85,9 @@ def sync(
         StoreBusy: another program holds the warehouse.
         StoreNewer: the lake has batches of a newer version.
     """
-    with only_writer(lake.store):
+    with only_writer(lake.store) as has_waited:
         if not rebuild and warehouse.exists():
-            if _was_brought_up_to_date(warehouse, lake, wait_seconds):
+            if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
                 return SyncReport()
             report = _try_increment(warehouse, lake, wait_seconds)
             if report is not None:
@@ -193,17 +193,17 @@ def _increment(
     files = _files()
     by_content = {table.name for table in TABLES if not table.of_run}
     connection.execute("BEGIN")
-    if redefine:
-        _define(connection, files)
+    emptied = _define(connection, files) if redefine else set()
     loading.load(connection, lake, batches)
     scoring.update_duplicate_calls(connection)
     everywhere = any(by_content & batch.files.keys() for batch in batches)
-    scoring.update_scores(connection, files, everywhere=everywhere)
+    scoring.update_scores(connection, files, everywhere=everywhere, emptied=emptied)
     connection.execute("COMMIT")
 
 
-def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
-    """Make all views and functions anew, and empty the scores whose scorer changed."""
+def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> set[str]:
+    """Make all views and functions anew, and empty the scores whose scorer changed: those named."""
+    emptied = set()
     views = connection.execute(
         "SELECT format('{}.{}', schema_name, view_name) FROM duckdb_views() WHERE NOT internal"
     ).fetchall()
@@ -213,12 +213,14 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
         if file.is_function:
             connection.execute(file.sql)
         elif file.is_materialised:
-            scoring.create_score_table(connection, file, files)
+            if scoring.create_score_table(connection, file, files):
+                emptied.add(file.name)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
     connection.execute(
         "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?)", [_definitions()]
     )
+    return emptied
 
 
 def _state(connection: duckdb.DuckDBPyConnection) -> _State:
@@ -262,8 +264,8 @@ def is_at_work(store: Path) -> bool:
 
 
 @contextmanager
-def only_writer(store: Path) -> Iterator[None]:
-    """Keep other syncs of the store away.
+def only_writer(store: Path) -> Iterator[bool]:
+    """Keep other syncs of the store away; tell whether one had to be waited for.
 
     Raises:
         StoreBusy: another sync is still at work after two minutes.
@@ -271,6 +273,7 @@ def only_writer(store: Path) -> Iterator[None]:
     """
     path = store / _LOCK
     give_up_at = time.monotonic() + _SYNC_SECONDS
+    has_waited = False
     with _opened_lock(path) as lock:
         while True:
             try:
@@ -281,8 +284,9 @@ def only_writer(store: Path) -> Iterator[None]:
                     raise StoreBusy(
                         f"{path}: another sync is at work; wait until it is done"
                     ) from None
+            has_waited = True
             time.sleep(_PAUSE_SECONDS)
-        yield
+        yield has_waited
 
 
 def _opened_lock(path: Path) -> IO[str]:

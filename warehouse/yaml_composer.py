@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-import yaml
+from yaml import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
 from yaml._yaml import CParser
 
 from warehouse.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlError
@@ -49,12 +56,12 @@ class _Composer:
 
     def document(self) -> Node:
         self.next_event()  # the stream's start
-        if type(self.next_event()) is yaml.StreamEndEvent:
+        if type(self.next_event()) is StreamEndEvent:
             raise YamlError("the document is empty: nothing but blanks or comments")
         node = self.node(self.next_event(), 1)
         self.next_event()  # the document's end
         event = self.next_event()
-        if type(event) is not yaml.StreamEndEvent:
+        if type(event) is not StreamEndEvent:
             _refuse("a second document starts here: keep one document in a file", event.start_mark)
         return node
 
@@ -62,9 +69,10 @@ class _Composer:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             _refuse(f"more than {MAX_NODES:,} values: split the file", event.start_mark)
-        if type(event) is yaml.ScalarEvent:
+        kind = type(event)
+        if kind is ScalarEvent:
             return self.scalar(event)
-        if type(event) is yaml.AliasEvent:
+        if kind is AliasEvent:
             return self.alias(event, depth)
         return self.collection(event, depth)
 
@@ -91,7 +99,7 @@ class _Composer:
             self.anchors[event.anchor] = None
         node = (
             self.mapping(event, depth)
-            if type(event) is yaml.MappingStartEvent
+            if type(event) is MappingStartEvent
             else self.sequence(event, depth)
         )
         if event.anchor is not None:
@@ -101,13 +109,14 @@ class _Composer:
     def sequence(self, start: _Event, depth: int) -> Sequence:
         _check_tag(start, "tag:yaml.org,2002:seq")
         items: list[Node] = []
-        event = self.next_event()
+        next_event = self.next_event
+        event = next_event()
         last = start.start_mark.line + 1
-        while type(event) is not yaml.SequenceEndEvent:
+        while type(event) is not SequenceEndEvent:
             item = self.node(event, depth + 1)
             items.append(item)
             last = _last_line(event, item)
-            event = self.next_event()
+            event = next_event()
         return Sequence(items, start.start_mark.line + 1, _end_line(start, event, last))
 
     def mapping(self, start: _Event, depth: int) -> Mapping:
@@ -115,27 +124,28 @@ class _Composer:
         items: list[tuple[str, Node]] = []
         seen: set[str] = set()
         duplicates: list[tuple[str, int]] = []
-        event = self.next_event()
+        next_event = self.next_event
+        event = next_event()
         last = start.start_mark.line + 1
-        while type(event) is not yaml.MappingEndEvent:
+        while type(event) is not MappingEndEvent:
             key = self.key(event)
             if key in seen:
                 duplicates.append((key, event.start_mark.line + 1))
             seen.add(key)
-            event = self.next_event()
+            event = next_event()
             item = self.node(event, depth + 1)
             items.append((key, item))
             last = _last_line(event, item)
-            event = self.next_event()
+            event = next_event()
         line = start.start_mark.line + 1
         return Mapping(items, line, _end_line(start, event, last), duplicates)
 
     def key(self, event: _Event) -> str:
-        if type(event) is yaml.ScalarEvent:
+        if type(event) is ScalarEvent:
             if event.tag is None and event.anchor is None:
                 return event.value
             return self.scalar(event).text
-        node = self.alias(event, 1) if type(event) is yaml.AliasEvent else None
+        node = self.alias(event, 1) if type(event) is AliasEvent else None
         if not isinstance(node, Scalar):
             _refuse("a list or mapping as a key: only text can be a key", event.start_mark)
         return node.text
@@ -172,8 +182,11 @@ def _measure(node: Node) -> tuple[int, int]:
 
 def _last_line(event: _Event, item: Node) -> int:
     """Return the last line of an item; an alias ends where it stands, not at its anchor."""
-    end: int = event.end_mark.line + 1
-    return end if type(event) is yaml.AliasEvent else item.end_line
+    if type(event) is not AliasEvent:
+        return item.end_line
+    mark: _Mark = event.end_mark
+    end: int = mark.line + 1
+    return end
 
 
 def _end_line(start: _Event, end: _Event, last: int) -> int:

@@ -36,17 +36,22 @@ SELECT
     calls.generation,
     calls.content_id AS result_id,
     calls.seq,
-    coalesce(calls.run_date, strftime(calls.started_at, '%Y-%m-%d')) AS run_date,
+    coalesce(calls.run_date, CAST(CAST(calls.started_at AS DATE) AS VARCHAR)) AS run_date,
     coalesce(calls.provider, model_files.provider) AS provider,
     coalesce(calls.model, model_files.name, calls.model_path) AS model,
     calls.model AS recorded_model,
     calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
-    concat_ws(
-        ', ',
-        'thinking_level ' || calls.thinking_level,
-        nullif(coalesce(settings_text(calls.settings), model_files.settings), '')
-    ) AS settings,
+    -- Most calls have no parameters: to put texts together for each of them takes longest of all.
+    CASE
+        WHEN calls.settings IS NULL AND model_files.settings IS NULL
+            THEN coalesce('thinking_level ' || calls.thinking_level, '')
+        ELSE concat_ws(
+            ', ',
+            'thinking_level ' || calls.thinking_level,
+            nullif(coalesce(settings_text(calls.settings), model_files.settings), '')
+        )
+    END AS settings,
     coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,
     coalesce(calls.task_set, prompt_sets.task_set, calls.suite) AS task_set,

@@ -83,7 +83,7 @@ SELECT
     runs.git_commit,
     coalesce(json_extract_string(poster_runs.config, '$.report_source'), '') AS report_source
 FROM scores.poster_runs AS poster_runs
-JOIN runs ON poster_runs.suite = runs.suite AND poster_runs.run_id = runs.run_id
+JOIN runs ON runs.suite = 'posters' AND poster_runs.run_id = runs.run_id
 LEFT JOIN posters ON poster_runs.run_id = posters.run_id
 LEFT JOIN seeds ON poster_runs.run_id = seeds.run_id
 LEFT JOIN lake.batches AS batches ON poster_runs.batch = batches.batch

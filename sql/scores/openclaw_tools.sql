@@ -1,6 +1,7 @@
 -- The tools that openclaw answers invoke, by the original program's five patterns.
 -- grain: openclaw result with a text
 -- materialised
+-- suite: openclaw
 -- key: suite, run_id, content_id
 -- inputs: openclaw_tool_inputs
 -- tools: lower-cased, each once

@@ -1,6 +1,7 @@
 -- Whether a palindrome answer is right, by the original program's rule.
 -- grain: palindrome result whose task is known
 -- materialised
+-- suite: palindrome
 -- key: suite, run_id, content_id
 -- inputs: palindrome_verdict_inputs
 SELECT

@@ -1,6 +1,7 @@
 -- How sure a model's mean scores are: bootstrap intervals, equal to the original program's.
 -- grain: posters run × model × part
 -- materialised
+-- suite: posters
 -- key: suite, run_id, model, part
 -- inputs: poster_score_lists
 WITH computed AS (

@@ -1,6 +1,7 @@
 -- Every two models of a run compared: unpaired as the original program does, and paired.
 -- grain: posters run × part × metric × pair of models
 -- materialised
+-- suite: posters
 -- key: suite, run_id, part, metric
 -- inputs: poster_model_lists
 WITH pairs AS (

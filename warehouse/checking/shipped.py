@@ -1,5 +1,6 @@
 """What evalstore itself expects of every store.
 
+- All batches of the lake are in the warehouse.
 - What the schema of the lake promises: required columns are there, JSON is JSON, rows are unique.
 - The files of `sql/expectations/`, in the form of users' own.
 - The views of `sql/checks/`, which give offending rows, and so have to be empty.
@@ -15,7 +16,7 @@ from warehouse.schemas import TABLES
 from warehouse.sqlfiles import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.schemas import Table
     from warehouse.sqlfiles import SqlFile
@@ -34,6 +35,26 @@ def shipped_batches() -> list[Batch]:
         ),
         *(_of_view(file) for file in shipped_sql() if file.folder == "checks"),
     ]
+
+
+def all_loaded(batch_names: Iterable[str]) -> Batch:
+    """Expect that the warehouse has all batches of the lake, as it has not where one is damaged.
+
+    Args:
+        batch_names: of the lake.
+    """
+    literals = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(batch_names))
+    return Batch(
+        name="batches of the lake",
+        query=f"""
+            SELECT batch
+            FROM (SELECT unnest([{literals}]::VARCHAR[]) AS batch)
+            ANTI JOIN lake.batches USING (batch)
+            ANTI JOIN lake.replaced_batches USING (batch)
+        """,
+        about="A batch that is damaged is left out of every figure.",
+        expectations=(_none("all batches are in the warehouse"),),
+    )
 
 
 def _of_table(table: Table) -> Iterator[Batch]:
@@ -89,12 +110,14 @@ def _of_view(file: SqlFile) -> Batch:
         name=file.qualified,
         query=f"FROM {file.qualified}",
         about=file.purpose,
-        expectations=(
-            Expectation(
-                "expect_table_row_count_to_equal",
-                {"value": 0},
-                severity=file.severity,
-                description="no such rows",
-            ),
-        ),
+        expectations=(_none("no such rows", severity=file.severity),),
+    )
+
+
+def _none(description: str, *, severity: str = "critical") -> Expectation:
+    return Expectation(
+        "expect_table_row_count_to_equal",
+        {"value": 0},
+        severity=severity,
+        description=description,
     )

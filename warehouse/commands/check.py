@@ -52,13 +52,14 @@ def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> N
     """
     from warehouse.checking.report import write_json, write_text
     from warehouse.checking.running import run_checks
-    from warehouse.checking.shipped import shipped_batches
+    from warehouse.checking.shipped import all_loaded, shipped_batches
 
     own = [batch for file in files for batch in _read(file)]
     store = open_store(path)
     with store.reading():
         pass  # whether there is a store is known before it takes seconds to load the rest
-    checked = run_checks(store, [*own, *shipped_batches()])
+    ours = [all_loaded(store.lake.batch_names()), *shipped_batches()]
+    checked = run_checks(store, [*own, *ours])
     (write_json if fmt == "json" else write_text)(checked, sys.stdout.buffer)
     _write_page(checked, path, html)
     if n_failed := sum(outcome.is_failure for each in checked for outcome in each.outcomes):

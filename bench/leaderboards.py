@@ -1,0 +1,114 @@
+"""The leaderboard in three ways, each a program that prints its seconds and rows as JSON.
+
+The seconds are from the question to the rows: what a library takes to be imported is left out.
+"""
+
+_COLUMNS = (
+    "suite, provider, model, settings, n_runs, n_results, n_judged, n_passed, pass_rate, "
+    "pass_rate_low, pass_rate_high, p50_ms, mean_ms, n_cost_known, total_cost_usd, "
+    "cost_per_passed_usd, first_date, last_date"
+)
+
+OURS = f"""
+import json, sys, time
+import duckdb, evalstore
+store = evalstore.open(sys.argv[1])
+start = time.perf_counter()
+rows = store.sql('''
+    SELECT {_COLUMNS} FROM leaderboard ORDER BY suite, provider, model, settings
+''').fetchall()
+print(json.dumps([time.perf_counter() - start, rows]))
+"""
+
+_WILSON = """
+Z = 1.959963984540054
+def wilson(passed, judged, sign):
+    middle = passed + Z**2 / 2
+    spread = Z * (passed * (judged - passed) / judged + Z**2 / 4) ** 0.5
+    return (middle + sign * spread) / (judged + Z**2)
+"""
+
+POLARS = (
+    _WILSON
+    + """
+import json, sys, time
+import polars as pl
+start = time.perf_counter()
+calls = pl.scan_parquet(f"{sys.argv[1]}/lake/*/results.parquet")
+answered = (pl.col("availability_status") == "ok") & pl.col("success")
+latency = pl.col("e2e_ms").filter(answered)
+passed_with_cost = (pl.col("objective_pass") & pl.col("cost_usd").is_not_null()).sum()
+board = (
+    calls.with_columns(
+        ("thinking_level " + pl.col("thinking_level")).fill_null("").alias("settings"),
+    )
+    .group_by("suite", "provider", "model", "settings")
+    .agg(
+        pl.col("run_id").n_unique().alias("n_runs"),
+        pl.len().alias("n_results"),
+        pl.col("objective_pass").count().alias("n_judged"),
+        pl.col("objective_pass").sum().alias("n_passed"),
+        latency.quantile(0.5, "linear").alias("p50_ms"),
+        latency.mean().alias("mean_ms"),
+        pl.col("cost_usd").count().alias("n_cost_known"),
+        pl.col("cost_usd").sum().alias("total_cost_usd"),
+        (pl.col("cost_usd").sum() / passed_with_cost).alias("cost_per_passed_usd"),
+        pl.col("started_at").min().dt.strftime("%Y-%m-%d").alias("first_date"),
+        pl.col("started_at").max().dt.strftime("%Y-%m-%d").alias("last_date"),
+    )
+    .with_columns(
+        (pl.col("n_passed") / pl.col("n_judged")).alias("pass_rate"),
+        wilson(pl.col("n_passed"), pl.col("n_judged"), -1).alias("pass_rate_low"),
+        wilson(pl.col("n_passed"), pl.col("n_judged"), 1).alias("pass_rate_high"),
+    )
+    .sort("suite", "provider", "model", "settings")
+"""
+    + f"""
+    .select("{_COLUMNS}".split(", "))
+    .collect()
+)
+rows = board.rows()
+print(json.dumps([time.perf_counter() - start, rows]))
+"""
+)
+
+PANDAS = (
+    _WILSON
+    + """
+import glob, json, sys, time
+import pandas as pd, pyarrow.parquet
+start = time.perf_counter()
+columns = ["suite", "run_id", "provider", "model", "thinking_level", "availability_status",
+           "success", "started_at", "e2e_ms", "cost_usd", "objective_pass"]
+files = sorted(glob.glob(f"{sys.argv[1]}/lake/*/results.parquet"))
+calls = pd.concat([pd.read_parquet(file, columns=columns) for file in files])
+calls["settings"] = ("thinking_level " + calls["thinking_level"]).fillna("")
+answered = (calls["availability_status"] == "ok") & calls["success"].astype(bool)
+calls["latency"] = calls["e2e_ms"].where(answered)
+calls["passed"] = calls["objective_pass"].eq(True)
+calls["passed_with_cost"] = calls["passed"] & calls["cost_usd"].notna()
+board = calls.groupby(["suite", "provider", "model", "settings"], sort=True).agg(
+    n_runs=("run_id", "nunique"),
+    n_results=("run_id", "size"),
+    n_judged=("objective_pass", "count"),
+    n_passed=("passed", "sum"),
+    p50_ms=("latency", "median"),
+    mean_ms=("latency", "mean"),
+    n_cost_known=("cost_usd", "count"),
+    total_cost_usd=("cost_usd", "sum"),
+    n_passed_with_cost=("passed_with_cost", "sum"),
+    first_date=("started_at", "min"),
+    last_date=("started_at", "max"),
+).reset_index()
+board["pass_rate"] = board["n_passed"] / board["n_judged"]
+board["pass_rate_low"] = wilson(board["n_passed"], board["n_judged"], -1)
+board["pass_rate_high"] = wilson(board["n_passed"], board["n_judged"], 1)
+board["cost_per_passed_usd"] = board["total_cost_usd"] / board["n_passed_with_cost"]
+for date in ("first_date", "last_date"):
+    board[date] = board[date].dt.strftime("%Y-%m-%d")
+"""
+    + f"""
+rows = board["{_COLUMNS}".split(", ")].values.tolist()
+print(json.dumps([time.perf_counter() - start, rows]))
+"""
+)
