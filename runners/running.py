@@ -106,7 +106,7 @@ class Run:
         n_calls = settings.concurrency or 8
         generation = self._done.generation
         reserve = _RESERVE_BYTES + n_calls * _RESERVE_PER_CALL
-        mask = Mask(self._secrets(rows))
+        mask = Mask(self._secrets())
         with Journal(self._store.path, generation, mask=mask, reserve_bytes=reserve) as journal:
             try:
                 journal.append(self._header(journal.name, rows))
@@ -214,10 +214,8 @@ class Run:
         for table, table_rows in rows.items():
             yield from (Entry(table, row) for row in table_rows)
 
-    def _secrets(self, rows: dict[str, list[Row]]) -> Iterator[str]:
+    def _secrets(self) -> Iterator[str]:
         yield from secrets_of_environment()
-        for task in rows.get("tasks", ()):
-            yield from secrets_of_url(task.get("image_url") or "")
         for model in self.plan.models:
             yield from secrets_of_url(model.base_url or "")
             headers = model.parameters.get("extra_headers")

@@ -228,7 +228,9 @@ def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
     with serving(answer) as server:
         urls = [f"{server.base}/{name}.gif" for name in ("a", "b", "c", "gone", "d")]
         ids = [poster_id(url) for url in urls]
-        files = listed(space, *urls, include=ids[:4], exclude=[f"{urls[2]} no_date", ids[1]])
+        files = listed(
+            space, *urls, include=ids[:4], exclude=[f"{urls[2]} no_date", ids[1], ids[4]]
+        )
         (space / "answers.jsonl").write_text(json.dumps({"task": ids[0], "text": "{}"}))
         replay = ("-m", "m", *REPLAY, "--answers", "answers.jsonl", "--dataset", "d")
         ended = run(space, "run", "posters", *files, *replay)
@@ -266,6 +268,14 @@ BAD = {
     "cut": (picture().replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
     "too big": (picture(GIF * 1000), "larger"),
 }
+
+
+def test_why_there_is_no_picture_at_all_is_said(space):
+    with serving(picture(status=404)) as server:
+        files = listed(space, f"{server.base}/a.gif")
+        ended = run(space, "run", "posters", *files, "-m", "m", *REPLAY, code=2)
+    assert "no picture, HTTP 404" in ended.err
+    assert "no poster is left to ask" in ended.err
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -348,7 +358,9 @@ def test_a_key_in_a_posters_address_is_kept_nowhere(space):
 
     with serving(answer) as server:
         base = server.base.replace("http://", "http://me:planted-pass@")
-        files = listed(space, f"{base}/a.gif?token=planted-key", f"{base}/b.gif?token=planted-key")
+        files = listed(
+            space, f"{base}/a.gif?token=planted%2fkey+9", f"{base}/b.gif?token=planted%2fkey+9"
+        )
         ended = run(space, "run", "posters", *files, "-m", "m", *REPLAY)
     assert "planted" not in ended.err + ended.out
     new_store(space / "store").sync(rebuild=True)

@@ -6,7 +6,7 @@ import base64
 import os
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from warehouse.secrets import redact
 
@@ -66,7 +66,11 @@ def secrets_of_url(url: str) -> Iterator[str]:
     if password:
         yield password
         yield f"{user}:{password}"
-    yield from (value for name, value in parse_qsl(parts.query) if is_secret_name(name))
+    for pair in parts.query.split("&"):
+        name, _, value = pair.partition("=")
+        if is_secret_name(unquote(name)):
+            yield value
+            yield unquote_plus(value)
 
 
 def _forms(secret: str) -> Iterator[str]:

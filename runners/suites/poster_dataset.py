@@ -141,20 +141,22 @@ def read_dataset(files: PosterFiles, store: Store) -> Dataset:
         raise BadInput(f"say which posters: --urls FILE (there is no {path} here)")
     data = _read(path)
     urls = {poster_id(url): url for url in read_urls(data.decode("utf-8", "replace"))}
+    known = set(urls)
     if files.include is not None:
-        included = _listed(files.include, set(urls))
+        included = _listed(files.include, known)
         urls = {id_: url for id_, url in urls.items() if id_ in included}
     if not urls:
         raise BadInput(f"{path}: there is no address in it")
     for url in urls.values():
         if files.images is None and not is_address(url):
             raise BadInput(
-                f"{path}: {url!r} is no http address; pictures at hand are given with --images DIR"
+                f"{path}: {_shown(url)!r} is no http address; pictures at hand are given with "
+                "--images DIR"
             )
     name = files.dataset or _project(path).resolve().name or SUITE
     exclusions = _known_exclusions(store, name)
     if files.exclude is not None:
-        exclusions |= _listed(files.exclude, set(urls))
+        exclusions |= _listed(files.exclude, known)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = [
             pool.submit(_poster, id_, url, files.images, exclusions.get(id_))
@@ -177,7 +179,12 @@ def _poster(id_: str, url: str, images: Path | None, exclusion: str | None) -> P
             picture = cache.take(_at_hand(images, id_))
     except NoPictureError as error:
         problem = str(error)
-    return Poster(id_, Mask(secrets_of_url(url)).text(url), picture, problem, exclusion)
+    return Poster(id_, _shown(url), picture, problem, exclusion)
+
+
+def _shown(url: str) -> str:
+    """Give an address without the passwords and keys in it."""
+    return Mask(secrets_of_url(url)).text(url)
 
 
 def _at_hand(images: Path, id_: str) -> Path:

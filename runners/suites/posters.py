@@ -61,9 +61,16 @@ class Reader(Plain):
         """Read the list of posters and the prompts, and have the pictures in the cache."""
         prompts = read_prompts(wish.prompts)
         dataset = read_dataset(wish.posters, wish.store)
-        usable = [p for p in dataset.posters if p.picture is not None]
-        tasks = [Task(p.id, "", content_hash("poster", p.id, p.url), image=p.picture.file)
-                 for p in usable if p.picture is not None]  # fmt: skip
+        tasks = [
+            Task(p.id, "", content_hash("poster", p.id, p.url), image=p.picture.file)
+            for p in dataset.posters
+            if p.picture is not None
+        ]
+        notes = tuple(
+            f"{p.id}: no picture, {p.problem}" for p in dataset.posters if p.status == "error"
+        )
+        if not tasks:
+            raise BadInput("\n".join((*notes, "no poster is left to ask")))
         chosen = selected(tasks, wish)
         version, rows = dataset.rows({task.task_id for task in chosen})
         plan = Plan(
@@ -81,8 +88,6 @@ class Reader(Plain):
                 "dataset_hashes": {**dataset.hashes, "prompts": prompts.hashes},
             },
         )
-        notes = tuple(f"{p.id}: no picture, {p.problem}" for p in dataset.posters
-                      if p.picture is None and p.exclusion is None)  # fmt: skip
         kept = {"tasks": rows, "artifacts": [dataset.manifest_row()]}
         return Prepared(plan, kept, prompts.folder, notes=notes)
 
