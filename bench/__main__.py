@@ -27,6 +27,10 @@ BENCHMARKS: tuple[str, ...] = (
     "history",
     "dataframe",
     "start",
+    "posters",
+    "validators",
+    "checking",
+    "runner_throughput",
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")

@@ -1,150 +1,108 @@
-"""Validators and tool detection: the batch functions against a plain loop over the rows.
+"""Tools and verdicts of openclaw answers, as sync computes them, against a loop over the rows.
 
-The plain loop parses each validator and compiles each pattern once, and returns the same rows.
-
-Usage: python bench/validators.py [rows]
+Both read the same table of the warehouse and write tables into it; the tables must be equal.
 """
 
-import json
-import re
-import sys
+from __future__ import annotations
+
 import time
-from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+import pyarrow as pa
 
-from outputs import make_outputs
+from bench.outputs import make_outputs
+from bench.plain_validators import plain_tools, plain_verdict
+from bench.ratios import Ratio
+from warehouse.connection import open_for_writing
+from warehouse.sqlfiles import shipped_sql
 
-from warehouse.udfs.tools import detect_tools_batch
-from warehouse.udfs.validators import validate_batch
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_NAME = r"[a-z0-9_\-.]+"
-_TOOLS = (
-    re.compile(f"`({_NAME})", re.IGNORECASE),
-    re.compile(f"['\"]({_NAME})\\s+"),
-    re.compile(rf"[$#]\s+({_NAME})"),
-    re.compile(f"<tool>({_NAME})</tool>", re.IGNORECASE),
-    re.compile(rf"\[(?:tool|TOOL):\s*({_NAME})\]"),
-)
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
-_FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
-_parse = lru_cache(json.loads)
-_compile = lru_cache(re.compile)
+    import duckdb
 
-
-def _plain_tools(text: str) -> list[str]:
-    found: list[str] = []
-    for pattern in _TOOLS:
-        for name in pattern.findall(text):
-            if name.lower() not in found:
-                found.append(name.lower())
-    return found
+_ROWS, _QUICK_ROWS = 1_000_000, 2_000
+_ROUNDS = 2
+_SCORES = ("openclaw_tools", "openclaw_verdicts")
+_DIFFERENT = """
+    SELECT count(*)
+    FROM openclaw_tools AS tools
+    JOIN openclaw_verdicts AS verdicts USING (content_id)
+    FULL JOIN plain USING (content_id)
+    WHERE plain.tools IS DISTINCT FROM tools.tools
+        OR plain.objective_pass IS DISTINCT FROM verdicts.objective_pass
+        OR plain.violation IS DISTINCT FROM verdicts.violation
+        OR plain.parsed_output IS DISTINCT FROM verdicts.parsed_output
+"""
 
 
-def _plain_json(text: str, validator: dict[str, Any]) -> tuple[bool, str | None, Any]:
-    fence = _FENCE.search(text)
-    candidate = fence[1] if fence else text[text.find("{") : text.rfind("}") + 1] or text
-    try:
-        value = json.loads(candidate)
-    except ValueError as error:
-        return (
-            False,
-            f"json_parse_error: {error}",
-            {"raw": text[:500], "candidate": candidate[:500]},
+def measure(*, quick: bool) -> list[Ratio]:
+    """Score the outputs in both ways, in turn.
+
+    Raises:
+        ValueError: the two differ in a row.
+    """
+    rows = _QUICK_ROWS if quick else _ROWS
+    with (
+        TemporaryDirectory() as folder,
+        open_for_writing(Path(folder) / "warehouse.duckdb", wait_seconds=0) as connection,
+    ):
+        _prepare(connection, rows)
+        ours, plain = [], []
+        for _ in range(_ROUNDS):
+            ours.append(_seconds(_score, connection))
+            plain.append(_seconds(_score_plainly, connection))
+        if connection.execute(_DIFFERENT).fetchone() != (0,):
+            raise ValueError("the verdicts or tools of the two ways differ")
+    return [
+        Ratio(
+            work=f"verdicts and tools of {rows:,} outputs",
+            against="a plain Python loop over the same rows",
+            value=min(plain) / min(ours),
+            figures=f"{min(plain):.1f} s by the loop, {min(ours):.1f} s by sync's SQL",
+            at_least=4.0,
         )
-    if not isinstance(value, dict):
-        return False, "json_not_object", value
-    for key in validator.get("required_keys", []):
-        if key not in value:
-            return False, f"missing_key:{key}", value
-    for key, rule in validator.get("key_rules", {}).items():
-        if key in value and value[key] not in rule["values"]:
-            return False, f"key_rule_one_of_failed:{key}", value
-    return True, None, value
+    ]
 
 
-def _plain_count(text: str, validator: dict[str, Any]) -> tuple[bool, str | None, Any]:
-    limit = int(validator["value"])
-    if validator["type"] == "max_words":
-        got = len(text.split())
-        violation = f"too_many_words got={got} limit={limit}"
-        return got <= limit, None if got <= limit else violation, {"words": got, "text": text}
-    if validator["type"] == "max_sentences":
-        got = len([part for part in _SENTENCES.split(text) if part.strip()])
-        violation = f"too_many_sentences got={got} limit={limit}"
-        return got <= limit, None if got <= limit else violation, {"sentences": got, "text": text}
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    got = len([line for line in lines if line.lstrip().startswith("-")])
-    violation = f"bullet_count got={got} want={limit}"
-    return got == limit, None if got == limit else violation, {"bullets": got, "lines": lines[:20]}
-
-
-def _plain_value(text: str, validator: dict[str, Any]) -> tuple[bool, str | None, Any]:
-    parsed = {"text": text}
-    if validator["type"] == "exact":
-        passed, violation = (
-            text == validator["value"],
-            f"exact_mismatch want={validator['value']!r}",
-        )
-    elif validator["type"] == "one_of":
-        passed, violation = text in validator["values"], f"not_one_of {validator['values']}"
-    else:
-        pattern = validator["pattern"]
-        passed = bool(_compile(pattern).fullmatch(text))
-        violation = f"regex_fullmatch_failed pattern={pattern!r}"
-    return passed, None if passed else violation, parsed
-
-
-def _plain_validate(text: str, validator_json: str) -> dict[str, object]:
-    validator = _parse(validator_json)
-    kind = validator["type"]
-    passed: bool | None
-    parsed: Any
-    if kind == "noop":
-        passed, violation, parsed = None, None, None
-    elif kind == "tool_invocation":
-        found = _plain_tools(text)
-        passed = any(tool in found for tool in validator["expected_tools"])
-        violation = None if passed else f"no_tool_invocation expected={validator['expected_tools']}"
-        parsed = {"detected_tools": found, "count": len(found)}
-    else:
-        text = text.strip(" \t\r\n")
-        by_kind = {"json_keys": _plain_json, "exact": _plain_value, "one_of": _plain_value}
-        by_kind["regex_fullmatch"] = _plain_value
-        passed, violation, parsed = by_kind.get(kind, _plain_count)(text, validator)
-    if parsed is not None and not isinstance(parsed, dict):
-        parsed = {"value": parsed}
-    parsed_json = (
-        None if parsed is None else json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
-    )
-    return {"objective_pass": passed, "violation": violation, "parsed_output": parsed_json}
-
-
-def _timed(what: str, rows: int, work: Callable[[], list[Any]]) -> tuple[float, list[Any]]:
-    start = time.perf_counter()
-    result = work()
-    seconds = time.perf_counter() - start
-    print(f"{what:24} {seconds:8.2f} s {seconds / rows * 1e6:8.2f} us/row")
-    return seconds, result
-
-
-def main(rows: int) -> None:
-    """Measure both ways on the same rows and compare what they return."""
+def _prepare(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
+    """Create our functions, and the table `inputs` that a score's SQL reads."""
+    for file in shipped_sql():
+        if file.is_function:
+            connection.execute(file.sql)
     texts, validators = make_outputs(rows)
-    print(f"{rows} rows, {sum(map(len, texts)) / 1e6:.0f} MB")
-    pairs = list(zip(texts, validators, strict=True))
-    slow_v, plain = _timed("plain validators", rows, lambda: [_plain_validate(*p) for p in pairs])
-    fast_v, ours = _timed("batch validators", rows, lambda: validate_batch(texts, validators))
-    print("same verdicts:", plain == ours)
-    slow_t, plain = _timed("plain tools", rows, lambda: [_plain_tools(text) for text in texts])
-    fast_t, ours = _timed("batch tools", rows, lambda: detect_tools_batch(texts))
-    print("same tools:", plain == ours)
-    print(f"validators {slow_v / fast_v:.1f}x, tools {slow_t / fast_t:.1f}x, ", end="")
-    print(f"together {(slow_v + slow_t) / (fast_v + fast_t):.1f}x")
+    connection.register("outputs", pa.table({"raw_output": texts, "validator": validators}))
+    connection.execute(
+        "CREATE TABLE inputs AS SELECT 'openclaw' AS suite, 'run' AS run_id, "
+        "CAST(row_number() OVER () AS VARCHAR) AS content_id, * FROM outputs"
+    )
+    connection.unregister("outputs")
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+def _seconds(
+    score: Callable[[duckdb.DuckDBPyConnection], None], connection: duckdb.DuckDBPyConnection
+) -> float:
+    start = time.perf_counter()
+    score(connection)
+    return time.perf_counter() - start
+
+
+def _score(connection: duckdb.DuckDBPyConnection) -> None:
+    definitions = {file.qualified: file.sql for file in shipped_sql()}
+    for name in _SCORES:
+        connection.execute(f"CREATE OR REPLACE TABLE {name} AS {definitions[f'scores.{name}']}")
+
+
+def _score_plainly(connection: duckdb.DuckDBPyConnection) -> None:
+    rows = connection.execute("SELECT content_id, raw_output, validator FROM inputs").fetchall()
+    scored = pa.Table.from_pylist(
+        [
+            {"content_id": row, "tools": plain_tools(text), **plain_verdict(text, validator)}
+            for row, text, validator in rows
+        ]
+    )
+    connection.register("scored", scored)
+    connection.execute("CREATE OR REPLACE TABLE plain AS FROM scored")
+    connection.unregister("scored")

@@ -9,10 +9,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from exports.files import write_lines, write_whole
 from exports.openclaw_lines import result_lines
 from exports.openclaw_summary import summary_document, summary_table
 from warehouse.errors import BadInput
+from warehouse.whole_files import write_lines, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

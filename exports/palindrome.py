@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from exports.files import write_whole
 from exports.yaml_text import dump
 from warehouse.errors import BadInput
+from warehouse.whole_files import write_whole
 from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:

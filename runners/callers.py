@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 # How long an answer may be, where nobody says: for estimates before the first call alone.
 _USUAL_OUTPUT_TOKENS = 500
-_BYTES_PER_TOKEN = 3
 
 
 class Callers:
@@ -50,8 +49,7 @@ class Callers:
 
 
 def estimated_tokens(request: Request) -> tuple[int, int]:
-    """Estimate the tokens of a prompt and of its answer, by the prompt's length."""
-    prompt = request.prompt + (request.system or "")
+    """Estimate the tokens of a prompt and of its answer, by the prompt's length and pictures."""
     wanted = request.parameters.get("max_tokens")
     output = wanted if isinstance(wanted, int) else _USUAL_OUTPUT_TOKENS
-    return len(prompt.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1, output
+    return request.estimated_tokens, output

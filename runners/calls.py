@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 OK = "ok"
 SKIPPED = "skipped_unavailable"
@@ -23,19 +24,34 @@ EMPTY = "empty_response"
 EXCEPTION = "exception"
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_BYTES_PER_TOKEN = 3  # a letter of Thai or Finnish is more than one byte
+_TOKENS_PER_PICTURE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that goes with a prompt.
+    """A picture that goes with a prompt. It is read when it is sent, so that few are in memory.
 
     Attributes:
-        data: its bytes.
+        path: its file.
         mime: its type, such as `image/jpeg`.
     """
 
-    data: bytes
+    path: Path
     mime: str
+
+    @property
+    def data(self) -> bytes:
+        """The bytes.
+
+        Raises:
+            ValueError: the file is gone.
+        """
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            problem = f"the picture {self.path.name} is not in the cache any more"
+            raise ValueError(problem) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,13 @@ class Request:
     price: Mapping[str, float] | None = None
     images: tuple[Image, ...] = ()
     schema: Mapping[str, Any] | None = None
+
+    @property
+    def estimated_tokens(self) -> int:
+        """How many tokens the model has to read, roughly."""
+        text = self.prompt + (self.system or "")
+        n_tokens = len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        return n_tokens + len(self.images) * _TOKENS_PER_PICTURE
 
 
 @dataclass(frozen=True, slots=True)

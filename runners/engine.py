@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.breaker import Breaker, not_asked
 from runners.budget import Budget
-from runners.calls import EMPTY, ERROR, EXCEPTION, Failure, Reply, Request, Result
+from runners.calls import ERROR, EXCEPTION, Failure, Reply, Request, Result
 from runners.clock import Clock, SystemClock
 from runners.limits import Limiter
 from runners.retrying import Retrying
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # After Ctrl-C, calls under way are paid already: they get this long to answer.
 GRACE_SECONDS = 5.0
-_BYTES_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,7 @@ class Engine:
         began = self._clock.seconds()
         earlier: list[Try] = []
         while True:
-            await self._limiters[job.provider.name].wait(_tokens(job.request))
+            await self._limiters[job.provider.name].wait(job.request.estimated_tokens)
             waited = self._clock.seconds() - began
             outcome = await self._call(job)
             failure = outcome.result
@@ -241,14 +240,3 @@ class Engine:
             result = Failure(ERROR, EXCEPTION, str(error) or type(error).__name__)
         e2e_ms = max(int(self._clock.seconds() * 1000) - began, 0)
         return Outcome(result, started_at, self._clock.now(), e2e_ms, e2e_ms / 1000)
-
-
-def is_answered(result: Result) -> bool:
-    """Whether the model said something, if only nothing."""
-    return isinstance(result, Reply) or result.failure_type == EMPTY
-
-
-def _tokens(request: Request) -> int:
-    """Estimate the tokens of a prompt: a letter of Thai or Finnish is more than one byte."""
-    text = request.prompt + (request.system or "")
-    return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1

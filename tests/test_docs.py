@@ -88,6 +88,9 @@ def test_demo_works_where_an_earlier_one_left_its_files(workspace):
     logs = {path.name for path in (demo / "export").glob("benchmark_logs/*.yaml")}
     assert logs
     assert "of-old.yaml" not in logs
+    # All three suites were run, up to the files of their specifications.
+    assert list((demo / "export").glob("runs/*/summary.json"))
+    assert list((demo / "export").glob("benchmark/published/*-demo-mixed/summary.json"))
 
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda page: page.name)

@@ -179,11 +179,33 @@ def test_litellm_thinking_and_what_was_not_sent():
     assert other.sent == {"temperature": 0.1, "logit_bias": {}, "stream": False}
 
 
-def test_litellm_sends_pictures():
-    with serving(http(200, chat("hi"))) as server:
-        call("litellm", server.base, model="openai/gpt-4o", images=(Image(b"abc", "image/png"),))
-    (message,) = server.requests[0]["body"]["messages"]
-    assert message["content"][1]["image_url"]["url"] == "data:image/png;base64,YWJj"
+@pytest.mark.parametrize("provider", HTTP_PROVIDERS)
+def test_pictures_are_sent_and_a_lost_one_is_a_failure(provider, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"abc")
+    reply = {"output": [{"content": [{"type": "output_text", "text": "hi"}]}]}
+    with serving(http(200, chat("hi") | reply)) as server:
+        for name in ("a.png", "gone.png"):
+            images = (Image(tmp_path / name, "image/png"),)
+            result = call(provider, server.base, model="openai/gpt-4o", images=images)
+    (request,) = server.requests
+    assert "data:image/png;base64,YWJj" in json.dumps(request["body"])
+    assert outcome(result) == ("error", False, "exception")
+    assert "gone.png is not in the cache" in result.text
+    assert str(tmp_path) not in result.text
+
+
+def test_responses_take_no_seed():
+    asked = {"parameters": {"temperature": 0.1, "seed": 23}}
+    with serving(http(200, {"output": []})) as server:
+        result = call("openai_responses", server.base, **asked)
+    assert "seed" not in server.requests[0]["body"]
+    assert result.sent == {"temperature": 0.1}
+
+
+def test_claude_takes_no_pictures(claude, tmp_path):
+    claude("echo hi")
+    result = call("claude_code_cli", None, images=(Image(tmp_path / "a.png", "image/png"),))
+    assert outcome(result) == ("skipped_unavailable", False, "no_pictures")
 
 
 def test_what_is_missing(monkeypatch):

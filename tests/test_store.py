@@ -65,7 +65,6 @@ def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
         ("FROM leaderbord", "leaderbord"),
         ("SELECT 1 +", "syntax error"),
         ("SELECT CAST('x' AS INT)", "x"),
-        ("SELECT $nobody", "nobody"),
         ("SELECT CAST(run_id AS INT) FROM runs", "Could not convert"),
     ],
 )
@@ -73,6 +72,12 @@ def test_an_error_is_bad_input_with_the_place(examples, fetch, query, place):
     with pytest.raises(BadInput, match=place) as caught:
         getattr(examples.sql(query), fetch)()
     assert isinstance(caught.value.__cause__, duckdb.Error)
+
+
+@pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
+def test_a_parameter_without_a_value_is_named(examples, fetch):
+    with pytest.raises(BadInput, match=r"no value for \$a, \$nobody"):
+        getattr(examples.sql("SELECT $nobody, $a, $b", {"b": 1}), fetch)()
 
 
 @pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])

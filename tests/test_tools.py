@@ -10,12 +10,9 @@ from openclaw_cases import read_cases
 from warehouse.udfs import tools
 from warehouse.udfs.tools import (
     detect_tools,
-    detect_tools_batch,
     expected_tools,
     original_tool_use_success,
-    original_tool_use_success_batch,
     tool_use_success,
-    tool_use_success_batch,
 )
 from warehouse.udfs.verdicts import InvalidValidatorError
 
@@ -81,13 +78,6 @@ def test_hostile_text_takes_linear_time(piece):
     assert time.process_time() - start < 2
 
 
-@given(st.lists(st.none() | st.sampled_from(["`ls`", "", "$ df", "x"])))
-def test_a_batch_equals_its_rows(column):
-    assert detect_tools_batch(column) == [
-        None if text is None else detect_tools(text) for text in column
-    ]
-
-
 def test_names_expected_by_validator_and_prompt_are_joined():
     assert expected_tools({"expected_tools": ["Free", "du"]}, ["FREE", "exec", 5]) == [
         "free",
@@ -110,12 +100,3 @@ def test_names_expected_by_validator_and_prompt_are_joined():
 )
 def test_ours_needs_a_successful_row_and_an_expected_tool(success, detected, expected, used):
     assert tool_use_success(success=success, detected=detected, expected=expected) is used
-
-
-def test_columns_of_tool_use():
-    assert tool_use_success_batch(
-        [True, None, True, True], [["a"], ["a"], None, ["a"]], [["A"], ["a"], ["a"], None]
-    ) == [True, None, None, False]
-    assert original_tool_use_success_batch(
-        ["`a`", "`a`", None, "`a`"], [None, ["b"], ["a"], [5]]
-    ) == [True, False, False, None]

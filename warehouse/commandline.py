@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from warehouse.store import Store
 
-FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown")
+FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
 note = partial(click.echo, err=True)
 
@@ -29,11 +29,11 @@ format_option = click.option(
 
 
 def open_store(path: Path) -> Store:
-    """Open the store of the command line; its warnings go to stderr."""
+    """Open the store of the command line; its warnings go to stderr, each of them once."""
     from warehouse.cells import visible_lines
     from warehouse.store import Store
 
-    return Store(path, on_warning=lambda text: note(f"warning: {visible_lines(text)}"))
+    return Store(path, on_warning=cache(lambda text: note(f"warning: {visible_lines(text)}")))
 
 
 def print_rows(

@@ -122,11 +122,11 @@ def create_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
-    """Hash what a score is computed by: its SQL, its inputs' SQL, and our functions' code."""
+    """Hash what a score is computed by: its SQL, its inputs' SQL, and all our functions."""
     inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
     digest = hashlib.sha256(code_digest().encode())
-    digest.update(inputs.sql.encode())
-    digest.update(file.sql.encode())
+    for used in (*(other for other in files if other.is_function), inputs, file):
+        digest.update(used.sql.encode())
     return digest.hexdigest()
 
 

@@ -12,7 +12,7 @@ from runners.calls import Reply, Request
 from runners.models import Model
 from runners.plan import Plan, Task
 from runners.suites import openclaw_host
-from runners.suites.suite import Prepared, Quiet, Wish, selected
+from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.journal import Entry
@@ -43,15 +43,23 @@ _DEFAULTS = {
     "CLAUDE_HAIKU_MODEL": "claude-haiku",
     "CLAUDE_OPUS_MODEL": "claude-opus-4.6",
 }
+_SUMMARY = """
+SELECT provider, model, thinking_level, n_total, n_ok, n_success,
+    round(objective_pass_rate, 4) AS objective_pass_rate, p50_ms, wall_clock_ms, tool_tier
+FROM openclaw_summary
+WHERE $suite = 'openclaw' AND run_id = $run_id
+ORDER BY ALL
+"""
 
 
-class Openclaw(Quiet):
+class Openclaw(Plain):
     """Asks prompts whose answers a validator judges."""
 
     family = FAMILY
     needs_all = False
     one_by_one = True
     raw_limit: int | None = _RAW_BYTES
+    summary = _SUMMARY
 
     def prepare(self, wish: Wish) -> Prepared:
         """Read the prompts; each problem in them is named before anything runs."""
@@ -68,9 +76,9 @@ class Openclaw(Quiet):
             selected(tasks, wish),
             attempts=wish.attempts,
             is_streamed=wish.is_streamed,
-            options={"prompts_path": path.name, **wish.options},
+            options={"prompts_path": path.name},
         )
-        return Prepared(plan, {"tasks": rows})
+        return Prepared(plan, {"tasks": rows}, path.parent)
 
     def request(self, plan: Plan, cell: Cell) -> Request:
         """Send the prompt verbatim; Ollama gets the system's sentence and temperature 0."""

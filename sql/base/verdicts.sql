@@ -27,7 +27,7 @@ SELECT
     results.output_tokens,
     results.cost_usd,
     coalesce(results.is_correct, results.objective_pass) AS recorded,
-    coalesce(palindromes.is_correct, openclaw.objective_pass) AS computed,
+    ours.is_correct AS computed,
     coalesce(recorded, computed) AS passed,
     CASE
         WHEN recorded IS NOT NULL THEN 'recorded'
@@ -35,11 +35,7 @@ SELECT
     END AS verdict_source,
     results.duplicate_of
 FROM results
-LEFT JOIN scores.palindrome_verdicts AS palindromes
-    ON results.suite = palindromes.suite
-    AND results.run_id = palindromes.run_id
-    AND results.result_id = palindromes.content_id
-LEFT JOIN scores.openclaw_verdicts AS openclaw
-    ON results.suite = openclaw.suite
-    AND results.run_id = openclaw.run_id
-    AND results.result_id = openclaw.content_id
+LEFT JOIN scores.computed_verdicts AS ours
+    ON results.suite = ours.suite
+    AND results.run_id = ours.run_id
+    AND results.result_id = ours.content_id

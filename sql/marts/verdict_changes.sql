@@ -2,28 +2,6 @@
 -- grain: judged result
 -- previous_passed: NULL for the first; what has no date or time comes before what has
 -- change: gained (failed before, passed now), lost (the other way), or same
-WITH judged AS (
-    SELECT
-        suite,
-        run_id,
-        result_id,
-        seq,
-        run_date,
-        started_at,
-        provider,
-        model,
-        settings,
-        task_set,
-        task_id,
-        passed,
-        lag(passed) OVER (
-            PARTITION BY suite, provider, model, settings, task_set, task_id
-            ORDER BY run_date NULLS FIRST, started_at NULLS FIRST, run_id, seq, result_id
-        ) AS previous_passed
-    FROM verdicts
-    WHERE passed IS NOT NULL AND duplicate_of IS NULL
-)
-
 SELECT
     suite,
     run_id,
@@ -37,13 +15,17 @@ SELECT
     task_set,
     task_id,
     passed,
-    previous_passed,
+    lag(passed) OVER (
+        PARTITION BY suite, provider, model, settings, task_set, task_id
+        ORDER BY run_date NULLS FIRST, started_at NULLS FIRST, run_id, seq, result_id
+    ) AS previous_passed,
     CASE
         WHEN passed AND NOT previous_passed THEN 'gained'
         WHEN NOT passed AND previous_passed THEN 'lost'
         WHEN previous_passed IS NOT NULL THEN 'same'
     END AS change
-FROM judged
+FROM verdicts
+WHERE passed IS NOT NULL AND duplicate_of IS NULL
 ORDER BY
     suite, provider, model, settings, task_set, task_id,
     run_date NULLS FIRST, started_at NULLS FIRST, run_id, seq, result_id

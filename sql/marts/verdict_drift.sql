@@ -12,30 +12,24 @@ SELECT
     verdicts.settings,
     verdicts.task_id,
     coalesce(results.answer, results.raw_output) AS answer,
-    coalesce(palindromes.reference, tasks.validator) AS reference,
+    coalesce(ours.reference, asked.validator) AS reference,
     verdicts.recorded,
     verdicts.computed,
     results.violation AS recorded_violation,
-    openclaw.violation AS computed_violation,
+    ours.violation AS computed_violation,
     verdicts.result_id
 FROM verdicts
 JOIN results
     ON verdicts.suite = results.suite
     AND verdicts.run_id = results.run_id
     AND verdicts.result_id = results.result_id
-LEFT JOIN scores.palindrome_verdicts AS palindromes
-    ON verdicts.suite = palindromes.suite
-    AND verdicts.run_id = palindromes.run_id
-    AND verdicts.result_id = palindromes.content_id
-LEFT JOIN scores.openclaw_verdicts AS openclaw
-    ON verdicts.suite = openclaw.suite
-    AND verdicts.run_id = openclaw.run_id
-    AND verdicts.result_id = openclaw.content_id
-LEFT JOIN scores.openclaw_run_tasks AS tasks
-    ON results.suite = 'openclaw'
-    AND results.run_id = tasks.run_id
-    AND results.task_id = tasks.task_id
-    AND results.task_name IS NOT DISTINCT FROM tasks.task_name
-    AND results.task_hash IS NOT DISTINCT FROM tasks.task_hash
+JOIN scores.computed_verdicts AS ours
+    ON verdicts.suite = ours.suite
+    AND verdicts.run_id = ours.run_id
+    AND verdicts.result_id = ours.content_id
+LEFT JOIN scores.openclaw_verdict_inputs AS asked
+    ON verdicts.suite = asked.suite
+    AND verdicts.run_id = asked.run_id
+    AND verdicts.result_id = asked.content_id
 WHERE verdicts.recorded <> verdicts.computed
 ORDER BY verdicts.suite, verdicts.run_id, results.seq, verdicts.result_id

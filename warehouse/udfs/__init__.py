@@ -14,7 +14,8 @@ from warehouse.udfs import (
     poster_events,
 )
 from warehouse.udfs.poster_types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
-from warehouse.udfs.tools import detect_tools_batch
+from warehouse.udfs.regexes import full_match_batch
+from warehouse.udfs.rules import read_rules
 from warehouse.udfs.validators import validate_batch
 
 if TYPE_CHECKING:
@@ -74,7 +75,18 @@ UDFS: tuple[Udf, ...] = (
     Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, poster_comparisons.compare_pairs_batch),
     Udf("annotation_agreement", _TEXT_PAIR, AGREEMENT, annotation_pairs.compare_batch),
     Udf("population_std", (_SCORES,), "DOUBLE", poster_comparisons.population_std_batch),
-    Udf("openclaw_tools", ("VARCHAR",), "VARCHAR[]", detect_tools_batch),
+    Udf(
+        "full_match",
+        _TEXT_PAIR,
+        "STRUCT(matched BOOLEAN, reason VARCHAR)",
+        full_match_batch,
+    ),
+    Udf(
+        "openclaw_rule",
+        ("VARCHAR",),
+        "STRUCT(kind VARCHAR, wanted VARCHAR[], number BIGINT, violation VARCHAR)",
+        read_rules,
+    ),
     Udf(
         "openclaw_verdict",
         ("VARCHAR", "VARCHAR"),

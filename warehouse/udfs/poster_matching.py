@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from warehouse.udfs.hungarian import assign, find_cheapest
 from warehouse.udfs.poster_record import EVENT_FIELDS
-from warehouse.udfs.poster_text import exact_score, string_score
+from warehouse.udfs.poster_text import string_score
 
 EVENT_WEIGHTS = {
     "date": 0.3,
@@ -32,7 +32,8 @@ Event = tuple[str, ...]
 Scores = list[float]
 _DATE = EVENT_FIELDS.index("date")
 _EXACT_FIELDS = frozenset(("date", "time", "country", "status"))
-_COMPARE = tuple(exact_score if name in _EXACT_FIELDS else string_score for name in EVENT_FIELDS)
+_IS_EXACT = tuple(name in _EXACT_FIELDS for name in EVENT_FIELDS)
+_ALL_EQUAL = [1.0] * len(EVENT_FIELDS)
 
 
 class Terms:
@@ -47,16 +48,20 @@ class Terms:
         self.weighted = tuple(
             (weight, EVENT_FIELDS.index(name)) for name, weight in weights.items()
         )
+        self._weights = tuple([weights.get(name, 0.0) for name in EVENT_FIELDS])
         others_equal = [1.0] * len(EVENT_FIELDS)
         others_equal[_DATE] = 0.0
         self.floor_of_other_days = 1.0 - self.weigh(others_equal)
 
     def weigh(self, scores: Sequence[float]) -> float:
         """Add up the weighted scores from left to right."""
-        total = 0.0
-        for weight, field in self.weighted:
-            total += weight * scores[field]
-        return total
+        # Written out, as this is called most. A weight of zero adds zero, which changes no bit.
+        s = scores
+        a, b, c, d, e, f, g, h, i = self._weights
+        return (
+            a * s[0] + b * s[1] + c * s[2] + d * s[3] + e * s[4]
+            + f * s[5] + g * s[6] + h * s[7] + i * s[8]
+        )  # fmt: skip
 
 
 FULL = Terms(EVENT_WEIGHTS)
@@ -89,10 +94,8 @@ class EventPairs:
         """Score each field of a pair of events, 0.0 to 1.0, in the order of ``EVENT_FIELDS``."""
         known = self._scores.get((gold, prediction))
         if known is None:
-            texts = zip(_COMPARE, self.gold[gold], self.prediction[prediction], strict=True)
-            known = [
-                1.0 if ours == theirs else compare(ours, theirs) for compare, ours, theirs in texts
-            ]
+            ours, theirs = self.gold[gold], self.prediction[prediction]
+            known = _ALL_EQUAL if ours == theirs else _field_scores(ours, theirs)
             self._scores[gold, prediction] = known
         return known
 
@@ -107,13 +110,21 @@ class EventPairs:
         """
         if not self.gold or not self.prediction:
             return tuple([Match(index, None, 0.0) for index in range(len(self.gold))])
-        columns = assign(_EventCosts(self, terms))
+        costs = _EventCosts(self, terms)
+        columns = assign(costs)
         return tuple(
             [
-                Match(row, column, 0.0 if column is None else self.similarity(row, column, terms))
+                Match(row, column, 0.0 if column is None else costs.similarity(row, column))
                 for row, column in enumerate(columns)
             ]
         )
+
+
+def _field_scores(gold: Event, prediction: Event) -> Scores:
+    return [
+        1.0 if ours == theirs else 0.0 if is_exact else string_score(ours, theirs)
+        for is_exact, ours, theirs in zip(_IS_EXACT, gold, prediction, strict=True)
+    ]
 
 
 class _EventCosts:
@@ -127,6 +138,7 @@ class _EventCosts:
     def __init__(self, pairs: EventPairs, terms: Terms) -> None:
         self.rows, self.columns = len(pairs.gold), len(pairs.prediction)
         self._pairs, self._terms = pairs, terms
+        self._similarities: dict[tuple[int, int], float] = {}
         self._floors: dict[int, list[float]] = {}
         self._columns: dict[tuple[int, str | None], list[float]] = {}
         self._on_day: dict[str, int | None] = {}
@@ -135,7 +147,15 @@ class _EventCosts:
 
     def settle(self, row: int, column: int) -> float:
         """Return the cost."""
-        return 1.0 - self._terms.weigh(self._pairs.scores(row, column))
+        return 1.0 - self.similarity(row, column)
+
+    def similarity(self, row: int, column: int) -> float:
+        """Return the similarity, weighed once."""
+        known = self._similarities.get((row, column))
+        if known is None:
+            known = self._terms.weigh(self._pairs.scores(row, column))
+            self._similarities[row, column] = known
+        return known
 
     def cheapest(self, row: int) -> tuple[float, int]:
         """Return the row's least cost and the lowest column that has it.
@@ -164,7 +184,7 @@ class _EventCosts:
 
     def _highest(self, weight: float, field: int, text: str) -> list[float]:
         """Return the highest weighted scores that a text of gold could have in its field."""
-        exact = _COMPARE[field] is exact_score or not text
+        exact = _IS_EXACT[field] or not text
         key = (field, text if exact else None)
         if key not in self._columns:
             texts = self._pairs.texts[field]

@@ -1,7 +1,7 @@
 """Whether a predicted poster has the keys and types that were asked for."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any
@@ -110,7 +110,7 @@ def schema_valid(value: object) -> bool:
         isinstance(value, dict)
         and value.keys() >= TOP_KEYS
         and isinstance(value["artist_name"], str)
-        and all(map(_is_nullable_text, map(value.get, _TOP_TEXTS)))
+        and _are_nullable_texts(map(value.get, _TOP_TEXTS))
         and _fits(_MONTH, value["source_month"])
         and _is_confidence(value["poster_confidence"])
         and isinstance(value["events"], list)
@@ -118,6 +118,7 @@ def schema_valid(value: object) -> bool:
     )
 
 
+_NULLABLE_TEXT_TYPES = frozenset((str, type(None)))
 _TOP_TEXTS = ("instagram_handle", "tour_name", "contact_info")
 _EVENT_TEXTS = ("event_name", "venue", "city", "province", "ticket_info")
 
@@ -130,13 +131,13 @@ def _is_event(event: object) -> bool:
         and isinstance(event["country"], str)
         and event["status"] in STATUSES
         and (event["time"] is None or _fits(_TIME, event["time"]))
-        and all(map(_is_nullable_text, map(event.get, _EVENT_TEXTS)))
+        and _are_nullable_texts(map(event.get, _EVENT_TEXTS))
         and _is_confidence(event["confidence"])
     )
 
 
-def _is_nullable_text(value: object) -> bool:
-    return value is None or isinstance(value, str)
+def _are_nullable_texts(values: Iterable[object]) -> bool:
+    return _NULLABLE_TEXT_TYPES.issuperset(map(type, values))
 
 
 def _fits(pattern: re.Pattern[str], value: object) -> bool:
@@ -194,8 +195,9 @@ def _object_test(schema: Mapping[str, Any]) -> Test:
         if value.keys() != nodes.keys():
             return False
         for name, node in nodes.items():
-            check = node.get(type(value[name]), _never)
-            if check is not None and not check(value[name]):
+            item = value[name]
+            check = node.get(type(item), _never)
+            if check is not None and not check(item):
                 return False
         return True
 

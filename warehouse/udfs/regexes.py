@@ -12,8 +12,18 @@ from functools import lru_cache
 
 from warehouse.udfs.regex_cost import pattern_cost
 from warehouse.udfs.regex_process import TIMEOUT, WorkerLostError, ask, close
+from warehouse.udfs.rows import map_by_key
 
-__all__ = ["ABANDONED", "TIMEOUT", "Match", "close", "fullmatch", "fullmatch_many", "pattern_error"]
+__all__ = [
+    "ABANDONED",
+    "TIMEOUT",
+    "Match",
+    "close",
+    "full_match_batch",
+    "fullmatch",
+    "fullmatch_many",
+    "pattern_error",
+]
 
 ABANDONED = "regex_abandoned"
 
@@ -61,7 +71,10 @@ def fullmatch_many(
     Returns:
         One match per text. A timeout is a value, never an exception.
     """
-    there = [at for at, text in enumerate(texts) if not _is_bounded(pattern, len(text))]
+    if _is_bounded(pattern, max(map(len, texts), default=0)):
+        there = []
+    else:
+        there = [at for at, text in enumerate(texts) if not _is_bounded(pattern, len(text))]
     if len(there) == len(texts):
         return _match_there(pattern, texts, seconds)
     compiled = _compiled(pattern)
@@ -73,6 +86,22 @@ def fullmatch_many(
     return [
         matches_there.get(at) or (_MATCHED if compiled.fullmatch(text) else _UNMATCHED)
         for at, text in enumerate(texts)
+    ]
+
+
+def full_match_batch(
+    patterns: Sequence[str | None], texts: Sequence[str | None]
+) -> list[dict[str, object] | None]:
+    """Whether each whole text matches its pattern: `matched`, or the `reason` for not knowing."""
+    return map_by_key(_rows, patterns, texts)
+
+
+def _rows(pattern: str | None, texts: Sequence[str]) -> list[dict[str, object] | None]:
+    if pattern is None:
+        return [None] * len(texts)
+    return [
+        {"matched": match.matched, "reason": match.reason}
+        for match in fullmatch_many(pattern, texts)
     ]
 
 

@@ -1,9 +1,11 @@
 """Columns in, a column out: what every batch form of a function needs."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
+Key = TypeVar("Key")
 Result = TypeVar("Result")
 _LONGEST_REASON = 200
 
@@ -34,6 +36,29 @@ def map_distinct(function: Callable[..., Result], *columns: Sequence[object]) ->
             answers[row] = function(*row)
         result.append(answers[row])
     return result
+
+
+def map_by_key(
+    function: Callable[[Key, list[str]], Iterable[Result]],
+    keys: Sequence[Key],
+    texts: Sequence[str | None],
+) -> list[Result | None]:
+    """Apply a function to the distinct texts of each key at once; a text of None gives None.
+
+    Raises:
+        ValueError: the columns differ in length.
+    """
+    groups: defaultdict[Key, dict[str, None]] = defaultdict(dict)
+    for key, text in zip(keys, texts, strict=True):
+        if text is not None:
+            groups[key][text] = None
+    answers = {
+        key: dict(zip(group, function(key, list(group)), strict=True))
+        for key, group in groups.items()
+    }
+    return [
+        None if text is None else answers[key][text] for key, text in zip(keys, texts, strict=True)
+    ]
 
 
 def parse_json(text: str) -> object:

@@ -44,7 +44,7 @@ def check_max_words(text: str, validator: Mapping[str, Any]) -> Verdict:
         InvalidValidatorError: `value` is no number.
     """
     answer = text.strip(BLANKS)
-    got, limit = len(answer.split()), _limit(validator, 0)
+    got, limit = len(answer.split()), limit_of(validator, 0)
     parsed: JsonValue = {"words": got, "text": answer}
     if got <= limit:
         return passed(parsed)
@@ -58,7 +58,7 @@ def check_max_sentences(text: str, validator: Mapping[str, Any]) -> Verdict:
         InvalidValidatorError: `value` is no number.
     """
     answer = text.strip(BLANKS)
-    got, limit = count_sentences(answer), _limit(validator, 1)
+    got, limit = count_sentences(answer), limit_of(validator, 1)
     parsed: JsonValue = {"sentences": got, "text": answer}
     if got <= limit:
         return passed(parsed)
@@ -73,7 +73,7 @@ def check_exact_bullets(text: str, validator: Mapping[str, Any]) -> Verdict:
     """
     lines = text.strip(BLANKS).splitlines()
     got = sum(line.lstrip().startswith("-") for line in lines) if "-" in text else 0
-    want = _limit(validator, 0)
+    want = limit_of(validator, 0)
     filled = (line.rstrip() for line in lines if line.strip())
     parsed: JsonValue = {"bullets": got, "lines": [*islice(filled, _LINES_KEPT)]}
     return passed(parsed) if got == want else failed(f"bullet_count got={got} want={want}", parsed)
@@ -87,7 +87,7 @@ def count_sentences(text: str) -> int:
     return len(ends) + 1 if text else 0
 
 
-def _limit(validator: Mapping[str, Any], default: int) -> int:
+def limit_of(validator: Mapping[str, Any], default: int) -> int:
     """The limit as int() reads it: " 3 ", 2.9 and true are numbers."""
     value = validator.get("value", default)
     try:

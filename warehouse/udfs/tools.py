@@ -1,7 +1,7 @@
 """Tools that an answer names, and whether an expected one is among them."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from warehouse.udfs.verdicts import InvalidValidatorError
@@ -40,14 +40,6 @@ def detect_tools(text: str | None) -> list[str]:
     return list(dict.fromkeys(map(str.lower, found)))
 
 
-def detect_tools_batch(texts: Sequence[str | None]) -> list[list[str] | None]:
-    """`detect_tools` for a column; None stays None."""
-    known: dict[str | None, list[str] | None] = {
-        text: detect_tools(text) for text in dict.fromkeys(texts) if text is not None
-    }
-    return [known.get(text) for text in texts]
-
-
 def lowered_names(expected: object) -> list[str]:
     """Expected names as the original compares them: a string is a list of its characters.
 
@@ -82,20 +74,6 @@ def original_tool_use_success(text: str | None, expected: object) -> bool:
     return not set(detected).isdisjoint(lowered_names(expected))
 
 
-def original_tool_use_success_batch(
-    texts: Sequence[str | None], expected: Sequence[object]
-) -> list[bool | None]:
-    """`original_tool_use_success` for columns; None where the original crashes."""
-
-    def one(text: str | None, names: object) -> bool | None:
-        try:
-            return original_tool_use_success(text, names)
-        except InvalidValidatorError:
-            return None
-
-    return [one(text, names) for text, names in zip(texts, expected, strict=True)]
-
-
 def expected_tools(validator: object, expected_tool_calls: object) -> list[str]:
     """The tools that a prompt expects: its validator's and its own, lower-cased, each once.
 
@@ -124,20 +102,3 @@ def tool_use_success(*, success: bool, detected: Iterable[str], expected: Iterab
         expected: names from `expected_tools`; without any there is no success.
     """
     return success and not {name.lower() for name in expected}.isdisjoint(detected)
-
-
-def tool_use_success_batch(
-    successes: Sequence[bool | None],
-    detected: Sequence[Sequence[str] | None],
-    expected: Sequence[Sequence[str] | None],
-) -> list[bool | None]:
-    """`tool_use_success` for columns; None where success or the tools are None.
-
-    Expected tools that are None count as none expected.
-    """
-    return [
-        None
-        if success is None or tools is None
-        else tool_use_success(success=success, detected=tools, expected=names or ())
-        for success, tools, names in zip(successes, detected, expected, strict=True)
-    ]

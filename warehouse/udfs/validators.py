@@ -1,12 +1,12 @@
 """The nine validators, for one output and for columns of them."""
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from warehouse.udfs.json_keys import check_json_keys
 from warehouse.udfs.regexes import Match, fullmatch, fullmatch_many
+from warehouse.udfs.rows import map_by_key
 from warehouse.udfs.text_checks import (
     BLANKS,
     check_exact,
@@ -61,18 +61,11 @@ def validate_batch(
         For each row `objective_pass`, `violation` and `parsed_output`, the last as the JSON text of
         an object. Equal rows share one dictionary: it is not to be changed.
     """
-    groups: defaultdict[str | None, dict[str, None]] = defaultdict(dict)
-    for text, validator in zip(texts, validators_json, strict=True):
-        if text is not None:
-            groups[validator][text] = None
-    rows = {
-        validator: dict(zip(group, map(_row, _judge_all(list(group), validator)), strict=True))
-        for validator, group in groups.items()
-    }
-    return [
-        None if text is None else rows[validator][text]
-        for text, validator in zip(texts, validators_json, strict=True)
-    ]
+    return map_by_key(_rows, validators_json, texts)
+
+
+def _rows(validator_json: str | None, texts: Sequence[str]) -> Iterable[dict[str, object]]:
+    return map(_row, _verdicts(validator_json, texts))
 
 
 def _row(verdict: Verdict) -> dict[str, object]:
@@ -84,7 +77,7 @@ def _row(verdict: Verdict) -> dict[str, object]:
     }
 
 
-def _judge_all(texts: Sequence[str], validator_json: str | None) -> Iterable[Verdict]:
+def _verdicts(validator_json: str | None, texts: Sequence[str]) -> Iterable[Verdict]:
     try:
         validator = json.loads(validator_json) if validator_json is not None else None
     except (ValueError, RecursionError) as error:

@@ -1,0 +1,8 @@
+-- A text without the characters of a class (what stands between the brackets of a pattern) at its ends.
+CREATE OR REPLACE MACRO stripped(text, characters) AS
+    CASE
+        WHEN regexp_matches(text, '^[' || characters || ']')
+            OR regexp_matches(text, '[' || characters || ']$')
+            THEN regexp_replace(text, '^[' || characters || ']+|[' || characters || ']+$', '', 'g')
+        ELSE text
+    END

@@ -1,0 +1,22 @@
+-- The verdicts that we compute, of all suites.
+-- grain: result with a computed verdict
+-- is_correct: NULL where nothing could be judged
+-- reference: the right answer; in openclaw the task's validator has it
+-- violation: why it did not pass, or why there is no verdict, in openclaw
+SELECT
+    suite,
+    run_id,
+    content_id,
+    is_correct,
+    reference,
+    NULL AS violation
+FROM scores.palindrome_verdicts
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    content_id,
+    objective_pass AS is_correct,
+    NULL AS reference,
+    violation
+FROM scores.openclaw_verdicts

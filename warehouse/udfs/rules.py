@@ -1,0 +1,79 @@
+"""Validators as rules that SQL can apply, so that most answers are judged without Python."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from warehouse.udfs.regexes import pattern_error
+from warehouse.udfs.text_checks import limit_of
+from warehouse.udfs.tools import lowered_names
+
+_LIMITS = {"max_words": 0, "max_sentences": 1, "exact_bullets": 0}
+_BIGINTS = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a validator asks for.
+
+    Attributes:
+        kind: its type; `one_of` also for an `exact` one, which is a choice of one.
+        wanted: the texts, the patterns, or the tools in lower case, one of which is asked for.
+        number: the limit of what is counted.
+        violation: the words for an answer that does not pass, where they are always the same.
+    """
+
+    kind: str
+    wanted: tuple[str, ...] = ()
+    number: int | None = None
+    violation: str | None = None
+
+
+def read_rules(validators_json: Sequence[str | None]) -> list[dict[str, Any] | None]:
+    """Read validators as rules for SQL; None for what `openclaw_verdict` alone can judge."""
+    return [None if text is None else _read(text) for text in validators_json]
+
+
+def _read(validator_json: str) -> dict[str, Any] | None:
+    try:
+        rule = _rule(json.loads(validator_json) or {})
+        if rule is None:
+            return None
+        # A lone surrogate has no place in a column.
+        "".join((*rule.wanted, rule.violation or "")).encode()
+    except (ValueError, RecursionError):
+        return None
+    return asdict(rule)
+
+
+def _rule(validator: object) -> Rule | None:
+    kind = validator.get("type", "noop") if isinstance(validator, Mapping) else None
+    if not isinstance(validator, Mapping) or not isinstance(kind, str):
+        return None
+    if kind in {"noop", "json_keys"}:
+        return Rule(kind)
+    if kind in _LIMITS:
+        number = limit_of(validator, _LIMITS[kind])
+        return Rule(kind, number=number) if number in _BIGINTS else None
+    return _choice(kind, validator)
+
+
+def _choice(kind: str, validator: Mapping[str, Any]) -> Rule | None:
+    if kind == "exact":
+        want = validator.get("value", "")
+        return Rule("one_of", _texts([want]), violation=f"exact_mismatch want={want!r}")
+    if kind == "one_of" and isinstance(values := validator.get("values", []), list):
+        return Rule(kind, _texts(values), violation=f"not_one_of {values}")
+    if kind == "regex_fullmatch" and isinstance(pattern := validator.get("pattern", ""), str):
+        violation = f"regex_fullmatch_failed pattern={pattern!r}"
+        return None if pattern_error(pattern) else Rule(kind, (pattern,), violation=violation)
+    if kind == "tool_invocation":
+        tools = validator.get("expected_tools", [])
+        names = tuple(lowered_names(tools))
+        return Rule(kind, names, violation=f"no_tool_invocation expected={tools}")
+    return None
+
+
+def _texts(values: Sequence[object]) -> tuple[str, ...]:
+    return tuple(value for value in values if isinstance(value, str))
