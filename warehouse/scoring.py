@@ -36,11 +36,17 @@ def update_scores(
         everywhere: look at all runs, because tasks, models or annotations changed too.
         emptied: names of the scores whose rows are all missing, whatever new batches touch.
     """
-    touched = {suite for (suite,) in connection.execute("SELECT suite FROM touched").fetchall()}
+    rows = connection.execute(
+        "SELECT suite, min(run_id), max(run_id) FROM touched GROUP BY suite"
+    ).fetchall()
+    touched = {suite: (first, last) for suite, first, last in rows}
     for file in files:
-        whole = everywhere or file.name in emptied
-        if file.is_materialised and (whole or file.suite in touched):
-            _update(connection, file, everywhere=whole)
+        if not file.is_materialised:
+            continue
+        if everywhere or file.name in emptied:
+            _update(connection, file, None)
+        elif file.suite in touched:
+            _update(connection, file, touched[file.suite])
 
 
 def create_score_table(
@@ -124,15 +130,30 @@ def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
     return digest.hexdigest()
 
 
-def _update(connection: duckdb.DuckDBPyConnection, file: SqlFile, *, everywhere: bool) -> None:
-    """Drop the rows whose inputs are gone or changed, then compute those that are missing."""
-    in_scope = "" if everywhere else "SEMI JOIN touched USING (suite, run_id)"
+def _update(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, reach: tuple[str, str] | None
+) -> None:
+    """Drop the rows whose inputs are gone or changed, then compute those that are missing.
+
+    Args:
+        connection: has the temporary table `touched`.
+        file: the score.
+        reach: the first and the last of the touched runs; None for all runs there are.
+    """
+    in_scope = "" if reach is None else "SEMI JOIN touched USING (suite, run_id)"
+    # Bounds come down through joins and windows to the scan; a join with the runs stays above.
+    within = "" if reach is None else "WHERE run_id BETWEEN ? AND ?"
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE inputs AS
             SELECT source.*, hash(source) AS input_hash
-            FROM scores.{file.inputs} AS source {in_scope};
+            FROM scores.{file.inputs} AS source {in_scope} {within}
+        """,
+        reach,
+    )
+    connection.execute(
+        f"""
         DELETE FROM {file.qualified} WHERE rowid IN (
             SELECT score.rowid FROM {file.qualified} AS score {in_scope}
             ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
