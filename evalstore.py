@@ -36,6 +36,7 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
     ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
     ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),
+    ("compact", "warehouse.commands.compact:compact", "Merge the lake's small batches."),
     ("forget", "warehouse.commands.forget:forget", "Remove a run for good."),
 )
 _PACKAGES = ("warehouse", "ingest", "exports", "runners")
