@@ -93,7 +93,9 @@ def _find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
 def suites_of(lake: Lake, run_id: str) -> list[str]:
     """Give the suites that have a run of this name."""
     with sharing_lake(lake.store):
-        return sorted({g.suite for b in lake.current() for g in b.generations if g.run_id == run_id})
+        return sorted(
+            {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
+        )
 
 
 def _take_run(done: Done, rows: list[tuple[str | None, str | None]]) -> None:

@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
-from warehouse.schemas import BATCH, BY_NAME, SCHEMA_VERSION, TABLES, Table, arrow_schema, merged_schema
+from warehouse.schemas import (
+    BATCH,
+    BY_NAME,
+    SCHEMA_VERSION,
+    TABLES,
+    Table,
+    arrow_schema,
+    merged_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -116,10 +116,7 @@ def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> 
     _insert_many(
         connection,
         "lake.batches",
-        [
-            (b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by)
-            for b in new
-        ],
+        [(b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by) for b in new],
     )
     _insert_many(
         connection,
@@ -175,9 +172,7 @@ def _told_by_several_files(batch: Batch) -> Iterator[RunKey]:
     return (generation.run for generation, count in told.items() if count > 1)
 
 
-def _load_fresh_runs(
-    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
-) -> None:
+def _load_fresh_runs(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
@@ -189,9 +184,7 @@ def _load_fresh_runs(
     )
 
 
-def _load_by_content(
-    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
-) -> None:
+def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
     # Which rows, is found out by their keys alone: the rows may be whole files.
     connection.execute(
         f"""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from warehouse.batch import Batch
-    from warehouse.lake import Lake, BatchWriter
+    from warehouse.lake import BatchWriter, Lake
     from warehouse.schemas import Table
 
 # A batch below the first is small; small ones are merged until they come to the second.
@@ -76,7 +76,7 @@ def rows_of(lake: Lake, folder: Batch, table: Table) -> pa.Table:
 
     schema = merged_schema(table)
     with pq.ParquetFile(lake.file(folder, table.name)) as file:
-        rows = file.read()
+        rows = file.read(use_threads=False)  # small files: threads would cost more than they do
     if BATCH not in rows.column_names:
         rows = rows.append_column(BATCH, pa.repeat(folder.name, rows.num_rows))
     # Columns that came later are NULL.
@@ -118,12 +118,14 @@ def _in_large_pieces(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
+    n_rows = n_bytes = 0
     for rows in tables:
         waiting.append(rows)
-        n_rows = sum(each.num_rows for each in waiting)
-        if n_rows >= ROWS_PER_GROUP or sum(each.nbytes for each in waiting) >= _BYTES_AT_ONCE:
+        n_rows += rows.num_rows
+        n_bytes += rows.nbytes
+        if n_rows >= ROWS_PER_GROUP or n_bytes >= _BYTES_AT_ONCE:
             yield pa.concat_tables(waiting)
-            waiting = []
+            waiting, n_rows, n_bytes = [], 0, 0
     if waiting:
         yield pa.concat_tables(waiting)
 

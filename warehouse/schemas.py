@@ -429,7 +429,8 @@ def merged_schema(table: Table) -> pa.Schema:
     import pyarrow as pa
 
     meaning = {"meaning": "batch that the row came in with"}
-    return arrow_schema(table).append(pa.field(BATCH, pa.string(), nullable=False, metadata=meaning))
+    column = pa.field(BATCH, pa.string(), nullable=False, metadata=meaning)
+    return arrow_schema(table).append(column)
 
 
 def duckdb_type(column: Column) -> str:

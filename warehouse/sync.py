@@ -131,7 +131,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             if state.schema != wanted.schema or not loading.is_kept(connection, batches, gone):
                 return None
             redefine = state.definitions != wanted.definitions
-            loaded = ()
+            loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, redefine=redefine)
             return SyncReport(loaded, tuple(damaged))
