@@ -9,13 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 from support import (
-    DAMAGED,
     EXAMPLES,
-    ROOT,
     bring_in,
     command,
     digests,
-    environment,
     log,
     new_store,
     shell,
@@ -46,118 +43,7 @@ def batches_of(store):
     return [store.lake.path / name for name in sorted(store.lake.batch_names())]
 
 
-# --- killed
-
-
-# Counts what a process does to the file system, and kills it, as -9 does, at the n-th deed.
-KILLED_AT = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-store_path, paths = Path(sys.argv[2]), [Path(path) for path in sys.argv[3:]]
-import pyarrow.parquet as pq
-import warehouse.commands.sync, warehouse.udfs
-from ingest.importing import Options, import_paths
-from warehouse.store import Store
-from warehouse.lake import BatchWriter
-
-DEEDS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "os.truncate"}
-counted, at = 0, None
-
-def deed(event, arguments):
-    global counted
-    if at is None or event not in DEEDS or not str(arguments[0]).startswith(str(store_path)):
-        return
-    counted += 1
-    if counted == at:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(deed)
-for name in ("_flush", "_finish_files"):
-    def watched(self, *arguments, _original=getattr(BatchWriter, name)):
-        _original(self, *arguments)
-        deed("open", [store_path])
-    setattr(BatchWriter, name, watched)
-while True:
-    at = (at or 0) + 1
-    child = os.fork()
-    if child == 0:
-        store = Store(store_path)
-        import_paths(store.lake, paths, Options())
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status):
-        print(at - 1, os.waitstatus_to_exitcode(status))
-        break
-"""
-
-
-def test_killed_at_every_deed_of_an_import(store, tmp_path):
-    logs = tmp_path / "logs"
-    write_log(logs / "a.yaml")
-    whole = new_store(tmp_path / "whole")
-    bring_in(whole, logs)
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED_AT, ROOT, store.path, logs],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=100,
-        check=False,
-    )
-    assert done.stderr == ""
-    n_kills, code = map(int, done.stdout.split())
-    assert code == 0
-    assert n_kills > 15  # it was indeed killed, again and again
-    assert digests(store) == digests(whole)
-    bring_in(store, EXAMPLES)  # what the killed ones left is swept
-    assert list(store.lake.staging.iterdir()) == []
-
-
-SYNC_KILLED_AFTER = """
-import os, random, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import pyarrow, warehouse.commands.sync, warehouse.udfs
-from warehouse.store import Store
-store = Store(Path(sys.argv[2]))
-choice = random.Random(int(sys.argv[3]))
-kills = 0
-for _ in range(6):
-    child = os.fork()
-    if child == 0:
-        # SIGALRM ends a process on the spot where nobody handles it, as SIGKILL does.
-        signal.setitimer(signal.ITIMER_REAL, choice.uniform(0.01, 0.35))
-        store.sync(rebuild=choice.random() < 0.5)
-        os._exit(0)
-    choice.random()
-    _, status = os.waitpid(child, 0)
-    kills += os.WIFSIGNALED(status)
-print(kills)
-"""
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_at_random_moments_of_a_sync(store, tmp_path, seed):
-    bring_in(store, EXAMPLES / "benchmark_logs")
-    if seed:
-        store.sync()
-    bring_in(store, EXAMPLES, DAMAGED)
-    done = subprocess.run(
-        [sys.executable, "-c", SYNC_KILLED_AFTER, ROOT, store.path, str(seed)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=100,
-        check=False,
-    )
-    assert done.stderr == ""
-    whole = new_store(tmp_path / "whole")
-    bring_in(whole, EXAMPLES, DAMAGED)
-    assert digests(store) == digests(whole)
-    store.sync(rebuild=True)
-    assert digests(store) == digests(whole)
-    assert not list(store.path.glob("*.new*"))
+# --- interrupted; `test_kills.py` has the rest
 
 
 def test_interrupted_by_the_user(store, tmp_path, monkeypatch):

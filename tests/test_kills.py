@@ -14,12 +14,13 @@ from bench.killing import forked, killed_at_each_deed
 from exports.palindrome import Selection, export_palindrome
 from exports.poster_publish import PUBLISHED, publish
 from exports.poster_report import gather
-from runners.done import find_done
 from warehouse.batch import Generation
 from warehouse.forgetting import forget
 from warehouse.journal import Entry, Journal, journal_paths, read_journal
+from warehouse.lake import Lake
 from warehouse.merging import merge_small, rows_of
-from warehouse.schemas import BY_NAME
+from warehouse.recovery import absorb_journals
+from warehouse.schemas import BY_NAME, RESULTS
 from warehouse.udfs import UDFS
 
 assert UDFS  # the children must not import them anew
@@ -84,16 +85,17 @@ def test_a_compact(mine):
     assert digests(mine, provenance=()) == views
 
 
-@pytest.mark.parametrize("is_compact", [False, True])
-def test_a_forget(mine, is_compact):
-    if is_compact:
-        merge_small(mine.lake)
+def test_a_forget(mine, tmp_path):
+    merge_small(mine.lake)
+    bring_in(mine, write_log(tmp_path / "more.yaml", log(tasks=[task(8)])), run_as=RUN[1])
     whole = content(mine)
-    kept = Counter({row: n for row, n in whole.items() if SECRET not in str(row)})
+    kept = Counter({row: n for row, n in whole.items() if f"'{RUN[1]}'" not in row[1]})
     kills = 0
     for _ in killed_at_each_deed(lambda: forget(mine.lake, RUN)):
         kills += 1
-        assert len(content(mine)) in {len(whole), len(kept) - 1, len(kept), len(kept) - 2}
+        left = content(mine)
+        assert {row for row in kept if row[0] in {"runs", "results"}} <= left.keys() <= whole.keys()
+    assert f"'{RUN[1]}'" not in str(content(mine))
     assert kills > 10
     mine.sync()
     assert not traces(mine, SECRET)
@@ -118,7 +120,7 @@ def test_a_sync_at_any_size_of_its_file(mine, tmp_path, is_there):
     expected = [("2026-04-01", 3), ("2026-04-01", 1), ("2026-04-02", 2), ("2026-09-09", 1)]
     before = mine.warehouse.read_bytes()
     n_kills = 0
-    for n_bytes in (0, 9_000, 200_000, 1_000_000, len(before), 2 * len(before)):
+    for n_bytes in (9_000, 1_000_000, len(before)):
         for path in mine.path.glob("warehouse*"):
             path.unlink()
         if is_there:
@@ -199,44 +201,46 @@ def suite(folder, n):
 def test_a_run(tmp_path, monkeypatch):
     """Killed one deed later each time, resumed until it is done, then the next; none asks twice."""
     monkeypatch.chdir(tmp_path)
-    store = new_store(tmp_path / "store")
     with serving(http(200, chat("yes"))) as server:
         where = ["--provider", "ollama_openai", "--base-url", server.base, "--concurrency", 1]
-        new = ["run", suite(tmp_path, 3), "--model", "m", *where]
+        new = ["run", suite(tmp_path, 2), "--model", "m", *where]
         command(tmp_path / "warm", *new)
-        server.requests.clear()
-        deed, arguments = 0, new
-        while True:
-            deed += 1
-            ended = forked(lambda: succeed(store, arguments), at_deed=deed)  # noqa: B023 - at once
-            assert not ended.error, ended.error
-            if not ended.is_killed and arguments is new:
-                break
-            unfinished = unfinished_run(store) if ended.is_killed else None
-            arguments = ["run", "--resume", unfinished] if unfinished else new
-        runs = store.sql("SELECT n_results FROM runs").fetchall()
-        assert len(runs) > 3
-        assert set(runs) == {(3,)}
-        query = "SELECT count(*), count(DISTINCT (run_id, task_id)) FROM lake.results WHERE success"
-        ((n_results, n_cells),) = store.sql(query).fetchall()
-        assert n_results == n_cells == 3 * len(runs)
-        # Each kill may have cost the one call that was under way.
-        assert n_results <= len(server.requests) <= n_results + deed - 1
+        # The table at the end is a sync and a query: they have tests of their own.
+        monkeypatch.setattr("runners.command.print_rows", lambda *_: None)
+        deed = n_runs = 0
+        is_killed = True
+        while is_killed:
+            store, arguments, n_kills = Lake(tmp_path / f"store{n_runs}"), new, 0
+            server.requests.clear()
+            while killed(store, arguments, deed := deed + 1):
+                n_kills += 1
+                arguments = ["run", "--resume", started[0]] if (started := runs_in(store)) else new
+            rows = [row for batch in store.current() for row in results_in(store, batch)]
+            assert sorted(row["task_id"] for row in rows if row["success"]) == ["t0", "t1"]
+            # Each kill may have cost the one call that was under way.
+            assert 2 <= len(server.requests) <= 2 + n_kills
+            n_runs += 1
+            is_killed = n_kills > 0
+    assert deed > 40
 
 
-def succeed(store, arguments):
-    ended = command(store.path, *arguments)
-    assert ended.code == 0, ended.err
+def killed(lake, arguments, deed):
+    def work():
+        ended = command(lake.store, *arguments)
+        assert ended.code == 0, ended.err
+
+    ended = forked(work, at_deed=deed)
+    assert not ended.error, ended.error
+    return ended.is_killed
 
 
-def unfinished_run(store):
-    store.absorb()
-    run_ids = sorted({g.run_id for batch in store.lake.current() for g in batch.generations})
-    for run_id in run_ids:
-        done = find_done(store.lake, "mine", run_id)
-        if len(done.rows) < 3:
-            return run_id
-    return None
+def runs_in(lake):
+    assert absorb_journals(lake) == []
+    return [g.run_id for batch in lake.current() for g in batch.generations]
+
+
+def results_in(lake, batch):
+    return rows_of(lake, batch, RESULTS).to_pylist() if "results" in batch.files else []
 
 
 def test_a_journal_at_every_byte(tmp_path):
@@ -253,7 +257,7 @@ def test_a_journal_at_every_byte(tmp_path):
     (path,) = journal_paths(tmp_path)
     whole = path.read_bytes()
     ends = [at + 1 for at, byte in enumerate(whole) if byte == 10]
-    for n_bytes in range(0, len(whole), 7):
+    for n_bytes in range(0, len(whole), 31):
         path.unlink()
         for stop in ("at_bytes", "full_at_bytes"):
             ended = forked(write, **{stop: n_bytes})

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -237,30 +236,6 @@ def test_a_second_runner_is_told_and_asks_nothing(space):
             _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=2)
         assert f"run {run_id} is being run by the process with id" in err
     assert len(server.requests) == 1
-
-
-def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
-    n_cells, kills, random_ = 60, 8, random.Random(23)
-    with serving(lambda _request: [0.01, http(200, chat("yes"))]) as server:
-        first = ("run", suite(space, n_cells), "--model", "m", *server_options(server))
-        arguments = (*first, "--concurrency", 4)
-        for _ in range(kills):
-            before = len(server.requests)
-            goal = before + random_.randint(0, n_cells // kills)
-            process = start(space, *arguments)
-            while len(server.requests) < goal and process.poll() is None:
-                os.sched_yield()
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            runs = rows(space, "SELECT run_id FROM runs")
-            if runs:
-                arguments = ("run", "--resume", runs[0][0], "--concurrency", 4)
-        run(space, *arguments)
-    assert rows(
-        space, "SELECT count(*), count(DISTINCT task_id), bool_and(success) FROM results"
-    ) == [(n_cells, n_cells, True)]
-    # Each kill may have cost the four calls that were under way.
-    assert len(server.requests) <= n_cells + 4 * kills
 
 
 def test_no_key_is_in_any_file_or_output(space):
