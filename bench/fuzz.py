@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+import unicodedata
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -66,7 +67,7 @@ class Round:
         (folder / "canary").write_text("must not change")
 
     def command(self, *arguments: str | Path) -> str:
-        """Give a command in this process; give what it said.
+        """Give a command in this process; give its rows.
 
         Raises:
             Bug: it ended in another way than a command may.
@@ -77,7 +78,8 @@ class Round:
         if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
             trace = "".join(traceback.format_exception(done.exception))
             raise Bug(f"{texts}: exit {done.exit_code}\n{done.output[-2000:]}\n{trace}")
-        return done.output
+        check_shown(done.stderr.replace("\t", " ").replace("\r", "\n"), "message")
+        return done.stdout
 
     def put(self, name: str | Path, data: bytes) -> None:
         """Write an input, damaged two times in three."""
@@ -108,12 +110,13 @@ def check_shown(text: str, form: str) -> None:
     """Check that what is shown can do no harm.
 
     Raises:
-        Bug: a control character in a table, or a tag in Markdown.
+        Bug: a control character in a table or message, or a tag in Markdown.
     """
-    if form in {"table", "markdown"}:
-        bad = {char for char in text if not char.isprintable() and char != "\n"}
-        if bad:
-            raise Bug(f"{form} shows {bad}")
+    if form in {"table", "markdown", "message"}:
+        # Spaces of any width may stay.
+        shown = {char for char in text if char != "\n" and unicodedata.category(char) != "Zs"}
+        if not "".join(shown).isprintable():
+            raise Bug(f"{form} shows {[char for char in shown if not char.isprintable()]}")
     if form == "markdown" and ("<script" in text or "<svg" in text):
         raise Bug("markdown holds a tag of the data's own")
 
