@@ -412,16 +412,19 @@ def main() -> None:
     kinds = [kind for kind in KINDS if asked.kind in (None, kind.__name__)]
     tried: dict[str, int] = {}
     bugs, seed, started, cpu = 0, asked.seed, time.monotonic(), time.process_time()
-    while sum(tried.values()) < asked.inputs:
-        for kind in kinds:
-            try:
-                n = try_round(kind, seed)
-            except Bug as bug:
-                n = 1
-                bugs += 1
-                print(f"BUG --kind {kind.__name__} --seed {seed}: {bug}", flush=True)
-            tried[kind.__name__] = tried.get(kind.__name__, 0) + n
-        seed += 1
+    try:
+        while sum(tried.values()) < asked.inputs:
+            for kind in kinds:
+                try:
+                    n = try_round(kind, seed)
+                except Bug as bug:
+                    n = 1
+                    bugs += 1
+                    print(f"BUG --kind {kind.__name__} --seed {seed}: {bug}", flush=True)
+                tried[kind.__name__] = tried.get(kind.__name__, 0) + n
+            seed += 1
+    except KeyboardInterrupt:
+        print("stopped")
     counts = ", ".join(f"{name} {n:,}" for name, n in tried.items())
     seconds = f"{time.monotonic() - started:.0f} s, {time.process_time() - cpu:.0f} s of one core"
     print(f"{sum(tried.values()):,} inputs ({counts}); seeds {asked.seed} to {seed - 1}; {seconds}")

@@ -19,7 +19,9 @@ from support import (
     write_log,
 )
 
+from warehouse.batch import Generation
 from warehouse.errors import BadInput, StoreBusy, StoreNewer
+from warehouse.journal import Entry, Journal
 from warehouse.store import EvalstoreWarning, Store
 from warehouse.sync import only_writer
 
@@ -130,16 +132,46 @@ def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name):
     assert rows == [("Tehtävä 2",), ("Tehtävä 3",), ("Tehtävä 2",)]
 
 
-def test_info_verifies(two):
-    ended = command(two.path, "info", "--verify")
-    assert ended.code == 0
-    assert "2 batches, every SHA-256 as written" in ended.out
+def verified(store, code=0):
+    ended = command(store.path, "info", "--verify", "--format", "json")
+    assert ended.code == code, ended.err
+    return json.loads(ended.out), ended.err
+
+
+def test_info_verifies_and_changes_nothing(two, tmp_path):
+    facts, _ = verified(two)
+    assert (facts["n_batches"], facts["damaged"], facts["is_sound"]) == (2, [], True)
+    assert facts["warehouse"] == "of this version"
+    assert "is sound       yes" in command(two.path, "info", "--verify").out
+    bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+    with Journal(two.path, Generation("mine", "r")) as journal:
+        journal.append([Entry("results", {"content_id": "c", "seq": 1})])
+    files = {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
+    facts, _ = verified(two)
+    assert facts["not_loaded"] == sorted(two.lake.batch_names())[2:]
+    assert facts["journals"] == [{"suite": "mine", "run": "r", "results": 1}]
+    assert files == {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
+    two.warehouse.unlink()
+    assert verified(two)[0]["warehouse"].startswith("not there")
+
+
+def test_info_finds_damage(two):
     path = batches_of(two)[1] / "runs.parquet"
-    path.write_bytes(path.read_bytes()[:-4] + b"PAR2")
-    ended = command(two.path, "info", "--verify")
-    assert ended.code == 1
-    assert f"{path}: SHA-256" in ended.err
-    assert "1 of 2 batches are damaged" in ended.err
+    data = path.read_bytes()
+    path.write_bytes(data[:-4] + b"PAR2")
+    facts, err = verified(two, code=1)
+    assert "1 of 2 batches are damaged" in err
+    (damage,) = facts["damaged"]
+    assert damage.startswith(f"{path}: SHA-256")
+    path.write_bytes(data)
+    warehouse = bytearray(two.warehouse.read_bytes())
+    for at in range(3 * 4096, len(warehouse), 512):
+        warehouse[at] ^= 255
+    two.warehouse.write_bytes(warehouse)
+    facts, err = verified(two, code=1)
+    assert (facts["damaged"], facts["is_sound"]) == ([], False)
+    assert "sync --rebuild" in err
+    assert "the lake is sound" in err
 
 
 def test_a_batch_of_a_newer_version_is_refused(two):

@@ -71,6 +71,18 @@ def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
     return _state(connection) == _wanted(connection, lake)
 
 
+def examine(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]:
+    """Say which version an open warehouse is of, and which batches it has loaded.
+
+    Raises:
+        duckdb.Error: it is no warehouse of ours.
+    """
+    state = _state(connection)
+    is_ours = (state.schema, state.definitions) == (str(SCHEMA_VERSION), _definitions())
+    other = "of another version of evalstore; the next command that reads brings it up to date"
+    return "of this version" if is_ours else other, state.batches
+
+
 def sync(
     warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
 ) -> SyncReport:
@@ -149,6 +161,8 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
         with open_for_writing(fresh, wait_seconds=wait_seconds) as connection:
             _create(connection)
             loaded = _increment(connection, lake, batches, redefine=True)
+            # What is only in its log would not be moved; and closing is silent on a full disk.
+            connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         _discard(fresh)
         raise EvalstoreError(
