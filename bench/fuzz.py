@@ -100,7 +100,9 @@ class Round:
             for file in shipped_sql():
                 if file.schema in {"main", "checks"} and not file.is_function:
                     connection.execute(f"FROM {file.qualified}").fetchall()
-        for view in self.choice.sample(["results", "runs", "leaderboard", "quarantine", "files"], 2):
+        for view in self.choice.sample(
+            ["results", "runs", "leaderboard", "quarantine", "files"], 2
+        ):
             check_shown(self.command("show", view), "table")
             form = self.choice.choice(_FORMATS)
             check_shown(self.command("show", view, "--format", form), form)
@@ -319,7 +321,7 @@ def links(around: Round) -> None:
     for _ in range(25):
         path = choice.choice(samples)
         around.put(path.relative_to(EXAMPLES), path.read_bytes())
-    targets = (around.folder / "canary", around.inputs, Path("."), Path("loop"), Path("/dev/zero"))
+    targets = (around.folder / "canary", around.inputs, Path(), Path("loop"), Path("/dev/zero"))
     folders = [path for path in around.inputs.rglob("*") if path.is_dir()]
     for number in range(20):
         place = choice.choice(folders)
@@ -328,8 +330,11 @@ def links(around: Round) -> None:
         if not os.path.lexists(link):
             link.symlink_to(choice.choice(targets))
     for text in choice.sample(NASTY_TEXTS, 8):
-        name = text.replace("/", "_").replace("\0", "")[:60].encode("utf-8", "surrogateescape"
-            if "\udc80" <= text <= "\udcff" else "replace")
+        name = (
+            text.replace("/", "_")
+            .replace("\0", "")[:60]
+            .encode("utf-8", "surrogateescape" if "\udc80" <= text <= "\udcff" else "replace")
+        )
         if name.strip(b"."):
             (around.inputs / os.fsdecode(name)).write_bytes(choice.choice(samples).read_bytes())
     around.n_inputs += 28

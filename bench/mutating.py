@@ -19,7 +19,7 @@ NASTY_TEXTS = (
     "\ufeff",
     "\u2028",
     "\x85",
-    "=HYPERLINK(\"http://evil\")",
+    '=HYPERLINK("http://evil")',
     "@SUM(A1)",
     "<script>alert(1)</script>",
     "]]><svg onload=alert(1)>",
