@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format docs lock bench clean
+OLDEST := build/oldest
+
+.PHONY: demo test lint tidy test-oldest format docs lock bench clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -19,12 +21,31 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+tidy: $(READY)  ## look for dead code and repetition
+	@echo "==> dead code and repetition"
+	@$(BIN)/vulture
+	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
+
+test-oldest: $(OLDEST)/.ready  ## test with the oldest DuckDB that pyproject.toml allows
+	@echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
+	@$(OLDEST)/bin/python -m pytest -n 2
+
 format: $(READY)  ## let ruff lay the code out
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
 docs: $(READY)  ## write the generated pages of docs/ anew
 	@$(BIN)/python -m docs.generate
+
+# An environment of its own that holds only what differs; the rest it takes from the other one.
+$(OLDEST)/.ready: tests/oldest.txt $(READY)
+	@$(PYTHON) -m venv --clear --without-pip $(OLDEST)
+	@$(PYTHON) -m pip --python $(OLDEST) install --quiet --no-deps --require-hashes -r $<
+	@$(OLDEST)/bin/python -c 'import sys, sysconfig; \
+	  open(sysconfig.get_path("purelib") + "/rest.pth", "w").write( \
+	    f"import site; site.addsitedir({sys.argv[1]!r})\n")' \
+	  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	@touch $@
 
 lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \

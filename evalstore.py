@@ -32,6 +32,7 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("show", "warehouse.commands.show:show", "Show a view: leaderboard, pass_rates, …"),
     ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
+    ("check", "warehouse.commands.check:check", "Check that everything in the store holds."),
     ("export", "exports.command:export", "Write the specification's files out again."),
     ("annotate", "ingest.annotate_command:annotate", "Make gold ground truth of posters."),
     ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
@@ -50,6 +51,7 @@ Examples:
   evalstore run palindrome --model NAME       call a model, keep what it answers
   evalstore show leaderboard                  which model is best
   evalstore sql "from runs" --format csv      any query, any format
+  evalstore check                             does everything hold, and add up
   evalstore export palindrome --to out/       the specification's files
 """
 

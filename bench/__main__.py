@@ -21,7 +21,11 @@ from pathlib import Path
 from bench.ratios import Ratio
 
 # In the order of the table.
-BENCHMARKS: tuple[str, ...] = ("compaction",)
+BENCHMARKS: tuple[str, ...] = (
+    "checking",
+    "compaction",
+    "runner_throughput",
+)
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")
 _MARK = "ratios: "

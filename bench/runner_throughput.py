@@ -1,9 +1,7 @@
 """2,000 calls at concurrency 200: our runner against bare `litellm.acompletion`, in one process.
 
-    python -m bench.runner_throughput [CALLS] [CONCURRENCY]
-
-A server in a process of its own answers on loopback. Both sides call it alternately, so that
-whatever else the machine does befalls both; the best round of each counts.
+A server in a process of its own answers on loopback. Both sides call it in turn, so that whatever
+else the machine does befalls both; the best round of each counts.
 """
 
 from __future__ import annotations
@@ -12,12 +10,16 @@ import asyncio
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from bench.ratios import Ratio
 from runners.calls import Request
 from runners.engine import Engine, Job, Settings
 from runners.models import Model
@@ -27,7 +29,9 @@ from runners.recording import Place, Recorder, result_row
 from warehouse.batch import Generation
 from warehouse.journal import Entry, Journal
 
-ROUNDS = 3
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # Calls per second, and per second of this process's CPU: the latter hardly minds a busy machine.
 Rates = tuple[float, float]
 _REPLY = {
@@ -111,50 +115,65 @@ async def ours(base: str, calls: int, concurrency: int, store: Path, provider: o
     return rates
 
 
-async def main(calls: int, concurrency: int, base: str) -> None:
-    """Measure both, and what the process holds afterwards."""
+def measure(*, quick: bool) -> list[Ratio]:
+    """Measure calls per second, and per second of this process's CPU."""
+    calls, concurrency, rounds = (100, 20, 1) if quick else (2000, 200, 4)
+    os.environ["OPENAI_API_KEY"] = "none"
+    with served() as base:
+        rates, peaks = asyncio.run(_rounds(base, calls, concurrency, rounds))
+    best = {side: [max(column) for column in zip(*rates[side], strict=True)] for side in rates}
+    memory = f"peak memory {peaks[0]:.0f} MiB after the first round, {peaks[-1]:.0f} after the last"
+    units = ("calls a second", "calls a second of CPU")
+    return [
+        Ratio(
+            f"{calls:,} calls at concurrency {concurrency}, each on disk: {unit}",
+            "`litellm.acompletion` with nothing around it",
+            best["ours"][at] / best["bare"][at],
+            f"{best['ours'][at]:.0f} to {best['bare'][at]:.0f} {unit}; {memory}",
+            at_least=0.9,
+        )
+        for at, unit in enumerate(units)
+    ]
+
+
+async def _rounds(
+    base: str, calls: int, concurrency: int, rounds: int
+) -> tuple[dict[str, list[Rates]], list[float]]:
+    """Call in turn; give the rates of both sides, and the peak of memory after each round."""
     provider = make_provider("litellm")
     provider.missing("openai/m", base)
     store = Path(tempfile.mkdtemp())
-    await bare(base, concurrency, concurrency)
-    await ours(base, concurrency, concurrency, store, provider)
-    files = _open_files()
     rates: dict[str, list[Rates]] = {"bare": [], "ours": []}
-    for number in range(1, ROUNDS + 1):
-        rates["bare"].append(await bare(base, calls, concurrency))
-        rates["ours"].append(await ours(base, calls, concurrency, store, provider))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        last = {side: "{:.0f}/s, {:.0f}/s of CPU".format(*r[-1]) for side, r in rates.items()}
-        print(f"round {number}: {last}, peak memory {peak:.0f} MiB")
-    await provider.close()
-    await asyncio.sleep(0.5)
-    for at, what in enumerate(("time", "CPU")):
-        best = {side: max(rate[at] for rate in values) for side, values in rates.items()}
-        print(f"ours / bare, best rounds, by {what}: {best['ours'] / best['bare']:.2f}")
-    print(f"file descriptors: {files} before, {_open_files()} after")
+    peaks = []
+    try:
+        # What is made once, such as connections and caches, is no part of it.
+        await bare(base, concurrency, concurrency)
+        await ours(base, concurrency, concurrency, store, provider)
+        for _ in range(rounds):
+            rates["bare"].append(await bare(base, calls, concurrency))
+            rates["ours"].append(await ours(base, calls, concurrency, store, provider))
+            peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    finally:
+        await provider.close()
+        shutil.rmtree(store)
+    return rates, peaks
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Give the address of a server in a process of its own."""
+    command = [
+        sys.executable,
+        "-c",
+        "import asyncio, bench.runner_throughput as b; asyncio.run(b.serve())",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            port = server.stdout.readline().strip() if server.stdout else ""
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
 
 
 def _rates(calls: int, began: tuple[float, float]) -> Rates:
     return calls / (time.perf_counter() - began[0]), calls / (time.process_time() - began[1])
-
-
-def _open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["--serve"]:
-        asyncio.run(serve())
-    else:
-        os.environ["OPENAI_API_KEY"] = "none"
-        numbers = [int(text) for text in sys.argv[1:]] or [2000, 200]
-        with subprocess.Popen(
-            [sys.executable, "-m", "bench.runner_throughput", "--serve"],
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as server:
-            port = server.stdout.readline().strip() if server.stdout else ""
-            try:
-                asyncio.run(main(*numbers, f"http://127.0.0.1:{port}"))
-            finally:
-                server.terminate()

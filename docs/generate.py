@@ -36,7 +36,10 @@ The tables under names that a user would guess. They rename, cast and convert; m
 later.
 """
 _MARTS = "What you came for: rates, costs, times, histories."
-_CHECKS = "Rows that somebody should look at. They live in schema `checks`."
+_CHECKS = """
+Rows that somebody should look at. They live in schema `checks`, and `evalstore check` tells of
+them: what is critical makes it fail, a warning does not.
+"""
 _SCORES = """
 What Python computes, kept in tables of schema `scores`, so that any DuckDB client can read it.
 The marts are built on them.
@@ -102,11 +105,13 @@ def _view(file: SqlFile, store: Store) -> str:
     name = file.name if file.schema == "main" else file.qualified
     columns = store.sql(f"DESCRIBE FROM {file.qualified}").fetchall()
     rows = [
-        (f"`{column}`", type_, _meaning(column, file))
+        # Which names of a struct's fields are quoted differs from version to version of DuckDB.
+        (f"`{column}`", type_.replace('"', ""), _meaning(column, file))
         for column, type_, *_ in columns
         if column != "input_hash"
     ]
-    return f"### {name}\n\n{file.purpose}\n\nGrain: {file.grain}.\n\n{_table(rows)}"
+    severity = f" Severity: {file.severity}." if file.severity else ""
+    return f"### {name}\n\n{file.purpose}\n\nGrain: {file.grain}.{severity}\n\n{_table(rows)}"
 
 
 def _meaning(column: str, file: SqlFile) -> str:

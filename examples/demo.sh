@@ -6,7 +6,7 @@ set -eu
 folder=${1:?usage: sh examples/demo.sh FOLDER}
 export EVALSTORE_DIR="$folder/store"
 export COLUMNS="${COLUMNS:-150}"
-rm -rf "$folder/store" "$folder/export"
+rm -rf "$folder/store" "$folder/export" "$folder/cache"
 mkdir -p "$folder"
 
 say() {
@@ -33,8 +33,8 @@ run() {
     fi
 }
 
-say "Import a folder of old logs. The task and model files beside them come in too."
-run 0 evalstore import examples/palindrome
+say "Import old logs of three benchmarks. Task and model files beside them come in too."
+run 0 evalstore import examples/palindrome examples/openclaw examples/posters
 
 say "What came in: the runs."
 run 0 evalstore runs
@@ -57,17 +57,12 @@ say "Export the specification's files. One sample log has no {prompt} in its tem
     cannot be one of them: it is left out by name, and the exit code is 1."
 run 1 evalstore export palindrome --to "$folder/export"
 
-say "Posters: a whole workspace comes in, predictions that are cut or missing included."
-run 0 evalstore import examples/posters
-
-say "The ground truth is a model's, so it is silver. Two people annotated: where do they differ?"
+say "Posters: the ground truth is a model's, so it is silver. Two people annotated: where do they differ?"
 run 0 evalstore sql "SELECT task_id, field, value_a, value_b FROM annotation_disagreements
 WHERE NOT starts_with(value_a, '{')"
 
 say "Their differences are settled, and what is settled becomes gold."
-for poster in 5fc63edbedab b199ea2fec3d c500adc741d0; do
-    run 0 evalstore annotate adjudicate "$poster" --by Cho --from "examples/posters/settled/$poster.json"
-done
+run 0 evalstore annotate adjudicate --from examples/posters/settled --by Cho
 run 0 evalstore annotate adjudicate --agreed --by Cho
 run 0 evalstore annotate promote
 
@@ -76,8 +71,7 @@ run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_
     app_quality_high AS high, total_cost_usd FROM poster_report"
 run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
 
-say "Run folders of another benchmark: verdicts as recorded, beside those that we compute."
-run 0 evalstore import examples/openclaw
+say "OpenClaw: verdicts as recorded, beside those that we compute."
 run 0 evalstore sql "SELECT run_id, provider, model, thinking_level, n_total, n_ok, n_success,
     round(objective_pass_rate, 3) AS pass_rate, p50_ms, tool_tier
 FROM openclaw_summary"
@@ -87,14 +81,24 @@ run 0 evalstore sql "SELECT run_id, model, settings, tier, n_used, n_counted,
     round(rate_low, 3) AS low, round(rate_high, 3) AS high, routing
 FROM tool_tiers"
 
-say "And the run folders back."
-run 0 evalstore export openclaw --run 20260303_140000 --to "$folder/export"
-
 say "Run the suites yourself. replay answers from a file: no network, no key, no cost."
 run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
     --provider replay
 run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
 run 0 evalstore export openclaw --to "$folder/export"
+
+say "Posters too: a model writes ground truth for what is not gold, others read, one judges."
+export EVALSTORE_CACHE="$folder/cache"
+posters="--urls examples/posters/docs/test_poster_urls.txt --images examples/posters/images"
+# shellcheck disable=SC2086 # words, each an option
+run 0 evalstore run posters-truth $posters --model example/reader-large --provider replay
+# shellcheck disable=SC2086
+run 0 evalstore run posters $posters --model example/vision-large --model example/vision-small \
+    --provider replay
+run_id=$(evalstore sql "SELECT max(run_id) FROM runs WHERE suite = 'posters' AND origin = 'runner'" \
+    --format csv | tail -n 1)
+run 0 evalstore run posters-judge --of "$run_id" --model example/judge --provider replay
+run 0 evalstore publish posters --run "$run_id" --label demo --to "$folder/export"
 
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"

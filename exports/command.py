@@ -20,8 +20,8 @@ def export() -> None:
 
     \b
       evalstore export palindrome --to out/
-      evalstore export openclaw --run 20260213_235930 --to out/
-      evalstore export posters --run 20260105-101500-three-models --to report/
+      evalstore export openclaw --run 20260303_140000 --to out/
+      evalstore export posters --run 20260405-090000-first-try --to report/
       evalstore export ledger --to benchmark/
     """
 
@@ -31,7 +31,7 @@ def publish() -> None:
     """Write a commit-ready folder of a run.
 
     \b
-      evalstore publish posters --run 20260105-101500-three-models --label three-models
+      evalstore publish posters --run 20260405-090000-first-try --label first-try
     """
 
 
@@ -66,7 +66,7 @@ def palindrome(
 
     \b
       evalstore export palindrome --to out/
-      evalstore export palindrome --to out/ --model gemini/gemini-2.0-flash --since 2025-11-01
+      evalstore export palindrome --to out/ --model example/aurora-2 --since 2026-01-01
     """
     from exports.palindrome import Selection, export_palindrome
 
@@ -110,7 +110,7 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
 
     \b
       evalstore export openclaw --to out/
-      evalstore export openclaw --run 20260213_235930 --to out/
+      evalstore export openclaw --run 20260303_140000 --to out/
     """
     from exports.openclaw import export_openclaw
 
@@ -125,17 +125,20 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
 @_run_option
 @_folder_option
 @click.option("--png", "with_png", is_flag=True, help="Draw the chart as scatter.png too.")
+@click.option("--html", "with_page", is_flag=True, help="Write report.html too, all of it in one.")
 @click.pass_obj
-def posters(path: Path, run: str, folder: Path, *, with_png: bool) -> None:
+def posters(path: Path, run: str, folder: Path, *, with_png: bool, with_page: bool) -> None:
     """Export the report folder of a poster run: summary, comparisons, meta, chart.
 
     \b
-      evalstore export posters --run 20260105-101500-three-models --to report/
+      evalstore export posters --run 20260405-090000-first-try --to report/
+      evalstore export posters --run 20260405-090000-first-try --to report/ --html
     """
     from exports.poster_publish import write_report
     from exports.poster_report import gather
 
-    for file in write_report(gather(open_store(path), run), folder, with_png=with_png):
+    report = gather(open_store(path), run)
+    for file in write_report(report, folder, with_png=with_png, with_page=with_page):
         say(file)
 
 
@@ -173,7 +176,7 @@ def publish_posters(path: Path, run: str, label: str, root: Path, note: str | No
     It is refused where one of the seven files is missing, or an image would be included.
 
     \b
-      evalstore publish posters --run 20260105-101500-three-models --label three-models
+      evalstore publish posters --run 20260405-090000-first-try --label first-try
     """
     from exports import poster_publish
     from exports.poster_report import gather

@@ -2,6 +2,9 @@
 
 The labels stand in a column at the right, in the order of their points and at a fixed distance,
 each with a line to its point: two or forty models, no two labels meet.
+
+All places are given, none is left to the library: it would measure texts with the fonts that a
+machine happens to have, and the same data would give other bytes elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +22,12 @@ _WIDTH, _LEAST_HEIGHT = 560, 400
 _LINE_PIXELS = 13
 _LONGEST_LABEL = 64
 _INK, _PALE, _THREAD, _FRONT, _OTHER = "#3a3127", "#d8d2c8", "#8a8178", "#b8451f", "#4f6d7a"
-_FONT = "Sarabun, Noto Sans Thai, Helvetica, Arial, sans-serif"
+_LATIN = "Liberation Sans, Helvetica, Arial, Noto Sans Thai, sans-serif"
+# A PNG is drawn with the first of these that the machine has: they hold Thai and Latin letters.
+_OTHER_LETTERS = "Sarabun, Loma, Garuda, Waree, Noto Sans Thai, Noto Sans, sans-serif"
+_LAST_LATIN = "\u024f"
+# Pixels around the plot, and of a character of a label (wide ones are two, Thai marks none).
+_LEFT, _TOP, _BOTTOM, _CHARACTER = 62, 56, 92, 6.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +119,20 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
 
     height = max(_LEAST_HEIGHT, _LINE_PIXELS * (len(points) + 2))
     costs, qualities = _domain([p.cost for p in points]), _quality_domain(points)
+    rows = _rows(points, costs, qualities, height)
     # The margin reaches below 0, where no cost can be.
-    axis = alt.Axis(labelExpr="datum.value < 0 ? '' : datum.label")
+    below = "datum.value < 0 ? '' : datum.label"
+    x_axis = alt.Axis(labelExpr=below, labelOverlap=False, tickCount=8, titleY=30)
+    y_axis = alt.Axis(labelOverlap=False, titleX=-40, titleY=height / 2)
     scale = alt.Scale(domain=costs, nice=False)
-    x = alt.X("cost:Q", title="Cost (USD)", axis=axis, scale=scale)
-    y = alt.Y("quality:Q", title="App quality score", scale=alt.Scale(domain=qualities, nice=False))
-    base = alt.Chart({"values": _rows(points, costs, qualities, height)}).encode(x=x, y=y)
+    x = alt.X("cost:Q", title="Cost (USD)", axis=x_axis, scale=scale)
+    y = alt.Y(
+        "quality:Q",
+        title="App quality score",
+        axis=y_axis,
+        scale=alt.Scale(domain=qualities, nice=False),
+    )
+    base = alt.Chart({"values": rows}).encode(x=x, y=y)
     threads = base.mark_rule(color=_THREAD, strokeWidth=0.8, strokeDash=[1, 2]).encode(
         x2="edge:Q", y2="place:Q"
     )
@@ -124,31 +140,43 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
     front = base.transform_filter("datum.front").mark_line(
         color=_FRONT, strokeDash=[5, 3], interpolate="step-after", strokeWidth=1.2
     )
-    colour = alt.Color(
-        "kind:N",
-        title=None,
-        scale=alt.Scale(domain=list(_KINDS), range=[_FRONT, _OTHER]),
-        legend=alt.Legend(orient="top", symbolType="circle", labelFont=_FONT, labelLimit=0),
-    )
+    legend = alt.Legend(
+        orient="none", legendX=0, legendY=height + 48, direction="vertical", columns=1,
+        symbolType="circle", labelLimit=0,
+    )  # fmt: skip
+    colours = alt.Scale(domain=list(_KINDS), range=[_FRONT, _OTHER])
+    colour = alt.Color("kind:N", title=None, scale=colours, legend=legend)
     dots = base.mark_point(filled=True, size=70, opacity=0.95).encode(color=colour)
-    labels = base.mark_text(align="left", dx=5, fontSize=10.5, font=_FONT, color=_INK).encode(
-        x=alt.X("edge:Q"), y=alt.Y("place:Q"), text="label:N"
-    )
-    title = alt.Title("App quality vs cost", subtitle=visible(subtitle))
+    labels = [
+        base.transform_filter(f"datum.latin == {latin}")
+        .mark_text(align="left", dx=5, fontSize=10.5, font=font, color=_INK, limit=0)
+        .encode(x=alt.X("edge:Q"), y=alt.Y("place:Q"), text="label:N")
+        for latin, font in (("true", _LATIN), ("false", _OTHER_LETTERS))
+    ]
+    title = alt.Title("App quality vs cost", subtitle=visible(subtitle), offset=10)
+    widest = max((_width(row["label"]) for row in rows), default=0)
     chart = (
-        alt.layer(threads, bars, front, dots, labels)
+        alt.layer(threads, bars, front, dots, *labels)
         .properties(
             width=_WIDTH,
             height=height,
             title=title,
+            autosize="none",
+            padding={"left": _LEFT, "top": _TOP, "right": 14 + widest, "bottom": _BOTTOM},
         )
-        .configure(background="#ffffff", font=_FONT)
+        .configure(background="#ffffff", font=_LATIN)
         .configure_view(fill="#faf8f5", stroke=_PALE)
         .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
         .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
     )
     spec: dict[str, Any] = chart.to_dict()
     return spec
+
+
+def _width(label: str) -> int:
+    from rich.cells import cell_len
+
+    return round(cell_len(label) * _CHARACTER)
 
 
 _KINDS = ("on the Pareto front: none is better for less", "others")
@@ -169,6 +197,7 @@ def _rows(
     return [
         {
             "label": _label(point.model),
+            "latin": max(_label(point.model), default="") <= _LAST_LATIN,
             "cost": point.cost,
             "quality": point.quality,
             "low": point.low,

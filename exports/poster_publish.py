@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exports.files import write_whole
 from exports.poster_report import Report, json_bytes
 from warehouse.errors import BadInput
+from warehouse.git import git_commit
 from warehouse.udfs.poster_meta import published_label
 
 if TYPE_CHECKING:
@@ -36,9 +36,15 @@ _IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 _EMBEDDED_IMAGE = re.compile(rb"data:image/|<image\b", re.IGNORECASE)
 
 
-def write_report(report: Report, folder: Path, *, with_png: bool = False) -> list[Path]:
-    """Write the report folder."""
+def write_report(
+    report: Report, folder: Path, *, with_png: bool = False, with_page: bool = False
+) -> list[Path]:
+    """Write the report folder; on request with the chart as PNG and a page for a browser."""
     files = report.files()
+    if with_page:
+        from exports.poster_page import report_page
+
+        files["report.html"] = report_page(report)
     if with_png:
         from exports.poster_chart import draw_png
 
@@ -87,18 +93,6 @@ def _run_metadata(
         "label_basis": report.meta["label_basis"],
         "source_run": report.run_id,
     }
-
-
-def git_commit(folder: Path) -> str | None:
-    """Give the commit of the repository that a folder is in; None outside of one."""
-    git = shutil.which("git")
-    place = next((path for path in (folder, *folder.resolve().parents) if path.is_dir()), None)
-    if git is None or place is None:
-        return None
-    done = subprocess.run(  # noqa: S603 - a fixed command
-        [git, "rev-parse", "HEAD"], cwd=place, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or None if done.returncode == 0 else None
 
 
 def _refuse_what_must_not_be_public(files: dict[str, bytes]) -> None:

@@ -173,6 +173,12 @@ def _meta(connection: duckdb.DuckDBPyConnection, run: Row, run_id: str) -> Row:
         "WHERE run_id = $run AND reason IS NOT NULL",
         run_id,
     )
+    deviations = _rows(
+        connection,
+        "SELECT model, temperature, seed, deviation FROM poster_settings "
+        "WHERE run_id = $run AND deviation IS NOT NULL",
+        run_id,
+    )
     counts = ("posters_manifest_ok", "ground_truth_available", "missing_ground_truth")
     return {
         "generated_at": run["generated_at"],
@@ -192,6 +198,7 @@ def _meta(connection: duckdb.DuckDBPyConnection, run: Row, run_id: str) -> Row:
         "label_basis": run["label_basis"],
         "gold_posters": run["gold_posters"],
         **hashes,
+        **({"deviations": deviations} if deviations else {}),
         "exclusions": exclusions,
         "quality_notes": notes,
     }

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-_SUMMARY = {
+SUMMARY = {
     "Model": "model",
     "Posters": "posters",
     "Missing preds": "missing_predictions",
@@ -28,7 +28,7 @@ _SUMMARY = {
     "Avg judge score": "avg_score",
     "Total cost (USD)": "total_cost_usd",
 }
-_PAIRS = {
+PAIRS = {
     "Model A": "model_a",
     "Model B": "model_b",
     "Mean diff": "diff_mean",
@@ -36,7 +36,7 @@ _PAIRS = {
     "p-value": "p_value",
     "Significant": "significant",
 }
-_PAIRED = {
+PAIRED = {
     "Model A": "model_a",
     "Model B": "model_b",
     "Mean diff": "diff_mean",
@@ -57,7 +57,8 @@ def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
     parts = [
         f"# Benchmark Report ({ground_truth(meta['label'])})\n",
         "".join(f"{name}: {value}\n" for name, value in counts.items()),
-        f"## Model summary\n\n{_table(_SUMMARY, summary)}",
+        f"## Model summary\n\n{_table(SUMMARY, summary)}",
+        _deviation_section(meta),
         _label_section(meta, summary),
         _exclusion_section(meta),
         _note_section(meta),
@@ -71,11 +72,11 @@ def comparisons_markdown(meta: Row, pairs: Sequence[Row]) -> str:
     core = [{"model_a": p["model_a"], "model_b": p["model_b"], **p["app_core"]} for p in pairs]
     parts = [
         f"# Model comparisons (app quality, bootstrap; {title})\n",
-        _table(_PAIRS, pairs),
+        _table(PAIRS, pairs),
         "## Paired by poster, p-values adjusted by Holm: app quality\n",
-        _table(_PAIRED, pairs),
+        _table(PAIRED, pairs),
         "## Paired by poster, p-values adjusted by Holm: app core\n",
-        _table(_PAIRED, core),
+        _table(PAIRED, core),
     ]
     return "\n".join(parts)
 
@@ -116,8 +117,13 @@ def _label_section(meta: Row, summary: Sequence[Row]) -> str:
         for row in summary
         for name, part in row.get("parts", {}).items()
     ]
-    columns = {name: _SUMMARY[name] for name in ("Model", "Posters", "App quality", "App 95% CI")}
+    columns = {name: SUMMARY[name] for name in ("Model", "Posters", "App quality", "App 95% CI")}
     return f"{text}\n{_table(columns, rows)}" if rows else text
+
+
+def _deviation_section(meta: Row) -> str:
+    lines = [f"- {cell(d['model'])}: {cell(d['deviation'])}\n" for d in meta.get("deviations", ())]
+    return f"## Not by the protocol\n\n{''.join(lines)}" if lines else ""
 
 
 def _exclusion_section(meta: Row) -> str:

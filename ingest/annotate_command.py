@@ -23,9 +23,9 @@ def annotate() -> None:
     """Make gold ground truth of posters: two people annotate, a third look settles.
 
     \b
-      evalstore annotate import annotations/ --dataset tours
+      evalstore annotate import benchmark/annotations/ --dataset tours
       evalstore annotate list
-      evalstore annotate adjudicate D575YX8XM5m --by Cara
+      evalstore annotate adjudicate c500adc741d0 --by Cara
       evalstore annotate promote
     """
 
@@ -38,7 +38,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     """Import people's records from FOLDER: <annotator>/<poster id>.json.
 
     \b
-      evalstore annotate import annotations/ --dataset tours
+      evalstore annotate import benchmark/annotations/ --dataset tours
     """
     from ingest import annotating
 
@@ -70,9 +70,9 @@ def list_(path: Path, fmt: str) -> None:
 @_dataset_option
 @click.option(
     "--from",
-    "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take the settled record from a file.",
+    "settled",
+    type=click.Path(exists=True, path_type=Path),
+    help="Take the settled record from a file; without POSTER from a folder, <poster id>.json.",
 )
 @click.option("--agreed", is_flag=True, help="Settle all posters on which both agree.")
 @click.pass_obj
@@ -81,26 +81,29 @@ def adjudicate(
     poster: str | None,
     by: str,
     dataset: str | None,
-    file: Path | None,
+    settled: Path | None,
     *,
     agreed: bool,
 ) -> None:
     """Settle a POSTER: from a file, or side by side, field by field.
 
     \b
-      evalstore annotate adjudicate D575YX8XM5m --by Cara
-      evalstore annotate adjudicate D575YX8XM5m --by Cara --from settled.json
+      evalstore annotate adjudicate c500adc741d0 --by Cara
+      evalstore annotate adjudicate c500adc741d0 --by Cara --from settled/c500adc741d0.json
+      evalstore annotate adjudicate --from settled/ --by Cara
       evalstore annotate adjudicate --agreed --by Cara
     """
     from ingest.annotating import Desk, read_settled
 
-    if agreed == (poster is not None) or (agreed and file is not None):
-        raise click.UsageError("name one poster, or give --agreed")
+    from_folder = settled is not None and settled.is_dir()
+    if [poster is not None, agreed, from_folder].count(True) != 1 or (agreed and settled):
+        raise click.UsageError("name one poster, give --agreed, or --from a folder")
     desk = Desk(open_store(path), dataset)
-    if poster is None:
+    if settled is not None:
+        paths = sorted(settled.glob("*.json")) if from_folder else [settled]
+        documents = {poster or path.stem: read_settled(path) for path in paths}
+    elif poster is None:
         documents = {each: desk.pair(each)[0].document for each in desk.agreed()}
-    elif file is not None:
-        documents = {poster: read_settled(file)}
     else:
         documents = {poster: _side_by_side(desk, poster)}
     desk.adjudicate(documents, by, _now())

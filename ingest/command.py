@@ -61,8 +61,8 @@ def import_(
     \b
       evalstore import benchmark_logs/
       evalstore import benchmark_logs/ models/ tasks/
-      evalstore import --as second-try 2025-11-28-gpt-5.1.yaml
-      evalstore import runs/ --prompts prompts_v1.json
+      evalstore import --as second-try benchmark_logs/2026-03-04-example-usva-3.yaml
+      evalstore import runs/ --prompts tasks/house_tools.json
       evalstore import benchmark/ --gold --annotators A,B --adjudicated-by C
     """
     from ingest.importing import Options, import_paths

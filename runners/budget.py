@@ -8,12 +8,10 @@ class Budget:
 
     Attributes:
         spent: US dollars, over the calls whose cost is known.
-        is_exhausted: whether a call was refused.
     """
 
     def __init__(self, limit: float | None = None) -> None:
         self.spent = 0.0
-        self.is_exhausted = False
         self._limit = limit
         self._reserved = 0.0
         self._n_known = 0
@@ -27,7 +25,6 @@ class Budget:
         mean = self.spent / self._n_known if self._n_known else 0.0
         amount = max(estimate, mean)
         if self._limit is not None and self.spent + self._reserved + amount > self._limit:
-            self.is_exhausted = True
             return None
         self._reserved += amount
         return amount

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # How long an answer may be, where nobody says: for estimates before the first call alone.
 _USUAL_OUTPUT_TOKENS = 500
 _BYTES_PER_TOKEN = 3
+_TOKENS_OF_A_PICTURE = 1000
 
 
 class Callers:
@@ -50,8 +51,9 @@ class Callers:
 
 
 def estimated_tokens(request: Request) -> tuple[int, int]:
-    """Estimate the tokens of a prompt and of its answer, by the prompt's length."""
+    """Estimate the tokens of a prompt and of its answer, by the prompt's length and pictures."""
     prompt = request.prompt + (request.system or "")
     wanted = request.parameters.get("max_tokens")
     output = wanted if isinstance(wanted, int) else _USUAL_OUTPUT_TOKENS
-    return len(prompt.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1, output
+    text = len(prompt.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+    return text + len(request.images) * _TOKENS_OF_A_PICTURE, output

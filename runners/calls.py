@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 OK = "ok"
 SKIPPED = "skipped_unavailable"
@@ -27,15 +28,28 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that goes with a prompt.
+    """A picture that goes with a prompt. It is read when it is sent, so that few are in memory.
 
     Attributes:
-        data: its bytes.
+        path: its file.
         mime: its type, such as `image/jpeg`.
     """
 
-    data: bytes
+    path: Path
     mime: str
+
+    @property
+    def data(self) -> bytes:
+        """The bytes.
+
+        Raises:
+            ValueError: the file is gone.
+        """
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            problem = f"the picture {self.path.name} is not in the cache any more"
+            raise ValueError(problem) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,10 @@ if TYPE_CHECKING:
     from runners.suites.suite import Prepared
     from warehouse.store import Store
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_POSTER_OPTIONS = ("urls", "images", "include", "exclude", "dataset", "of_run")
 _PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli", "replay")
-_SUMMARY = """
-SELECT provider, model, settings, count(*) AS n_results,
-    count(*) FILTER (NOT success) AS n_failed, count(*) FILTER (passed) AS n_passed,
-    round(count(*) FILTER (passed) / nullif(count(passed), 0), 4) AS pass_rate,
-    round(median(latency_ms) FILTER (success)) AS p50_ms, exact_sum(cost_usd) AS cost_usd
-FROM verdicts
-WHERE suite = $suite AND run_id = $run_id
-GROUP BY ALL ORDER BY ALL
-"""
 
 
 @click.command()
@@ -37,7 +31,7 @@ GROUP BY ALL ORDER BY ALL
 @click.option("--attempts", type=click.IntRange(1), default=1, help="Ask everything so often.")
 @click.option("--limit", type=click.IntRange(1), help="Ask the first so many tasks alone.")
 @click.option("--tasks", metavar="IDS", help="Ask these tasks alone: ids or numbers, with commas.")
-@click.option("--prompts", type=click.Path(path_type=Path), help="A task file.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="A task file; posters: a folder.")
 @click.option("--max-cost-usd", type=click.FloatRange(0), help="What the whole run may cost.")
 @click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it may cost.")
 @click.option("--resume", metavar="RUN_ID", help="Go on with a run: ask what is missing.")
@@ -52,9 +46,20 @@ GROUP BY ALL ORDER BY ALL
     "--timeout-s", type=click.FloatRange(0, min_open=True), default=300, show_default=True
 )
 @click.option("--tries", type=click.IntRange(1), default=5, help="Calls for a cell.")
+@click.option("--urls", type=_FILE, help="Posters: the list of their addresses.")
+@click.option(
+    "--images", type=_FOLDER, help="Posters: pictures at hand, DIR/<id>.jpg; no download."
+)
+@click.option("--include", type=_FILE, help="Posters: those that belong, of the list.")
+@click.option("--exclude", type=_FILE, help="Posters: those not to score, each with a reason.")
+@click.option("--dataset", metavar="NAME", help="Posters: name of the dataset.")
+@click.option("--of", "of_run", metavar="RUN_ID", help="posters-judge: the run to judge.")
 @click.pass_obj
 def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401 - what the options give
     """Call models and keep what they answer. SUITE is palindrome, openclaw, or your own file.
+
+    Of posters there are three: `posters` has models read them, `posters-truth` has a model write
+    silver ground truth, `posters-judge` has one judge a run. Pictures are downloaded into a cache.
 
     Every answer is on disk before it counts. A run that was stopped or killed goes on where it
     was: nothing is asked twice.
@@ -64,6 +69,7 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
       evalstore run palindrome --model gemini/gemini-2.0-flash --limit 3 --dry-run
       evalstore run --resume 20260213_235930 --retry-failed
       evalstore run capitals.yaml --model ALL --max-cost-usd 2
+      evalstore run posters --urls docs/test_poster_urls.txt --model gemini/gemini-2.0-flash
     """
     from runners.starting import new_run, resumed_run
 
@@ -75,7 +81,9 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
         with resumed_run(store, given["resume"], suite, options) as resumed:
             _go(store, resumed, None, dry=given["dry_run"])
         return
-    prepared = _prepare(suite, given)
+    prepared = _prepare(store, suite, given)
+    for text in prepared.notes:
+        note(f"warning: {text}")
     with new_run(store, prepared.plan, options) as fresh:
         _go(store, fresh, prepared, dry=given["dry_run"])
 
@@ -97,7 +105,8 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
             run.execute(prepared.rows if prepared else {}, progress.count)
     finally:
         store.absorb()
-    print_rows(store.path, _SUMMARY, "table", {"suite": run.plan.suite, "run_id": run.run_id})
+    which = {"suite": run.plan.suite, "run_id": run.run_id}
+    print_rows(store.path, run.family.summary, "table", which)
     if run.stop_reason is not None:
         raise CheckFailed(
             f"stopped: {run.stop_reason}; go on with `evalstore run --resume {run.run_id}`"
@@ -105,14 +114,18 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
     note(f"see more: evalstore sql \"FROM verdicts WHERE run_id = '{run.run_id}'\"")
 
 
-def _prepare(suite: str | None, given: dict[str, Any]) -> Prepared:
+def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared:
     from runners.models import choose_models, read_model_files
     from runners.suites import openclaw, prepare
-    from runners.suites.suite import Wish
+    from runners.suites.suite import PosterFiles, Wish
 
     names = list(given["models"])
     if suite is None or (not names and suite != openclaw.FAMILY):
         raise BadInput("say what to run: `evalstore run SUITE --model NAME`, or `--resume RUN_ID`")
+    of_posters = {name: given[name] for name in _POSTER_OPTIONS if given[name] is not None}
+    if of_posters and not suite.startswith("posters"):
+        name = next(iter(of_posters)).removesuffix("_run")
+        raise BadInput(f"--{name} goes with the suite posters")
     files = read_model_files()
     options = {name: _value(text) for name, text in given["pairs"]} or None
     models = choose_models(
@@ -127,11 +140,13 @@ def _prepare(suite: str | None, given: dict[str, Any]) -> Prepared:
         tuple(models if names else openclaw.default_models()),
         files,
         datetime.now().astimezone().strftime("%Y-%m-%d"),
+        store,
         given["prompts"],
         tuple(name.strip() for name in (given["tasks"] or "").split(",") if name.strip()),
         given["limit"],
         given["attempts"],
         given["stream"],
+        PosterFiles(**of_posters),
     )
     return prepare(wish)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.breaker import Breaker, not_asked
 from runners.budget import Budget
-from runners.calls import EMPTY, ERROR, EXCEPTION, Failure, Reply, Request, Result
+from runners.calls import ERROR, EXCEPTION, Failure, Reply, Request, Result
 from runners.clock import Clock, SystemClock
 from runners.limits import Limiter
 from runners.retrying import Retrying
@@ -241,11 +241,6 @@ class Engine:
             result = Failure(ERROR, EXCEPTION, str(error) or type(error).__name__)
         e2e_ms = max(int(self._clock.seconds() * 1000) - began, 0)
         return Outcome(result, started_at, self._clock.now(), e2e_ms, e2e_ms / 1000)
-
-
-def is_answered(result: Result) -> bool:
-    """Whether the model said something, if only nothing."""
-    return isinstance(result, Reply) or result.failure_type == EMPTY
 
 
 def _tokens(request: Request) -> int:

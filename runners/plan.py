@@ -28,7 +28,7 @@ class Task:
         reference: the right answer.
         validator: the rule that decides.
         expected_tools: tools of which an answer should use one.
-        image: file of the picture that goes with it, in the cache.
+        image: name of the picture's file in the cache.
     """
 
     task_id: str
@@ -56,6 +56,7 @@ class Plan:
         attempts: planned repeats.
         is_streamed: whether answers come piece by piece.
         options: what only the suite knows.
+        git_commit: of the checkout that the suite's files lie in, if they do.
     """
 
     suite: str
@@ -68,6 +69,7 @@ class Plan:
     attempts: int = 1
     is_streamed: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    git_commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class Run:
         n_calls = settings.concurrency or 8
         generation = self._done.generation
         reserve = _RESERVE_BYTES + n_calls * _RESERVE_PER_CALL
-        mask = Mask(self._secrets())
+        mask = Mask(self._secrets(rows))
         with Journal(self._store.path, generation, mask=mask, reserve_bytes=reserve) as journal:
             try:
                 journal.append(self._header(journal.name, rows))
@@ -135,7 +135,9 @@ class Run:
         budget.spent = self._done.cost_usd
 
         async def record(wanted: Wanted, outcome: Outcome) -> None:
-            await recorder.add([Entry("results", self._row(place, wanted, outcome))])
+            row = self._row(place, wanted, outcome)
+            further = self.family.entries(self.plan, wanted.cell, outcome, row)
+            await recorder.add([Entry("results", row), *further])
             on_outcome(wanted.cell.model.name, outcome)
             if journal.is_full:
                 engine.stop("the disk is full")
@@ -202,6 +204,7 @@ class Run:
                 "prompt_template": plan.template,
                 "template_hash": content_hash(plan.template) if plan.template else None,
                 "plan": plan_to_json(plan),
+                "git_commit": plan.git_commit,
                 "versions": json_text(
                     {"evalstore": evalstore_version(), "python": platform.python_version()}
                 ),
@@ -211,8 +214,10 @@ class Run:
         for table, table_rows in rows.items():
             yield from (Entry(table, row) for row in table_rows)
 
-    def _secrets(self) -> Iterator[str]:
+    def _secrets(self, rows: dict[str, list[Row]]) -> Iterator[str]:
         yield from secrets_of_environment()
+        for task in rows.get("tasks", ()):
+            yield from secrets_of_url(task.get("image_url") or "")
         for model in self.plan.models:
             yield from secrets_of_url(model.base_url or "")
             headers = model.parameters.get("extra_headers")

@@ -13,17 +13,9 @@ def pytest_configure():
     assert evalstore.__file__ == str(ROOT / "evalstore.py")
 
 
-@pytest.fixture(scope="session")
-def _blank(tmp_path_factory):
-    store = new_store(tmp_path_factory.mktemp("blank") / "store")
-    store.sync()
-    return store
-
-
 @pytest.fixture
-def store(_blank, tmp_path):
-    """An empty store; its warehouse is there already, which is most of a first sync's time."""
-    shutil.copytree(_blank.path, tmp_path / "store")
+def store(tmp_path):
+    """An empty store, whose warehouse is there already."""
     return new_store(tmp_path / "store")
 
 

@@ -1,14 +1,18 @@
 """What several test files need: paths, logs made to measure, the command line, digests."""
 
+import atexit
 import ctypes
 import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -79,9 +83,29 @@ def bring_in(store, *paths, **options):
     return import_paths(store.lake, [Path(path) for path in paths], Options(**options))
 
 
-def new_store(path):
-    """Give a store that waits for nobody: what is locked stays locked in a test."""
-    return Store(Path(path), wait_seconds=0)
+@cache
+def _blank():
+    """An empty warehouse, made once: making it is most of a first sync's time."""
+    folder = tempfile.TemporaryDirectory(prefix="evalstore-tests-")
+    atexit.register(folder.cleanup)
+    store = Store(Path(folder.name) / "store", wait_seconds=0)
+    store.sync()
+    return store.path
+
+
+def new_store(path, **options):
+    """Give a store that waits for nobody: what is locked stays locked in a test.
+
+    One that is not there yet begins with an empty warehouse.
+
+    Args:
+        path: the store's folder.
+        options: of `Store`.
+    """
+    path = Path(path)
+    if not path.exists():
+        shutil.copytree(_blank(), path)
+    return Store(path, wait_seconds=0, **options)
 
 
 # --- logs made to measure

@@ -78,11 +78,19 @@ def test_python_of_readme_works(workspace, monkeypatch, code):
     assert names["mine"].height
 
 
-def test_demo_works_and_works_again(workspace):
+def test_demo_works_where_an_earlier_one_left_its_files(workspace):
     shutil.copytree(ROOT / "examples", workspace / "examples", dirs_exist_ok=True)
-    for _ in range(2):
-        assert run(workspace, "sh", "examples/demo.sh", "build/demo") == 0
-    assert list((workspace / "build/demo/export").glob("benchmark_logs/*.yaml"))
+    demo = workspace / "build" / "demo"
+    shutil.copytree(workspace / "store", demo / "store")
+    (demo / "export" / "benchmark_logs").mkdir(parents=True)
+    (demo / "export" / "benchmark_logs" / "of-old.yaml").write_text("date: x\n")
+    assert run(workspace, "sh", "examples/demo.sh", "build/demo") == 0
+    logs = {path.name for path in (demo / "export").glob("benchmark_logs/*.yaml")}
+    assert logs
+    assert "of-old.yaml" not in logs
+    # All three suites were run, up to the files of their specifications.
+    assert list((demo / "export").glob("runs/*/summary.json"))
+    assert list((demo / "export").glob("benchmark/published/*-demo-mixed/summary.json"))
 
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda page: page.name)

@@ -415,4 +415,4 @@ def test_nothing_is_made_where_there_is_no_store(tmp_path):
         assert "evalstore import" in ended.err
     assert not (tmp_path / "none").exists()
     with pytest.raises(BadInput):
-        new_store(tmp_path / "none").sql("SELECT 1").fetchall()
+        Store(tmp_path / "none").sql("SELECT 1").fetchall()

@@ -104,3 +104,20 @@ def test_mcnemar_is_scipys_binomial_test(con, only_a, only_b):
     n = only_a + only_b
     expected = binomtest(only_a, n).pvalue if n else 1.0
     assert mcnemar(con, only_a, only_b) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ('{"temperature": 1.0, "n": 1}', "n 1, temperature 1"),
+        (
+            '{"a": 0.50, "b": "1.0", "c": -2.0, "d": [1.0], "e": null}',
+            "a 0.5, b 1.0, c -2, d [1.0], e null",
+        ),
+        ('{"top/p~": true}', "top/p~ true"),
+        ("{}", ""),
+    ],
+)
+def test_a_setting_is_the_same_however_its_number_is_written(store, parameters, text):
+    query = "SELECT settings_text($parameters::JSON)"
+    assert store.sql(query, {"parameters": parameters}).fetchall() == [(text,)]

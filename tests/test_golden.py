@@ -12,11 +12,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from support import new_store
 
 from warehouse.batch import Generation
 from warehouse.schemas import BY_NAME
 from warehouse.sqlfiles import shipped_sql
-from warehouse.store import Store
 from warehouse.yaml_documents import load
 
 FOLDER = Path(__file__).parent / "golden"
@@ -39,7 +39,9 @@ def store_of(tmp_path_factory):
 
     def build(case):
         if case not in stores:
-            stores[case] = Store(tmp_path_factory.mktemp("store"), on_warning=pytest.fail)
+            stores[case] = new_store(
+                tmp_path_factory.mktemp("case") / "store", on_warning=pytest.fail
+            )
             fill(stores[case].lake, CASES[case])
         return stores[case]
 

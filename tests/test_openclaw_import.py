@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from support import bring_in, digests
+from support import bring_in, command, digests
 from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
 from exports.openclaw import export_openclaw
@@ -291,3 +291,24 @@ def test_memory_and_places_hold_for_many_lines(store, tmp_path, monkeypatch):
     assert rows == [(8, "broken 7"), (501, "broken 500"), (2000, "broken 1999")]
     whole = [text for text in lines if not text.startswith("broken")]
     assert exported_lines(store, tmp_path) == whole
+
+
+def test_compare_tells_two_providers_of_a_model_apart(store, tmp_path):
+    sides = [("ollama_openai", True), ("openai_responses", False)]
+    lines = [
+        line(provider=provider, model="m", prompt_id=f"P{n}", objective_pass=passed, run_id="r")
+        for provider, passed in sides
+        for n in (0, 1)
+    ]
+    bring_in(store, write_run(tmp_path / "r", *lines))
+    shown = json.loads(command(store.path, "compare", "m", "m", "--format", "json").out)
+    assert [(row["provider_a"], row["provider_b"], row["n_only_a"]) for row in shown] == [
+        ("ollama_openai", "openai_responses", 2)
+    ]
+    ended = command(store.path, "compare", "m", "m", "--tasks", "--format", "json")
+    assert [
+        (row["task_id"], row["provider_a"], row["passed_a"]) for row in json.loads(ended.out)
+    ] == [
+        ("P0", "ollama_openai", True),
+        ("P1", "ollama_openai", True),
+    ]

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from warehouse import cells
+from warehouse import cells, page
 from warehouse.errors import BadInput
 from warehouse.output import FORMATS, write_query, write_rows
 from warehouse.progress import track
@@ -232,6 +232,10 @@ def test_no_rows_are_still_a_document(con, fmt):
             "json": "[\n]\n",
             "jsonl": "",
             "markdown": "| a |\n| ---: |\n",
+            "html": page.head("evalstore")
+            + page.table_head(["a"], [True])
+            + page.TABLE_TAIL
+            + page.TAIL,
         }[fmt]
     )
 

@@ -41,6 +41,14 @@ def test_long_names_and_control_characters_are_shortened_and_shown():
     assert "…".encode() in svg
 
 
+def test_its_measures_depend_on_the_names_alone():
+    """The library measures no text: with other fonts, a machine would draw other bytes."""
+    svg = draw_svg(points(3, "ก็ที่"), "silver")  # three of the five are marks without a width
+    wide = draw_svg(points(3, "กที"), "silver")
+    assert ET.fromstring(svg).get("width") == ET.fromstring(wide).get("width")
+    assert int(ET.fromstring(svg).get("width")) == 62 + 560 + 14 + round(4 * 6.2)
+
+
 def test_pareto_front():
     cheap, good, dear, worse = (
         Point("cheap", 0, 40, 0, 0), Point("good", 1, 80, 0, 0),

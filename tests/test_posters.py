@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 from poster_cases import POSTERS, needs_cases, read_cases
+from support import new_store
 
 import evalstore
 from exports.poster_publish import publish
@@ -60,8 +61,9 @@ def reference(tmp_path_factory):
 def samples(tmp_path):
     """Give a store with the samples, and the folder that they were imported from."""
     shutil.copytree(SAMPLES, tmp_path / "tours")
-    run(tmp_path / "store", "import", tmp_path / "tours")
-    return Store(tmp_path / "store", on_warning=pytest.fail)
+    store = new_store(tmp_path / "store", on_warning=pytest.fail)
+    run(store.path, "import", tmp_path / "tours")
+    return store
 
 
 @needs_cases

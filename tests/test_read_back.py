@@ -118,6 +118,7 @@ STRANGE = {
     "empty metadata": {"metadata": {}},
     "unknown metadata": {"metadata": {"reasoning_tokens": 5, "input_tokens": 3}},
     "wrong metadata": {"metadata": {"input_tokens": 3.5, "cost_usd": "free", "cost_source": 1}},
+    "a whole number with a point": {"metadata": {"input_tokens": 120.0}},
     "another time zone": {"timestamp": "2026-04-01T12:00:00+02:00"},
     "no time at all": {"timestamp": "eilen"},
     "a day as the time": {"timestamp": "2026-04-01"},
@@ -137,6 +138,14 @@ def test_a_strange_task_comes_back(store, tmp_path, what):
     bring_in(store, write_log(tmp_path / "log.yaml", meant))
     without_archive(store)
     assert read_back(store) == {run_id_of(meant): meant}
+
+
+def test_a_count_written_with_a_point_counts(store, tmp_path):
+    tokens = [120, 120.0, "120", 120.5, True, 1e300]
+    tasks = [task(n, metadata={"input_tokens": value}) for n, value in enumerate(tokens)]
+    bring_in(store, write_log(tmp_path / "log.yaml", log(tasks=tasks)))
+    counted = store.sql("SELECT input_tokens FROM results ORDER BY seq").fetchall()
+    assert counted == [(120,), (120,), (120,), (None,), (None,), (None,)]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`evalstore run`, as a user gives it: whole runs in processes of their own."""
 
+import gc
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from serving import chat, http, serving
@@ -208,6 +210,35 @@ def test_missing_keys_are_noticed_before_the_first_call(space, monkeypatch):
     assert rows(space, "FROM results") == []
 
 
+def test_nothing_stays_open_after_a_run(space):
+    reply = {"output": [{"content": [{"type": "output_text", "text": "yes"}]}]}
+    with serving(http(200, chat("yes") | reply)) as server:
+        for provider in ("ollama_openai", "openai_responses", "litellm"):
+            where = ("--model", "openai/m", "--provider", provider, "--base-url", server.base)
+            counts = []
+            for _ in range(2):  # the first opens what libraries keep for good
+                run(space, "run", suite(space, 20), *where, "--concurrency", 10)
+                gc.collect()
+                counts.append(len(list(Path("/proc/self/fd").iterdir())))
+            assert counts[1] <= counts[0], provider
+
+
+def test_a_run_notes_the_commit_of_its_files(space, monkeypatch):
+    file = suite(space, 1)
+    where = ("--model", "m", "--provider", "replay", "--answers", "a.jsonl")
+    (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')
+    run(space, "run", file, *where)
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for command_ in (["init", "-q"], ["add", "mine.json"], ["commit", "-qm", "Add the suite"]):
+        subprocess.run([*git, *command_], check=True)
+    run(space, "run", file, *where)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    monkeypatch.setenv("PATH", str(space))
+    run(space, "run", file, *where)
+    commits = rows(space, "SELECT git_commit, versions->>'evalstore' FROM runs ORDER BY run_id")
+    assert commits == [(None, "0.1.0"), (head.stdout.strip(), "0.1.0"), (None, "0.1.0")]
+
+
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_what_was_answered_and_says_how_to_go_on(space, kind):
     def answer(_request):
@@ -238,7 +269,7 @@ def test_a_second_runner_is_told_and_asks_nothing(space):
     assert len(server.requests) == 1
 
 
-def test_no_key_is_in_any_file_or_output(space):
+def test_no_key_is_in_any_file_or_output(space, monkeypatch):
     shutil.copytree(ROOT / "models", space / "models")
     planted = "sk-ant-planted0000000000000000"
     body = json.dumps({"error": {"message": f"bad key {planted}, {' '.join(KEYS.values())}"}})
@@ -252,6 +283,18 @@ def test_no_key_is_in_any_file_or_output(space):
             said = run(space, "run", suite(space, 2), *arguments)
             assert "planted" not in "".join(said)
     assert rows(space, "SELECT count(*) FROM results WHERE failure_type = 'http_401'") == [(6,)]
+    # A program that tells all it knows, and an answer that was kept with a key in it.
+    (space / "claude").write_text(f"#!/bin/sh\necho $OPENAI_API_KEY {planted}; env\n")
+    (space / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{space}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("MY_TOKEN", "planted-in-token-6")
+    (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": f"it is {planted}"}))
+    for provider in ("claude_code_cli", "replay"):
+        where = ("--provider", provider, "--answers", "a.jsonl")
+        said = run(space, "run", suite(space, 1), "--model", "m", *where)
+        assert "planted" not in "".join(said)
+    kept = "SELECT count(*) FROM results WHERE contains(raw_output, '(redacted)')"
+    assert rows(space, f"{kept} AND provider IN ('claude_code_cli', 'replay')") == [(2,)]
     new_store(space / "store").sync(rebuild=True)
     said = run(space, "sql", "FROM lake.runs SELECT plan", "--format", "csv")
     assert "planted" not in "".join(said)

@@ -12,7 +12,7 @@ from support import bring_in, environment, log, new_store, write_log
 
 import evalstore
 from warehouse.errors import BadInput, EvalstoreError
-from warehouse.store import EvalstoreWarning
+from warehouse.store import EvalstoreWarning, Store
 
 
 def test_rows_come_in_every_form(examples):
@@ -50,7 +50,7 @@ def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
     wrong = examples.sql("FROM nothing_here")  # nothing happens yet
     with pytest.raises(BadInput):
         wrong.fetchall()
-    later = new_store(tmp_path / "later").sql("SELECT count(*) FROM runs")
+    later = Store(tmp_path / "later", wait_seconds=0).sql("SELECT count(*) FROM runs")
     with pytest.raises(BadInput, match="evalstore import"):
         later.fetchall()
     bring_in(new_store(tmp_path / "later"), write_log(tmp_path / "a.yaml"))
@@ -65,7 +65,6 @@ def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
         ("FROM leaderbord", "leaderbord"),
         ("SELECT 1 +", "syntax error"),
         ("SELECT CAST('x' AS INT)", "x"),
-        ("SELECT $nobody", "nobody"),
         ("SELECT CAST(run_id AS INT) FROM runs", "Could not convert"),
     ],
 )
@@ -73,6 +72,12 @@ def test_an_error_is_bad_input_with_the_place(examples, fetch, query, place):
     with pytest.raises(BadInput, match=place) as caught:
         getattr(examples.sql(query), fetch)()
     assert isinstance(caught.value.__cause__, duckdb.Error)
+
+
+@pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
+def test_a_parameter_without_a_value_is_named(examples, fetch):
+    with pytest.raises(BadInput, match=r"no value for \$a, \$nobody"):
+        getattr(examples.sql("SELECT $nobody, $a, $b", {"b": 1}), fetch)()
 
 
 @pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from warehouse.store import Store
 
-FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown")
+FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
 
 def say(text: object) -> None:

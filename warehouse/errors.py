@@ -2,7 +2,6 @@
 
 EvalstoreError              anything that a person can mend; ends a command with `exit_code`
 ├── BadInput              a file, a query or an argument cannot be used
-│   └── Conflict          a log contradicts what the store holds of the same run
 ├── CheckFailed           the work was done, and what it found is not good (exit code 1)
 ├── StoreDamaged          a file of the store is not what it was when it was written
 ├── StoreBusy             another program holds the warehouse file
@@ -19,10 +18,6 @@ class EvalstoreError(Exception):
 
 class BadInput(EvalstoreError):
     """A file, a query or an argument that cannot be used."""
-
-
-class Conflict(BadInput):
-    """A log that lacks rows which the store has, and has rows which the store lacks."""
 
 
 class CheckFailed(EvalstoreError):

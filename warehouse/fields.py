@@ -110,7 +110,7 @@ class Fields:
         if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
             return value
         self._wrong(key, node, "a whole number")
-        number = _as_number(value)
+        number = value if isinstance(value, float) else _as_number(value)
         whole = int(number) if number is not None and number.is_integer() else None
         # A range looks for what is no whole number one by one: that would never end.
         return whole if whole is not None and whole in _INT64 else None

@@ -11,13 +11,14 @@ streams, and is UTF-8 with `\n` line ends:
     jsonl     the same objects, one in a line
     parquet   zstd; types as in the database, as far as Parquet has them
     markdown  a table that GitHub and others render, without any markup of the data's own
+    html      a page that holds all it needs and runs nothing, whatever the data say
 """
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from warehouse import cells
+from warehouse import cells, page
 from warehouse.errors import BadInput
 from warehouse.rows import Batch, Parameters, Rows, of_query, of_values
 from warehouse.terminal import Screen, quiet_pipe, screen, table
@@ -158,6 +159,13 @@ def _markdown_line(texts: Iterable[str]) -> str:
     return "| " + " | ".join(texts) + " |\n"
 
 
+def _html(rows: Rows, _: Screen) -> Iterator[str]:
+    yield page.head("evalstore") + page.table_head(rows.columns, rows.numeric)
+    for batch in rows.batches():
+        yield "".join(page.table_rows(batch, rows.numeric))
+    yield page.TABLE_TAIL + page.TAIL
+
+
 class _Collected(io.RawIOBase):
     """Takes what is written and hands it on; counts, because Parquet notes its offsets."""
 
@@ -203,4 +211,5 @@ FORMATS: dict[str, Writer] = {
     "jsonl": _encoded(_jsonl),
     "parquet": _parquet,
     "markdown": _encoded(_markdown),
+    "html": _encoded(_html),
 }

@@ -10,4 +10,5 @@ ROOT = Path(__file__).resolve().parent.parent
 SQL = ROOT / "sql"
 TASKS = ROOT / "tasks"
 MODELS = ROOT / "models"
+EXPECTATIONS = SQL / "expectations"
 UDFS = ROOT / "warehouse" / "udfs"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any
 
+from warehouse.batch import Generation
 from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
 from warehouse.journal import journal_paths, left_behind, read_journal
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from warehouse.batch import Generation
     from warehouse.journal import Entry, LeftJournal
     from warehouse.lake import Lake, Row
     from warehouse.schemas import Table
@@ -73,17 +73,25 @@ def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
 
 def _write_batch(lake: Lake, path: Path, journal: LeftJournal, run: Generation) -> None:
     counts = Counter(entry.table for entry in journal.entries)
+    generations: set[Generation] = set()
     with lake.write("run", name=path.stem) as writer:
         for entry in _last_of_each(journal.entries):
             table = BY_NAME[entry.table]
             row = _row(table, entry.row)
             if table.of_run:
-                row |= {"suite": run.suite, "run_id": run.run_id, "generation": run.generation}
+                row = _key(run) | row
+                generations.add(Generation(row["suite"], row["run_id"], row["generation"]))
             if table.name == "runs":
                 row |= {"parent_generation": run.parent, "source_rows": counts["results"]}
             writer.add(table, [row])
         writer.add(QUARANTINE, [_bad_row(path, *line) for line in journal.bad_lines])
-        writer.commit(generations=[run])
+        generations.discard(Generation(run.suite, run.run_id, run.generation))
+        writer.commit(generations=[run, *sorted(generations, key=lambda g: g.run)])
+
+
+def _key(run: Generation) -> Row:
+    """The run that a row belongs to, where it does not name another: a judge names the judged."""
+    return {"suite": run.suite, "run_id": run.run_id, "generation": run.generation}
 
 
 def _last_of_each(entries: Iterable[Entry]) -> Iterable[Entry]:

@@ -30,7 +30,7 @@ class SqlFile:
 
     Its header is the block of comments at its top: a sentence, `grain:`, then the columns that
     need a word (`name: meaning`, or `name, name: meaning`), and for a score `materialised`,
-    `key:` and `inputs:`.
+    `key:` and `inputs:`, for a check `severity:`.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -40,6 +40,7 @@ class SqlFile:
         columns: meaning by column name.
         key: the columns that know a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
+        severity: of a check's rows: critical, or warning; empty for what is no check.
         sql: the whole text.
     """
 
@@ -50,6 +51,7 @@ class SqlFile:
     columns: dict[str, str]
     key: tuple[str, ...]
     inputs: str | None
+    severity: str
     sql: str
 
     @property
@@ -114,6 +116,7 @@ def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
         grain=notes.pop("grain", ""),
         key=_names(notes.pop("key", "")),
         inputs=notes.pop("inputs", None) if notes.pop("materialised", None) is not None else None,
+        severity=notes.pop("severity", ""),
         columns=notes,
         sql=sql,
     )

@@ -194,16 +194,24 @@ class Query:
             BadInput: DuckDB cannot run the query; the message marks the place.
         """
         with self._store.reading(self._query) as connection, query_errors():
+            self._check_values(connection)
             connection.execute(self._query, self._parameters)
             yield connection
 
     @contextmanager
     def _relation(self) -> Iterator[duckdb.DuckDBPyRelation]:
         with self._store.reading(self._query) as connection, query_errors():
+            self._check_values(connection)
             relation = connection.sql(self._query, params=self._parameters)
             if relation is None:
                 raise BadInput("there is no SQL statement that gives rows")
             yield relation
+
+    def _check_values(self, connection: duckdb.DuckDBPyConnection) -> None:
+        # DuckDB 1.5 does not name the parameter whose value is missing.
+        for statement in connection.extract_statements(self._query):
+            if missing := sorted(statement.named_parameters - self._parameters.keys()):
+                raise BadInput(f"no value for ${', $'.join(missing)}")
 
 
 @contextmanager

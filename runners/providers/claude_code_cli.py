@@ -49,6 +49,8 @@ class ClaudeCodeCli:
 
     async def call(self, request: Request) -> Result:
         """Run the program once."""
+        if request.images:
+            return Failure(SKIPPED, "no_pictures", "the command line takes no pictures")
         sent = {}
         tokens = _THINKING_TOKENS.get(request.thinking_level or "")
         if tokens is not None:

@@ -113,7 +113,8 @@ def _body(request: Request) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": request.model,
         "input": [{"role": "user", "content": content}],
-        **request.parameters,
+        # It has no seed; whoever asked for one sees that it was not sent.
+        **{name: value for name, value in request.parameters.items() if name != "seed"},
     }
     if request.system is not None:
         body["instructions"] = request.system

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.suites import openclaw, own, palindrome
+from runners.suites import openclaw, own, palindrome, poster_judge, posters
 from warehouse.errors import BadInput
+from warehouse.git import git_commit
 
 if TYPE_CHECKING:
     from runners.suites.suite import Prepared, Suite, Wish
 
-FAMILIES: tuple[Suite, ...] = (palindrome.SUITE, openclaw.SUITE, own.SUITE)
+FAMILIES: tuple[Suite, ...] = (
+    palindrome.SUITE,
+    openclaw.SUITE,
+    posters.SUITE,
+    posters.TRUTH,
+    poster_judge.SUITE,
+    own.SUITE,
+)
 
 
 def prepare(wish: Wish) -> Prepared:
@@ -19,13 +28,19 @@ def prepare(wish: Wish) -> Prepared:
     Raises:
         BadInput: there is no such suite, or its files cannot be used.
     """
-    for family in FAMILIES:
-        if family.family == wish.suite:
-            return family.prepare(wish)
-    if wish.suite.endswith((".yaml", ".yml", ".json")):
-        return own.SUITE.prepare(wish)
-    known = ", ".join(family.family for family in FAMILIES if family.family != own.FAMILY)
-    raise BadInput(f"there is no suite {wish.suite!r}: {known}, or a YAML or JSON file of your own")
+    prepared = _family_for(wish.suite).prepare(wish)
+    commit = git_commit(prepared.folder)
+    return replace(prepared, plan=replace(prepared.plan, git_commit=commit))
+
+
+def _family_for(suite: str) -> Suite:
+    if suite.endswith((".yaml", ".yml", ".json")):
+        return own.SUITE
+    shipped = {family.family: family for family in FAMILIES if family is not own.SUITE}
+    if suite not in shipped:
+        known = ", ".join(shipped)
+        raise BadInput(f"there is no suite {suite!r}: {known}, or a YAML or JSON file of your own")
+    return shipped[suite]
 
 
 def family_of(name: str) -> Suite:

@@ -12,7 +12,7 @@ from runners.calls import Reply, Request
 from runners.models import Model
 from runners.plan import Plan, Task
 from runners.suites import openclaw_host
-from runners.suites.suite import Prepared, Quiet, Wish, selected
+from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.journal import Entry
@@ -45,7 +45,7 @@ _DEFAULTS = {
 }
 
 
-class Openclaw(Quiet):
+class Openclaw(Plain):
     """Asks prompts whose answers a validator judges."""
 
     family = FAMILY
@@ -68,9 +68,9 @@ class Openclaw(Quiet):
             selected(tasks, wish),
             attempts=wish.attempts,
             is_streamed=wish.is_streamed,
-            options={"prompts_path": path.name, **wish.options},
+            options={"prompts_path": path.name},
         )
-        return Prepared(plan, {"tasks": rows})
+        return Prepared(plan, {"tasks": rows}, path.parent)
 
     def request(self, plan: Plan, cell: Cell) -> Request:
         """Send the prompt verbatim; Ollama gets the system's sentence and temperature 0."""

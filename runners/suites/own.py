@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import Reply, Request
+from runners.calls import Reply
 from runners.plan import Plan, Task
-from runners.suites.suite import Prepared, Quiet, Wish, known_model_rows, selected
+from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
@@ -28,17 +28,13 @@ if TYPE_CHECKING:
     from warehouse.lake import Row
 
 FAMILY = "own"
-_PLACEHOLDER = "{prompt}"
-_FAMILIES = ("palindrome", "openclaw", "posters")
+_FAMILIES = ("palindrome", "openclaw", "posters", "posters-truth", "posters-judge")
 
 
-class Own(Quiet):
+class Own(Plain):
     """Asks what a user's file says."""
 
     family = FAMILY
-    needs_all = True
-    one_by_one = False
-    raw_limit: int | None = None
 
     def prepare(self, wish: Wish) -> Prepared:
         """Read the file."""
@@ -48,8 +44,8 @@ class Own(Quiet):
         if not isinstance(name, str) or not name or name in _FAMILIES:
             raise BadInput(f"{path}: suite: has to be a name of its own, not {name!r}")
         template = document.get("template")
-        if template is not None and _PLACEHOLDER not in str(template):
-            raise BadInput(f"{path}: template: has no {_PLACEHOLDER} placeholder")
+        if template is not None and PLACEHOLDER not in str(template):
+            raise BadInput(f"{path}: template: has no {PLACEHOLDER} placeholder")
         tasks = [_task(path, n, item) for n, item in enumerate(_items(path, document), start=1)]
         plan = Plan(
             name,
@@ -64,22 +60,7 @@ class Own(Quiet):
         )
         shared = {"suite": name, "task_set": path.stem, "task_set_hash": content_hash(document)}
         rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
-        return Prepared(plan, {"tasks": rows, "models": known_model_rows(wish)})
-
-    def request(self, plan: Plan, cell: Cell) -> Request:
-        """Put the task into the template, if there is one."""
-        model = cell.model
-        return Request(
-            model.name,
-            (plan.template or _PLACEHOLDER).replace(_PLACEHOLDER, cell.task.prompt),
-            cell.task.task_id,
-            cell.attempt,
-            parameters=model.sampling,
-            thinking_level=model.thinking_level,
-            is_streamed=plan.is_streamed,
-            base_url=model.base_url,
-            price=model.price,
-        )
+        return Prepared(plan, {"tasks": rows, "models": known_model_rows(wish)}, path.parent)
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
         """Let the validator judge, else compare with the reference, outer white space aside."""

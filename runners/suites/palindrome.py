@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.calls import Reply, Request
+from runners.calls import Reply
 from runners.models import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
-from runners.suites.suite import Prepared, Quiet, Wish, known_model_rows, selected
+from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.jsontext import canonical_json, utf8
 from warehouse.places import TASKS
@@ -27,24 +27,20 @@ if TYPE_CHECKING:
 
 FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"
-_PLACEHOLDER = "{prompt}"
 
 
-class Palindrome(Quiet):
+class Palindrome(Plain):
     """Asks for palindromes."""
 
     family = FAMILY
-    needs_all = True
-    one_by_one = False
-    raw_limit: int | None = None
 
     def prepare(self, wish: Wish) -> Prepared:
         """Read the task file, and find or name each model's file."""
         path = wish.prompts or _task_file()
         rows = read_task_file(path)
         template = rows[0]["set_template"]
-        if _PLACEHOLDER not in (template or ""):
-            raise BadInput(f"{path}: system_prompt: has no {_PLACEHOLDER} placeholder")
+        if PLACEHOLDER not in (template or ""):
+            raise BadInput(f"{path}: system_prompt: has no {PLACEHOLDER} placeholder")
         tasks = [
             Task(r["task_id"], r["prompt"], r["task_hash"], reference=r["reference"]) for r in rows
         ]
@@ -61,22 +57,7 @@ class Palindrome(Quiet):
             wish.is_streamed,
         )
         model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
-        return Prepared(plan, {"tasks": rows, "models": model_rows}, new)
-
-    def request(self, plan: Plan, cell: Cell) -> Request:
-        """Put the task into the template, as it stands: braces in either mean nothing."""
-        model = cell.model
-        return Request(
-            model.name,
-            (plan.template or _PLACEHOLDER).replace(_PLACEHOLDER, cell.task.prompt),
-            cell.task.task_id,
-            cell.attempt,
-            parameters=model.sampling,
-            thinking_level=model.thinking_level,
-            is_streamed=plan.is_streamed,
-            base_url=model.base_url,
-            price=model.price,
-        )
+        return Prepared(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
         """Take the answer out of the text and judge it, as the original program did.

@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from runners.calls import Request
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from runners.calls import Request
     from runners.engine import Outcome
     from runners.models import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal import Entry
     from warehouse.lake import Row
+    from warehouse.store import Store
+
+PLACEHOLDER = "{prompt}"
+_SUMMARY = """
+SELECT provider, model, settings, count(*) AS n_results,
+    count(*) FILTER (NOT success) AS n_failed, count(*) FILTER (passed) AS n_passed,
+    round(count(*) FILTER (passed) / nullif(count(passed), 0), 4) AS pass_rate,
+    round(median(latency_ms) FILTER (success)) AS p50_ms, exact_sum(cost_usd) AS cost_usd
+FROM verdicts
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY ALL ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PosterFiles:
+    """What a user says of the posters.
+
+    Attributes:
+        urls: the list of their addresses.
+        images: folder with their pictures, `<id>.<suffix>`; None has them downloaded.
+        include: list of those that belong; None for all.
+        exclude: list of those that are not scored, with the reason.
+        dataset: its name; None for that of the project's folder.
+        of_run: the run to judge.
+    """
+
+    urls: Path | None = None
+    images: Path | None = None
+    include: Path | None = None
+    exclude: Path | None = None
+    dataset: str | None = None
+    of_run: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +61,26 @@ class Wish:
         models: those to call.
         files: the model files that there are.
         run_date: the local date, YYYY-MM-DD.
-        prompts: file of tasks in the place of the usual one.
+        store: what is known already.
+        prompts: file of tasks in the place of the usual one; for posters, the folder of prompts.
         only: ids or numbers of the tasks to ask; empty for all.
         limit: ask the first so many tasks alone.
         attempts: planned repeats.
         is_streamed: whether answers come piece by piece.
-        options: what only the suite knows.
+        posters: what is said of the posters.
     """
 
     suite: str
     models: tuple[Model, ...]
     files: dict[str, ModelFile]
     run_date: str
+    store: Store
     prompts: Path | None = None
     only: tuple[str, ...] = ()
     limit: int | None = None
     attempts: int = 1
     is_streamed: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
+    posters: PosterFiles = field(default_factory=PosterFiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +89,17 @@ class Prepared:
 
     Attributes:
         plan: what is to be asked.
-        rows: for tables that do not belong to a run, by table name.
+        rows: to be kept with the run, by table name.
+        folder: where the suite's files lie.
         new_files: model files to write, as they are not there yet.
+        notes: what a person should know.
     """
 
     plan: Plan
     rows: dict[str, list[Row]]
+    folder: Path
     new_files: tuple[Model, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Suite(Protocol):
@@ -71,12 +110,14 @@ class Suite(Protocol):
         needs_all: a run is refused where a model cannot be called; otherwise that is recorded.
         one_by_one: models are called one after the other.
         raw_limit: bytes of a model's text that are kept; None for all.
+        summary: query for what a person sees at the end, with `$suite` and `$run_id`.
     """
 
     family: str
     needs_all: bool
     one_by_one: bool
     raw_limit: int | None
+    summary: str
 
     def prepare(self, wish: Wish, /) -> Prepared:
         """Make a plan."""
@@ -86,6 +127,9 @@ class Suite(Protocol):
 
     def columns(self, plan: Plan, cell: Cell, outcome: Outcome, /) -> Row:
         """Give the columns that the suite makes of an answer, over the common ones."""
+
+    def entries(self, plan: Plan, cell: Cell, outcome: Outcome, result: Row, /) -> Iterable[Entry]:
+        """Give the rows of other tables that an answer makes, beside its own `result`."""
 
     def describe(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> Row:
         """Give what the run's own row says besides."""
@@ -97,8 +141,32 @@ class Suite(Protocol):
         """Note what is to be noted after a model's cells."""
 
 
-class Quiet:
-    """A suite that has nothing to note of the host."""
+class Plain:
+    """A suite that puts tasks into a template, and has nothing to note besides."""
+
+    needs_all = True
+    one_by_one = False
+    raw_limit: int | None = None
+    summary = _SUMMARY
+
+    def request(self, plan: Plan, cell: Cell) -> Request:
+        """Put the task into the template, as it stands: braces in either mean nothing."""
+        model = cell.model
+        return Request(
+            model.name,
+            (plan.template or PLACEHOLDER).replace(PLACEHOLDER, cell.task.prompt),
+            cell.task.task_id,
+            cell.attempt,
+            parameters=model.sampling,
+            thinking_level=model.thinking_level,
+            is_streamed=plan.is_streamed,
+            base_url=model.base_url,
+            price=model.price,
+        )
+
+    def entries(self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: Row) -> Iterable[Entry]:
+        """Nothing."""
+        return ()
 
     def describe(self, _plan: Plan, _run_id: str, _timeout_seconds: float) -> Row:
         """Nothing besides."""

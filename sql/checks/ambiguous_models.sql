@@ -1,4 +1,5 @@
 -- Paths of model files of which versions differ in name or parameters.
+-- severity: warning
 -- grain: version of a model configuration
 SELECT
     model_path,

@@ -1,4 +1,5 @@
 -- Palindrome tasks whose task files give the same prompt different right answers.
+-- severity: warning
 -- grain: prompt × reference
 SELECT DISTINCT
     prompt,

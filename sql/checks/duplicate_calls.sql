@@ -1,4 +1,5 @@
 -- Calls that stand in more than one run; the marts count them once.
+-- severity: warning
 -- grain: result that does not count
 SELECT
     results.suite,

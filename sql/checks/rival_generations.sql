@@ -1,4 +1,5 @@
 -- Generations that replace the same one: made at the same moment, only the first in order counts.
+-- severity: warning
 -- grain: generation
 SELECT DISTINCT
     suite,

@@ -1,4 +1,5 @@
 -- Runs whose model file is missing: the model is known by the recorded path alone.
+-- severity: warning
 -- grain: run × model path
 SELECT
     suite,

@@ -1,4 +1,5 @@
 -- Places where imported files break a rule of their specification.
+-- severity: warning
 -- grain: file × field × rule
 SELECT
     path,

@@ -1,12 +1,21 @@
--- Parameters of a model for people, keys sorted: `temperature 1.5, thinking_level low`.
+-- Parameters of a model for people, keys sorted: `temperature 1.5, thinking_level low`. A number
+-- is the same setting however it is written: 1.0 is 1.
 CREATE OR REPLACE MACRO settings_text(parameters) AS
     array_to_string(
         list_transform(
-            list_sort(json_keys(parameters)),
-            lambda name: name || ' ' || coalesce(
-                json_extract_string(
-                    parameters, '/' || replace(replace(name, '~', '~0'), '/', '~1')
-                ),
+            list_transform(
+                list_sort(json_keys(parameters)),
+                lambda name: {
+                    name: name,
+                    path: '/' || replace(replace(name, '~', '~0'), '/', '~1')
+                }
+            ),
+            lambda key: key.name || ' ' || coalesce(
+                CASE
+                    WHEN json_type(parameters, key.path) = 'DOUBLE'
+                        THEN regexp_replace(json_extract_string(parameters, key.path), '\.0+$', '')
+                    ELSE json_extract_string(parameters, key.path)
+                END,
                 'null'
             )
         ),

@@ -3,7 +3,7 @@
 -- posters_manifest_ok: posters whose image could be had; n_excluded of them are not scored
 -- label: gold, silver or mixed; label_basis: proven in the store, or declared at an import
 -- generated_at: when its report was made, as recorded; else when the run came into the store
--- seed_values: JSON, sorted; recorded in the calls of ground truth, predictions and judgements
+-- seed_values: JSON, sorted; sent in the calls of ground truth, predictions and judgements
 -- dataset_hashes: JSON: SHA-256 of URL list, manifest and prompts
 WITH posters AS (
     SELECT
@@ -20,6 +20,29 @@ WITH posters AS (
             AND label_basis = 'proven'
         ) AS proven_posters
     FROM scores.poster_posters
+    GROUP BY run_id
+),
+
+calls AS (
+    SELECT run_id, sent AS parameters
+    FROM lake.results
+    WHERE suite = 'posters'
+    UNION ALL
+    SELECT run_id, meta AS parameters
+    FROM lake.judgements
+    WHERE suite = 'posters'
+    UNION ALL
+    SELECT runs.run_id, records.meta AS parameters
+    FROM scores.poster_runs AS runs
+    JOIN lake.annotations AS records USING (suite, task_set)
+),
+
+seeds AS (
+    SELECT
+        run_id,
+        list_sort(list(DISTINCT CAST(json_extract(parameters, '$.seed') AS BIGINT))) AS sent
+    FROM calls
+    WHERE json_type(parameters, '$.seed') IN ('BIGINT', 'UBIGINT')
     GROUP BY run_id
 )
 
@@ -51,13 +74,17 @@ SELECT
         strftime(batches.created_at, '%Y-%m-%dT%H:%M:%S+00:00')
     ) AS generated_at,
     runs.temperature,
-    coalesce(CAST(json_extract(poster_runs.config, '$.seed_values') AS VARCHAR), '[]')
-        AS seed_values,
+    coalesce(
+        CAST(json_extract(poster_runs.config, '$.seed_values') AS VARCHAR),
+        CAST(to_json(seeds.sent) AS VARCHAR),
+        '[]'
+    ) AS seed_values,
     runs.dataset_hashes,
     runs.git_commit,
     coalesce(json_extract_string(poster_runs.config, '$.report_source'), '') AS report_source
 FROM scores.poster_runs AS poster_runs
 JOIN runs ON poster_runs.suite = runs.suite AND poster_runs.run_id = runs.run_id
 LEFT JOIN posters ON poster_runs.run_id = posters.run_id
+LEFT JOIN seeds ON poster_runs.run_id = seeds.run_id
 LEFT JOIN lake.batches AS batches ON poster_runs.batch = batches.batch
 ORDER BY runs.run_date, poster_runs.run_id

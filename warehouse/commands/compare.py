@@ -16,12 +16,16 @@ _IS_PAIR = "(model_a, model_b) IN (($a, $b), ($b, $a)) AND ($suite IS NULL OR su
 _PAIRS = f"SELECT * FROM paired_comparisons WHERE {_IS_PAIR}"  # noqa: S608 - a constant
 _TASKS = """
 SELECT
-    a.suite, a.task_set, a.task_id, a.model AS model_a, a.settings AS settings_a,
-    a.passed AS passed_a, b.model AS model_b, b.settings AS settings_b, b.passed AS passed_b
+    a.suite, a.task_set, a.task_id,
+    a.provider AS provider_a, a.model AS model_a, a.settings AS settings_a, a.passed AS passed_a,
+    b.provider AS provider_b, b.model AS model_b, b.settings AS settings_b, b.passed AS passed_b
 FROM latest_verdicts AS a
 JOIN latest_verdicts AS b USING (suite, task_set, task_id)
 WHERE a.model = $a AND b.model = $b AND a.passed <> b.passed
-    AND (a.model <> b.model OR a.settings < b.settings)
+    AND (
+        a.model <> b.model
+        OR (coalesce(a.provider, ''), a.settings) < (coalesce(b.provider, ''), b.settings)
+    )
     AND ($suite IS NULL OR suite = $suite)
 ORDER BY ALL
 """

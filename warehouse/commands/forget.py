@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from warehouse.checking import PAGE
 from warehouse.commandline import note, open_store
 from warehouse.errors import StoreBusy
 
@@ -25,7 +26,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     unless it is told to (`evalstore import --restore`).
 
     \b
-      evalstore forget 2025-11-28/models/gemini-gemini-2.5-pro.yaml
+      evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
     from warehouse.forgetting import find_run
     from warehouse.forgetting import forget as forget_run
@@ -40,4 +41,5 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
         click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
     n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
+    (path / PAGE).unlink(missing_ok=True)
     note(f"forgot {run}; {n_batches} batches were written anew")

@@ -40,7 +40,7 @@ def sql(
 
     \b
       evalstore sql "from leaderboard"
-      evalstore sql "from results where model = \\$m" -p m=gemini/gemini-2.0-flash
+      evalstore sql 'from results where model = $m' -p m=example/aurora-2
       evalstore sql --file report.sql --format markdown
       echo "from runs" | evalstore sql --format csv | head
     """

@@ -6,9 +6,6 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-SCORE_DIGITS, RATE_DIGITS, COST_DIGITS = 2, 3, 6
-DIFFERENCE_DIGITS, P_VALUE_DIGITS = 3, 4
-
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _POST_KINDS = ("p", "reel", "tv")
 _IMAGE_TYPES = {

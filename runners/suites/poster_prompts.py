@@ -1,0 +1,55 @@
+"""The prompts of the poster suite: the workspace's own, or those that ship with evalstore."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warehouse.errors import BadInput
+from warehouse.places import TASKS
+from warehouse.udfs.poster_meta import dataset_hash
+
+_NAMES = ("predict", "ground_truth", "judge")
+_OWN = (Path("benchmark/prompts"), Path("tasks/posters"))
+_SHIPPED = "tasks/posters"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The prompts.
+
+    Attributes:
+        folder: where they lie.
+        texts: by name: predict, ground_truth, judge.
+        hashes: SHA-256 of each file, by its path as reports record it.
+    """
+
+    folder: Path
+    texts: dict[str, str]
+    hashes: dict[str, str]
+
+
+def read_prompts(folder: Path | None) -> Prompts:
+    """Read the prompts from a folder, else from the workspace's, else ours.
+
+    Raises:
+        BadInput: one is missing, or no UTF-8.
+    """
+    own = next((place for place in _OWN if place.is_dir()), None)
+    place = folder or own or TASKS / "posters"
+    recorded = _SHIPPED if place == TASKS / "posters" else _inside(place)
+    texts, hashes = {}, {}
+    for name in _NAMES:
+        path = place / f"{name}.txt"
+        try:
+            data = path.read_bytes()
+            texts[name] = data.decode().strip()
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path}: no prompt that can be read ({error})") from error
+        hashes[f"{recorded}/{path.name}"] = dataset_hash(data)
+    return Prompts(place, texts, hashes)
+
+
+def _inside(folder: Path) -> str:
+    """A path inside the project; of a folder elsewhere the last part alone."""
+    return folder.name if folder.is_absolute() or ".." in folder.parts else folder.as_posix()

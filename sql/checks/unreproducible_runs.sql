@@ -1,0 +1,48 @@
+-- Runs that lack what it takes to do them again: their prompts, their temperature, their seeds.
+-- severity: warning
+-- grain: run × what is missing
+-- origin: import or runner
+-- missing: the hash of the prompts, the temperature or the seeds
+WITH calls AS (
+    SELECT suite, run_id, bool_and(task_hash IS NOT NULL) AS names_tasks
+    FROM lake.results
+    GROUP BY suite, run_id
+),
+
+facts AS (
+    SELECT
+        runs.suite,
+        runs.run_id,
+        runs.origin,
+        CASE runs.suite
+            WHEN 'palindrome' THEN runs.template_hash IS NOT NULL
+            WHEN 'posters'
+                THEN coalesce(json_extract(runs.dataset_hashes, '$.prompts'), '{}') <> '{}'
+            ELSE coalesce(calls.names_tasks, true)
+                OR json_extract(runs.dataset_hashes, '$.prompts') IS NOT NULL
+        END AS has_prompts,
+        runs.suite <> 'posters' OR runs.temperature IS NOT NULL AS has_temperature,
+        runs.suite <> 'posters' OR runs.seed IS NOT NULL
+            OR poster_runs.seed_values <> '[]' AS has_seeds
+    FROM runs
+    LEFT JOIN calls ON runs.suite = calls.suite AND runs.run_id = calls.run_id
+    LEFT JOIN poster_runs ON runs.suite = poster_runs.suite AND runs.run_id = poster_runs.run_id
+),
+
+gaps AS (
+    SELECT suite, run_id, origin, 'hash of the prompts' AS missing
+    FROM facts
+    WHERE NOT has_prompts
+    UNION ALL
+    SELECT suite, run_id, origin, 'temperature' AS missing
+    FROM facts
+    WHERE NOT has_temperature
+    UNION ALL
+    SELECT suite, run_id, origin, 'seeds' AS missing
+    FROM facts
+    WHERE NOT coalesce(has_seeds, false)
+)
+
+SELECT suite, run_id, origin, missing
+FROM gaps
+ORDER BY suite, run_id, missing

@@ -1,0 +1,493 @@
+"""`evalstore check`: what holds passes, what is broken is found, and nothing else is."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import duckdb
+import pytest
+from support import ROOT, bring_in, command, new_store
+from test_output import HOSTILE, UNSEEN
+
+from docs.generate import DOCS
+from warehouse.batch import Generation
+from warehouse.cells import human, visible_lines
+from warehouse.checking import great, shipped
+from warehouse.checking.expectations import Batch, Expectation, read_batches
+from warehouse.checking.page import page
+from warehouse.checking.running import Checked, Outcome, run_checks
+from warehouse.connection import open_for_writing
+from warehouse.errors import BadInput
+from warehouse.schemas import BY_NAME, TABLES
+from warehouse.sqlfiles import shipped_sql
+
+EXAMPLES = [ROOT / "examples" / name for name in ("palindrome", "openclaw", "posters")]
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    store = new_store(tmp_path_factory.mktemp("clean") / "store")
+    bring_in(store, *EXAMPLES)
+    store.sync()
+    return store
+
+
+@pytest.fixture
+def copy(clean, tmp_path):
+    shutil.copytree(clean.path, tmp_path / "store")
+    return new_store(tmp_path / "store")
+
+
+def change(store, *statements):
+    """Change the warehouse as no sync would."""
+    with duckdb.connect(str(store.warehouse)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def problems(checked, severity="critical"):
+    """Give what does not hold: name of the batch and column (or type), and how many rows."""
+    return {
+        (each.batch.name, ", ".join(o.expectation.columns) or o.expectation.type): o.n_offending
+        for each in checked
+        for o in each.outcomes
+        if not o.passed and o.expectation.severity == severity
+    }
+
+
+OURS = shipped.shipped_batches()
+
+
+def only(*names):
+    """Give the batches of ours with these names."""
+    batches = [batch for batch in OURS if batch.name in names]
+    assert len(batches) == len(names)
+    return batches
+
+
+def own(text):
+    return read_batches(text.encode(), "own.yaml")
+
+
+# --- a store as it should be, and one in which every promise is broken once
+
+
+def test_a_clean_store_passes(clean):
+    checked = run_checks(clean, OURS)
+    assert problems(checked) == {}
+    warned = {name for name, _ in problems(checked, "warning")}
+    assert warned >= {"verdict_drift", "checks.violations", "checks.unresolved_models"}
+    names = [each.batch.name for each in checked]
+    assert len(names) == len(set(names))
+    assert {f"lake.{table.name}" for table in TABLES} <= set(names)
+    assert {f.qualified for f in shipped_sql() if f.folder == "checks"} <= set(names)
+
+
+NO_ROWS = "expect_table_row_count_to_equal"
+QUIET_RUN = "20260303_140000"  # its folder has no summary that every change would contradict
+CALL = f"""(
+    SELECT content_id FROM lake.results
+    WHERE run_id = '{QUIET_RUN}' AND availability_status {{}} 'ok'
+    ORDER BY content_id LIMIT 1 OFFSET {{}}
+)"""
+PALINDROME = "(SELECT min(content_id) FROM lake.results WHERE suite = 'palindrome')"
+# What is done to the store, and what has to be found: batch, column or type, number of rows.
+BREAKS = [
+    (
+        "UPDATE lake.results SET e2e_ms = -5, ttft_ms = NULL WHERE content_id = "
+        + CALL.format("<>", 0),
+        {("values of lake.results", "e2e_ms"): 1},
+    ),
+    (
+        "UPDATE lake.results SET availability_status = 'okay' WHERE content_id = "
+        + CALL.format("<>", 1),
+        {
+            ("values of lake.results", "availability_status"): 1,
+            ("openclaw_summary", "n_total, n_of_all_statuses"): 1,
+        },
+    ),
+    (
+        "UPDATE lake.results SET failure_type = 'odd', tool_call_count = 7 WHERE content_id = "
+        + CALL.format("=", 2),
+        {("checks.contradictory_outcomes", NO_ROWS): 2},
+    ),
+    (
+        "UPDATE lake.results SET started_at = ended_at + INTERVAL 1 SECOND WHERE content_id = "
+        + CALL.format("=", 0),
+        {("checks.time_order", NO_ROWS): 1},
+    ),
+    (
+        "UPDATE lake.results SET file_sha256 = 'gone', batch = 'gone' WHERE content_id = "
+        + CALL.format("=", 1),
+        {("checks.broken_references", NO_ROWS): 2},
+    ),
+    (
+        f"UPDATE lake.results SET duration_seconds = -1 WHERE content_id = {PALINDROME}",
+        {("amounts of results", "is_duration"): 1},
+    ),
+    (
+        """INSERT INTO lake.results FROM lake.results
+        WHERE content_id = (SELECT max(content_id) FROM lake.results WHERE suite = 'palindrome')""",
+        {("lake.results", "suite, run_id, content_id"): 2},
+    ),
+    (
+        f"""INSERT INTO scores.duplicate_calls
+        SELECT suite, run_id, content_id, 1, 'another' FROM lake.results, range(2)
+        WHERE content_id = {PALINDROME}""",
+        {("every result counts once", "n_kept, n_results"): 1},
+    ),
+    (
+        f"UPDATE lake.runs SET versions = '{{broken' WHERE run_id = '{QUIET_RUN}'",
+        {("JSON of lake.runs", "versions"): 1},
+    ),
+    (
+        """UPDATE lake.runs SET recorded_summary = regexp_replace(
+            recorded_summary, '"n_ok": ?\\d+', '"n_ok":99') WHERE recorded_summary IS NOT NULL""",
+        {("checks.summary_mismatches", NO_ROWS): 1},
+    ),
+    (
+        """UPDATE lake.runs SET template_hash = NULL
+        WHERE content_id = (SELECT max(content_id) FROM lake.runs WHERE suite = 'palindrome')""",
+        {("palindrome runs", "template_hash"): 1},
+    ),
+    (
+        """UPDATE lake.tasks SET task_set = NULL
+        WHERE content_id = (SELECT min(content_id) FROM lake.tasks WHERE suite = 'openclaw')""",
+        {("lake.tasks", "task_set"): 1},
+    ),
+    (
+        """UPDATE lake.files SET size_bytes = -1
+        WHERE content_id = (SELECT min(content_id) FROM lake.files)""",
+        {("values of lake.files", "size_bytes"): 1, ("kept files", "is_whole"): 1},
+    ),
+    (
+        """UPDATE lake.annotations SET label = 'gold'
+        WHERE content_id = (SELECT min(content_id) FROM lake.annotations WHERE kind = 'human')""",
+        {("checks.unproven_gold", NO_ROWS): 1},
+    ),
+    (
+        """UPDATE scores.poster_scores SET app_quality = 101, label = 'gold'
+        WHERE (model, task_id) = (SELECT min((model, task_id)) FROM scores.poster_scores)""",
+        {("poster_scores", "app_quality"): 1, ("label of a poster", "n_labels"): 1},
+    ),
+    (
+        """UPDATE lake.judgements SET overall_score = 200
+        WHERE content_id = (SELECT min(content_id) FROM lake.judgements)""",
+        {("values of lake.judgements", "overall_score"): 1},
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def broken(clean, tmp_path_factory):
+    """Give what the command says of a store with all of `BREAKS` in it, and its page."""
+    folder = tmp_path_factory.mktemp("broken")
+    shutil.copytree(clean.path, folder / "store")
+    change(new_store(folder / "store"), *(statement for statement, _ in BREAKS))
+    ended = command(folder / "store", "check", "--format", "json", "--html", folder / "page.html")
+    return ended, json.loads(ended.out), (folder / "page.html").read_text("utf-8")
+
+
+def failed(document):
+    return {
+        (batch["name"], ", ".join(columns_of(e["kwargs"])) or e["type"]): e
+        for batch in document["batches"]
+        for e in batch["expectations"]
+        if not e["passed"] and e["severity"] == "critical"
+    }
+
+
+def columns_of(kwargs):
+    return Expectation("", kwargs).columns
+
+
+def test_each_break_is_found_and_nothing_else(broken):
+    _, document, _ = broken
+    wanted = {name: n for _, names in BREAKS for name, n in names.items()}
+    assert {name: e["n_offending"] for name, e in failed(document).items()} == wanted
+
+
+def test_the_rows_are_those_that_are_wrong(broken):
+    found = failed(broken[1])
+
+    def sample(*name):
+        return found[name]["sample"]
+
+    assert [row["e2e_ms"] for row in sample("values of lake.results", "e2e_ms")] == [-5]
+    [status] = sample("values of lake.results", "availability_status")
+    assert (status["run_id"], status["availability_status"]) == (QUIET_RUN, "okay")
+    [parts] = sample("openclaw_summary", "n_total, n_of_all_statuses")
+    assert parts["n_total"] == parts["n_of_all_statuses"] + 1
+    first, second = sample("lake.results", "suite, run_id, content_id")
+    assert first == second
+    [mismatch] = sample("checks.summary_mismatches", NO_ROWS)
+    assert (mismatch["field"], mismatch["recorded"]) == ("n_ok", "99")
+    assert {row["refers_to"] for row in sample("checks.broken_references", NO_ROWS)} == {
+        "batch",
+        "file",
+    }
+
+
+def test_what_fails_ends_with_1_and_stands_on_the_page(broken):
+    ended, document, html = broken
+    assert ended.code == 1
+    assert f"{document['n_failed']} critical expectations not met" in ended.err
+    assert (document["format"], document["passed"]) == (1, False)
+    shown = Elements(html).text
+    for (name, _), expectation in failed(document).items():
+        assert name in shown
+        for value in expectation["sample"][0].values():
+            assert value is None or human(value) in shown
+
+
+# --- batches and frames
+
+
+def test_a_value_of_a_lake_batch_is_judged(store):
+    with store.lake.write("import") as writer:
+        common = {"suite": "own", "run_id": "r", "generation": "root"}
+        writer.add(BY_NAME["runs"], [{**common, "content_id": "run"}])
+        rows = [{**common, "content_id": f"c{n}", "seq": n, "task_id": "t"} for n in range(3)]
+        writer.add(BY_NAME["results"], rows)
+        writer.commit(generations=[Generation("own", "r", "root", None)])
+    checked = run_checks(store, only("values of lake.results"))
+    assert problems(checked) == {("values of lake.results", "seq"): 1}
+    [outcome] = [o for o in checked[0].outcomes if not o.passed]
+    assert outcome.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
+
+
+def test_an_amount_that_is_no_number_is_found(copy):
+    change(copy, f"UPDATE lake.results SET cost_usd = 'nan' WHERE content_id = {PALINDROME}")
+    checked = run_checks(copy, only("amounts of results"))
+    assert problems(checked) == {("amounts of results", "is_cost"): 1}
+
+
+def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
+    def judge(prepared, frame):
+        with open_for_writing(copy.warehouse, wait_seconds=0):
+            return judged(prepared, frame)
+
+    judged = great.judge
+    monkeypatch.setattr(great, "judge", judge)
+    assert problems(run_checks(copy, only("runs"))) == {}
+
+
+FRAMES = """
+- name: numbers
+  query: |
+    SELECT i AS n, i // 2 AS half, CASE WHEN i < 6 THEN i END AS part, 9007199254740993 + i AS big,
+        TIMESTAMP '2026-01-01' + to_days(i::INTEGER) AS day, [i] AS list
+    FROM range(10) AS numbers (i)
+  key: [n]
+  expectations:
+    - expect_column_values_to_be_between: {column: half, max_value: 3}
+    - expect_column_values_to_be_between: {column: half, max_value: 3, mostly: 0.8}
+    - expect_column_values_to_be_between: {column: half, max_value: 3, mostly: 0.9}
+    - expect_column_values_to_be_between: {column: big, min_value: 9007199254740994}
+    - expect_column_values_to_be_between: {column: day, min_value: "2026-01-03"}
+    - expect_column_values_to_not_be_null: {column: part}
+    - expect_column_values_to_be_null: {column: part}
+    - expect_column_values_to_be_unique: {column: half}
+    - expect_compound_columns_to_be_unique: {column_list: [n, half]}
+    - expect_column_pair_values_to_be_equal: {column_A: n, column_B: half}
+    - expect_column_values_to_be_increasing: {column: half, strictly: true}
+    - expect_column_mean_to_be_between: {column: n, max_value: 4}
+    - expect_column_median_to_be_between: {column: n, min_value: 4.5, max_value: 4.5}
+    - expect_column_values_to_not_be_null: {column: list}
+    - expect_table_row_count_to_be_between: {min_value: 11}
+    - expect_table_columns_to_match_set: {column_set: [n, half, part, big, day, list]}
+    - expect_column_to_exist: {column: nowhere}
+    - expect_column_values_to_match_regex: {column: half, regex: "["}
+"""
+
+
+def test_a_small_frame_gives_the_answer_of_all_rows(clean):
+    [checked] = run_checks(clean, own(FRAMES))
+    assert checked.n_rows == 10
+    said = [(o.passed, o.n_offending) for o in checked.outcomes]
+    # half is 0 0 1 1 2 2 3 3 4 4
+    assert said == [
+        (False, 2), (True, 0), (False, 2), (False, 1), (False, 2), (False, 4), (False, 6),
+        (False, 10), (True, 0), (False, 9), (False, 5), (False, None), (True, 0), (True, 0),
+        (False, None), (True, 0), (False, None), (False, None),
+    ]  # fmt: skip
+    by_column = {o.expectation.type: o for o in checked.outcomes}
+    assert by_column["expect_column_mean_to_be_between"].observed == "4.5"
+    assert by_column["expect_column_values_to_match_regex"].error
+    assert [row["n"] for row in checked.outcomes[0].sample] == [8, 9]
+    assert [row["n"] for row in checked.outcomes[5].sample] == [6, 7, 8, 9]
+
+
+# --- expectations of users' own
+
+
+def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
+    [text] = re.findall(r"```yaml\n(.*?)```", (DOCS / "checks.md").read_text(), re.DOTALL)
+    (tmp_path / "release.yaml").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shipped, "shipped_batches", lambda: only("runs"))
+    page = (DOCS / "commands.md").read_text("utf-8")
+    plain, machine, gate = re.findall(r"^    evalstore (check(?! {3}).*)$", page, re.MULTILINE)
+    ended = command(copy.path, *plain.split())
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "6 of 6 expectations hold")
+    assert "Everything holds" in (copy.path / "check.html").read_text("utf-8")
+    assert json.loads(command(copy.path, *machine.split()).out)["passed"]
+    ended = command(copy.path, *gate.split())
+    assert ended.code == 1, ended.err
+    assert "FAILED  what we release with: pass_rate_low" in ended.out
+    assert "page: release.html" in ended.err
+    assert "what we release with" in (tmp_path / "release.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- view: runs\n  query: FROM runs\n", ":1: a batch has either"),
+        ("- query: FROM runs\n  expectations: []\n", ":1: name: a query needs a name"),
+        ("- view: runs\n", ":1: expectations: missing"),
+        ("- view: runs\n  expectations: []\n", ":2: expectations: has to be a list"),
+        ("- view: runs\n  exptations: []\n  expectations:\n    - a: {}\n", ":2: exptations: a bat"),
+        ("- view: runs\n  view: runs\n", ":2: view: the key stands twice"),
+        ("- view: [runs]\n", ":1: view: has to be text"),
+        ("- runs\n", ":1: a batch has to be a mapping"),
+        ("view: runs\n", ":1: the file: has to be a list"),
+        ("- view: runs\n  key: [{a: 1}]\n  expectations:\n    - a: {}\n", ":2: key: has to be"),
+        ("- view: runs\n  expectations:\n    - a: {}\n      b: {}\n", ":3: an expectation is one"),
+        ("- view: runs\n  expectations:\n    - a: {severity: high}\n", ":3: severity: 'high' is"),
+        ("- view: runs\n  expectations: [\n", "own.yaml: line 3"),
+        ("- &a [*a]\n", "own.yaml: line 1"),
+        ("#" * 2**21, "more than the 1,048,576 accepted"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_by_line_and_key(text, message):
+    with pytest.raises(BadInput) as error:
+        own(text)
+    assert message in str(error.value)
+    assert str(error.value).startswith("own.yaml")
+
+
+@pytest.mark.parametrize(
+    ("expectation", "message"),
+    [
+        (
+            "expect_column_value_to_be_between: {column: seed}",
+            ":4: expect_column_value_to_be_b",
+        ),
+        ("expect_column_values_to_be_unique: {column: sed}", "there is no column 'sed'; there are"),
+        (
+            "expect_column_values_to_be_unique:\n        {column: seed,\n        rows: 2}",
+            ":6: expec",
+        ),
+        ("expect_column_values_to_be_between: {column: seed}", "min_value and max_value cannot"),
+        ("expect_column_values_to_be_unique: {column: seed, row_condition: x}", "into the query"),
+        ("expect_column_max_to_be_between: {column: started_at, max_value: soon}", "no date or"),
+        ("unexpected_rows_expectation: {unexpected_rows_query: x}", "no such expectation"),
+    ],
+)
+def test_an_expectation_that_does_not_fit_is_refused_by_line(clean, expectation, message):
+    text = f"- view: runs\n  key: [run_id]\n  expectations:\n    - {expectation}\n"
+    with pytest.raises(BadInput) as error:
+        run_checks(clean, own(text))
+    assert message in str(error.value)
+    assert str(error.value).startswith("own.yaml:")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT nothing",
+        "SELECT 1; SELECT 2",
+        "DROP TABLE lake.runs",
+        "FROM read_csv('/etc/passwd')",
+    ],
+)
+def test_a_query_only_reads_the_store(clean, query):
+    text = f"- name: q\n  query: {query}\n  expectations:\n    - {NO_ROWS}: {{value: 0}}\n"
+    with pytest.raises(BadInput, match=r"^own\.yaml:1: q: "):
+        run_checks(clean, own(text))
+
+
+# --- the command
+
+
+def test_misuse_ends_with_2_before_anything_is_checked(clean, tmp_path):
+    (tmp_path / "bad.yaml").write_text("- view: runs\n", "utf-8")
+    for arguments in (
+        ["--expectations", tmp_path / "none.yaml"],
+        ["--expectations", tmp_path / "bad.yaml"],
+        ["--format", "xml"],
+    ):
+        ended = command(clean.path, "check", *arguments)
+        assert (ended.code, ended.out) == (2, "")
+        assert "Traceback" not in ended.err
+    ended = command(tmp_path / "nowhere", "check")
+    assert (ended.code, "no store here" in ended.err) == (2, True)
+
+
+def test_what_only_warns_ends_with_0(clean, monkeypatch):
+    monkeypatch.setattr(shipped, "shipped_batches", lambda: only("verdict_drift"))
+    ended = command(clean.path, "check")
+    assert ended.code == 0
+    assert "warning  verdict_drift: 2 rows, none expected" in ended.out
+    assert "Nothing failed" in (clean.path / "check.html").read_text("utf-8")
+    (clean.path / "check.html").unlink()
+
+
+def test_forgetting_a_run_removes_the_page_that_may_show_it(copy):
+    (copy.path / "check.html").write_text("sample rows", "utf-8")
+    assert command(copy.path, "forget", QUIET_RUN, "--yes").code == 0
+    assert not (copy.path / "check.html").exists()
+
+
+def test_every_check_says_how_severe_it_is():
+    severities = {f.name: f.severity for f in shipped_sql() if f.folder == "checks"}
+    assert set(severities.values()) == {"critical", "warning"}
+    assert not any(f.severity for f in shipped_sql() if f.folder != "checks")
+
+
+# --- the page
+
+
+class Elements(HTMLParser):
+    """Collects what could act, or reach outside."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.text = set(), set(), ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+HARMLESS = {
+    "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "dl", "div",
+    "dt", "dd", "details", "summary", "span", "table", "thead", "tbody", "tr", "th", "td", "ul",
+    "li", "code",
+}  # fmt: skip
+
+
+def test_the_page_holds_hostile_text_as_text():
+    evil = f"{HOSTILE}<img src=x onerror=alert(1)>\"'&ไทย"
+    expectation = Expectation("expect_" + evil, {"column": evil}, description=evil)
+    outcomes = (
+        Outcome(expectation, passed=False, n_offending=1, sample=({evil: evil, "n": None},)),
+        Outcome(expectation, passed=False, error=evil),
+        Outcome(expectation, passed=False, observed=evil),
+    )
+    text = page([Checked(Batch(evil, evil, (expectation,) * 3, about=evil), 1, outcomes)])
+    elements = Elements(text)
+    assert elements.tags <= HARMLESS
+    assert elements.attributes <= {
+        "lang", "charset", "http-equiv", "content", "name", "class", "open", "dir", "data-name",
+    }  # fmt: skip
+    assert not UNSEEN.search(text)
+    assert visible_lines(evil) in elements.text
+    assert "default-src 'none'" in text
+    assert not re.search(r"https?:|url\(|@import", text)

@@ -1,0 +1,69 @@
+"""The examples that `--help` shows do what they say, on the samples, word for word."""
+
+import re
+import shlex
+import shutil
+
+import pytest
+from support import ROOT, bring_in, command, new_store
+from test_docs import BROKEN_SAMPLE
+
+from docs.generate import DOCS
+
+SAMPLES = ROOT / "examples"
+# What the example needs before it: people annotate before they settle, and settle before gold.
+BEFORE = {
+    "annotate adjudicate": ["annotate import benchmark/annotations --dataset tours"],
+    "annotate list": ["annotate import benchmark/annotations --dataset tours"],
+    "export ledger": [
+        "publish posters --run 20260405-090000-first-try --label first-try",
+        "import benchmark/published",
+    ],
+    "annotate promote": [
+        "annotate import benchmark/annotations --dataset tours",
+        "annotate adjudicate --agreed --by Cara",
+    ],
+}
+
+
+# `tests/test_poster_annotations.py` answers its questions.
+ASKS = "annotate adjudicate c500adc741d0 --by Cara"
+
+# `tests/test_run.py` and `tests/test_check.py` have them.
+ELSEWHERE = ("run ", "check")
+
+
+def examples():
+    """Give each example once, without the words beside it."""
+    page = (DOCS / "commands.md").read_text("utf-8")
+    lines = re.findall(r"^    evalstore (.*)$", page, re.MULTILINE)
+    bare = {re.sub(r" {3,}.*", "", line) for line in lines}
+    return sorted(line for line in bare - {ASKS} if not line.startswith(ELSEWHERE))
+
+
+@pytest.fixture(scope="module")
+def tours(tmp_path_factory):
+    """Give a project's folder with all samples, as `examples` shows them, and a store of them."""
+    folder = tmp_path_factory.mktemp("project") / "tours"
+    for family in ("palindrome", "openclaw", "posters"):
+        shutil.copytree(SAMPLES / family, folder, dirs_exist_ok=True)
+    (folder / "benchmark_logs" / BROKEN_SAMPLE).unlink()
+    (folder / "report.sql").write_text("FROM leaderboard")
+    store = new_store(folder / "store")
+    bring_in(store, *(folder / name for name in ("benchmark_logs", "runs", "benchmark")))
+    store.sync()
+    return folder
+
+
+@pytest.mark.parametrize("example", examples())
+def test_example_of_help_works(tours, tmp_path, monkeypatch, example):
+    here = shutil.copytree(tours, tmp_path / "tours")
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("sys.stdin", None)
+    for name, lines in BEFORE.items():
+        for line in lines if example.startswith(name) else ():
+            assert command("store", *shlex.split(line)).code == 0
+    if example.startswith("import"):
+        shutil.rmtree("store")
+    ended = command("store", *shlex.split(example))
+    assert ended.code == 0, ended.err

@@ -1,0 +1,357 @@
+"""Posters of our own runs: pictures, predictions, ground truth, judge, and what is published."""
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from serving import chat, http, serving
+from support import ROOT, command, new_store
+
+from runners import pictures
+from runners.pictures import NoPictureError, PictureCache
+from warehouse.udfs.poster_meta import poster_id
+from warehouse.udfs.poster_schema import POSTER_SCHEMA
+
+SAMPLES = ROOT / "examples" / "posters"
+LISTED = (
+    "--urls", SAMPLES / "docs/test_poster_urls.txt", "--images", SAMPLES / "images",
+    "--exclude", SAMPLES / "docs/exclude.txt",
+)  # fmt: skip
+REPLAY = ("--provider", "replay")
+GIF = b"GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+RECORD = {"artist_name": "A", "events": []}
+
+
+@pytest.fixture
+def space(tmp_path, monkeypatch):
+    """A workspace with a cache of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def run(space, *arguments, code=0, store="store"):
+    ended = command(space / store, *arguments)
+    assert ended.code == code, ended.err
+    return ended
+
+
+def run_id_of(ended):
+    return re.search(r"^run (\S+):", ended.err, re.MULTILINE)[1]
+
+
+def rows(space, query, store="store"):
+    return new_store(space / store).sql(query).fetchall()
+
+
+def picture(data=GIF, kind="image/gif", *headers, status=200):
+    """Give a reply whose body is bytes."""
+    lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
+    return "\r\n".join([*lines, *headers, "Connection: close", "", data.decode("latin-1")])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A workspace in which truth, predictions and judge have run; and the run's id."""
+    space = tmp_path_factory.mktemp("posters")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(space)
+        patch.setenv("EVALSTORE_CACHE", str(space / "cache"))
+        run(space, "run", "posters-truth", *LISTED, "-m", "example/reader-large", *REPLAY)
+        models = ("-m", "example/vision-large", "-m", "example/vision-small")
+        run_id = run_id_of(run(space, "run", "posters", *LISTED, *models, *REPLAY))
+        run(space, "run", "posters-judge", "--of", run_id, "-m", "example/judge", *REPLAY)
+        yield space, run_id
+
+
+def test_a_run_is_published_by_every_rule_and_comes_back_the_same(finished, tmp_path):
+    space, run_id = finished
+    run(space, "publish", "posters", "--run", run_id, "--label", "first", "--to", tmp_path)
+    (folder,) = (tmp_path / "benchmark/published").iterdir()
+    check_published(folder, "first", "silver")
+    run(tmp_path, "import", "--strict", folder, store="other")
+    with new_store(tmp_path / "other").reading() as theirs:
+        metrics = theirs.execute(
+            "SELECT model, metric, value FROM published "
+            "WHERE value IS NOT NULL AND model <> '' AND NOT starts_with(metric, 'difference')"
+        ).fetchall()
+        shown = dicts(theirs, "FROM published_reports")
+    with new_store(space / "store").reading() as ours:
+        report = {r["model"]: r for r in dicts(ours, "FROM poster_report WHERE part = 'all'")}
+    assert len(metrics) > 50
+    for model, metric, value in metrics:
+        assert report[model][metric] == value, metric
+    for row in shown:
+        for name in row.keys() & report[row["model"]].keys():
+            assert row[name] == report[row["model"]][name], name
+        assert row["run_id"] == run_id
+
+
+def dicts(connection, query):
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def check_published(folder, label, quality):
+    """Hold a published folder against posters.md, rule by rule."""
+    assert re.fullmatch(rf"\d{{8}}-\d{{6}}-{label}-{quality}", folder.name)
+    texts = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
+    documents = {name: json.loads(text) for name, text in texts.items() if name.endswith(".json")}
+    meta, metadata = documents["meta.json"], documents["run_metadata.json"]
+    # No raw image, and the tables and the scatter plot are there.
+    assert set(metadata["files"]) | {"run_metadata.json"} == set(texts)
+    assert {"summary.md", "comparisons.md", "scatter.svg"} < set(texts)
+    # Temperature and seed; bootstrap; hashes of prompts, URL list and manifest; weights.
+    assert (meta["temperature"], meta["seed_values"]) == (0.1, [23])
+    assert meta["bootstrap"] == {"samples": 1000, "seed": 23, "alpha": 0.05}
+    hashes = [meta["urls_sha256"], meta["manifest_sha256"], *meta["prompt_hashes"].values()]
+    assert all(re.fullmatch("[0-9a-f]{64}", text) for text in hashes)
+    assert len(hashes) == 5
+    for key in ("urls_sha256", "manifest_sha256", "temperature", "seed_values", "bootstrap"):
+        assert metadata[key] == meta[key]
+    for weights in ("top_level", "event", "core_event", "quality"):
+        assert sum(meta["weights"][weights].values()) == pytest.approx(1)
+    # Gold or silver, said clearly.
+    assert meta["label"] == metadata["label"] == quality
+    for name in ("summary.md", "comparisons.md", "scatter.svg"):
+        assert f"{quality} ground truth" in texts[name], name
+    # A row for each model, scores within their range and interval; every pair of models.
+    summary = documents["summary.json"]
+    for row in summary:
+        for score in ("app_quality", "app_core"):
+            low, high = row[f"{score}_ci95"]
+            assert 0 <= low <= row[f"{score}_score"] <= high <= 100
+        assert 0 <= row["schema_strict_rate"] <= 1
+    models = sorted(row["model"] for row in summary)
+    pairs = [(pair["model_a"], pair["model_b"]) for pair in documents["comparisons.json"]]
+    assert sorted(pairs) == list(itertools.combinations(models, 2))
+    assert metadata["models"] == models
+
+
+def test_what_a_run_rests_on_is_recorded(finished):
+    space, run_id = finished
+    report = space / "report"
+    run(space, "export", "posters", "--run", run_id, "--to", report)
+    meta = json.loads((report / "meta.json").read_text())
+    assert (meta["label"], meta["temperature"], meta["seed_values"]) == ("silver", 0.1, [23])
+    assert meta["exclusions"] == [{"id": "3b39e07751fc", "reason": "carousel"}]
+    prompts = {f"tasks/posters/{name}.txt" for name in ("predict", "ground_truth", "judge")}
+    assert set(meta["prompt_hashes"]) == prompts
+    assert "deviations" not in meta
+    (manifest,) = rows(space, "SELECT content FROM lake.artifacts WHERE kind = 'manifest'")[0]
+    assert meta["manifest_sha256"] == hashlib.sha256(manifest).hexdigest()
+    assert [entry["status"] for entry in json.loads(manifest)] == ["ok"] * 6 + ["error"]
+    assert rows(space, "SELECT run_id, model, judged, avg_score FROM poster_report") == [
+        (run_id, "example/vision-large", 5, 91.0), (run_id, "example/vision-small", 4, 61.0)
+    ]  # fmt: skip
+    assert rows(space, "SELECT DISTINCT kind, label, annotator FROM annotations") == [
+        ("model", "silver", "example/reader-large")
+    ]
+
+
+def test_no_picture_is_stored_or_exported(finished):
+    space, run_id = finished
+    run(space, "publish", "posters", "--run", run_id, "--label", "x", "--to", space / "out")
+    for image in (SAMPLES / "images").iterdir():
+        data = image.read_bytes()
+        for path in [*(space / "store").rglob("*"), *(space / "out").rglob("*")]:
+            if path.is_file():
+                assert data[100:200] not in path.read_bytes(), path
+                assert base64.b64encode(data)[200:300] not in path.read_bytes(), path
+    assert (space / "cache/.gitignore").read_text() == "*\n"
+
+
+def test_the_workspaces_gold_counts_for_our_runs(space):
+    shutil.copytree(SAMPLES, space / "posters")
+    gold = ("--gold", "--annotators", "Ann,Ben", "--adjudicated-by", "Cat")
+    run(space, "import", "posters", *gold)
+    listed = ("--urls", "posters/docs/test_poster_urls.txt", "--images", "posters/images")
+    ended = run(space, "run", "posters", *listed, "-m", "example/vision-large", *REPLAY)
+    found = "SELECT label, posters, missing_predictions FROM poster_report WHERE run_id = "
+    assert rows(space, f"{found} '{run_id_of(ended)}'") == [("gold", 5, 0)]
+    # What the workspace's manifest excludes stays excluded, though this run was not told of it.
+    assert rows(space, "SELECT DISTINCT task_id, reason FROM poster_exclusions "
+                "WHERE is_excluded") == [("3b39e07751fc", "carousel")]  # fmt: skip
+
+
+def listed(space, *urls, **files):
+    (space / "urls.txt").write_text("\n".join(["# posters", "", *urls, *urls[:1]]))
+    for name, lines in files.items():
+        (space / f"{name}.txt").write_text("\n".join(lines))
+    return ("--urls", "urls.txt", *(x for name in files for x in (f"--{name}", f"{name}.txt")))
+
+
+def test_posters_are_downloaded_once_and_sent_with_the_schema(space):
+    def answer(request):
+        return [picture() if request["body"] is None else http(200, chat(json.dumps(RECORD)))]
+
+    with serving(answer) as server:
+        files = listed(space, f"{server.base}/a.gif", f"{server.base}/b.gif")
+        where = ("-m", "m", "--provider", "ollama_openai", "--base-url", server.base)
+        for _ in range(2):
+            run(space, "run", "posters", *files, *where, "-o", "temperature", "0.7")
+        asked = [request for request in server.requests if request["body"]]
+        fetched = [request["path"] for request in server.requests if not request["body"]]
+    assert sorted(fetched) == ["/a.gif", "/b.gif"]
+    assert len(asked) == 4
+    body = asked[0]["body"]
+    assert (body["temperature"], body["seed"]) == (0.7, 23)
+    assert body["response_format"]["json_schema"]["schema"] == POSTER_SCHEMA
+    text, image = body["messages"][0]["content"]
+    assert text["text"] == (ROOT / "tasks/posters/predict.txt").read_text().strip()
+    assert image["image_url"]["url"].endswith(base64.b64encode(GIF).decode())
+    ((first, settings, deviation),) = rows(
+        space, "SELECT min(run_id), any_value(temperature), any_value(deviation) "
+        "FROM poster_settings"
+    )  # fmt: skip
+    assert (settings, deviation) == (0.7, "temperature 0.7 instead of 0.1")
+    run(space, "export", "posters", "--run", first, "--to", "report")
+    assert "temperature 0.7 instead of 0.1" in Path("report/summary.md").read_text()
+    hashes = rows(space, "SELECT DISTINCT dataset_hashes->>'manifest_sha256' FROM runs")
+    assert len(hashes) == 1
+
+
+def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
+    def answer(request):
+        return [picture(b"", "text/html", status=404) if "gone" in request["path"] else picture()]
+
+    with serving(answer) as server:
+        urls = [f"{server.base}/{name}.gif" for name in ("a", "b", "c", "gone", "d")]
+        ids = [poster_id(url) for url in urls]
+        files = listed(space, *urls, include=ids[:4], exclude=[f"{urls[2]} no_date", ids[1]])
+        (space / "answers.jsonl").write_text(json.dumps({"task": ids[0], "text": "{}"}))
+        replay = ("-m", "m", *REPLAY, "--answers", "answers.jsonl", "--dataset", "d")
+        ended = run(space, "run", "posters", *files, *replay)
+    assert f"{ids[3]}: no picture, HTTP 404" in ended.err
+    assert sorted(r["path"] for r in server.requests) == ["/a.gif", "/gone.gif"]
+    assert rows(space, "SELECT task_id FROM results") == [(ids[0],)]
+    assert rows(space, "SELECT task_id, reason FROM poster_exclusions ORDER BY seq") == [
+        (ids[0], "no ground truth"),
+        (ids[1], "excluded"),
+        (ids[2], "no_date"),
+        (ids[3], "no image"),
+    ]
+    (space / "exclude.txt").write_text("nobody no_date")
+    ended = run(space, "run", "posters", *files, *replay, code=2)
+    assert "'nobody' is not on the list of posters" in ended.err
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "pictures/a.png", "/etc/passwd", "ftp://x/a.png", "http://"]
+)
+def test_what_is_no_address_is_refused(space, url):
+    ended = run(space, "run", "posters", *listed(space, url), "-m", "m", *REPLAY, code=2)
+    assert f"{url!r} is no http address" in ended.err
+    assert not (space / "cache").exists()
+
+
+BAD = {
+    "a page": (picture(GIF, "text/html"), "no picture but text/html"),
+    "no picture": (picture(b"<html>", "image/png"), "no picture of a kind"),
+    "an error": (picture(status=500), "HTTP 500"),
+    "a file": (
+        picture(b"", "x", "Location: file:///etc/passwd", status=302),
+        "UnsupportedProtocol",
+    ),
+    "cut": (picture().replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
+    "too big": (picture(GIF * 1000), "larger"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_pictures_that_cannot_be_had(space, monkeypatch, name):
+    monkeypatch.setattr(pictures, "_MOST_BYTES", 10_000)
+    reply, problem = BAD[name]
+    with serving(reply) as server, pytest.raises(NoPictureError, match=problem) as raised:
+        PictureCache().download(f"{server.base}/a?token=planted-1")
+    assert "planted" not in str(raised.value)
+    assert not list(space.rglob("*.part"))
+    assert not list(space.rglob("*.gif"))
+
+
+@pytest.mark.usefixtures("space")
+def test_a_slow_drip_is_given_up(monkeypatch):
+    monkeypatch.setattr(pictures, "_SECONDS", 0.3)
+    head, _, body = picture(GIF * 9).partition("\r\n\r\n")
+    drip = [part for letter in body for part in (letter, 0.02)]
+    with serving(f"{head}\r\n\r\n", *drip) as server, pytest.raises(NoPictureError, match="timed"):
+        PictureCache().download(server.base)
+
+
+def test_an_answer_without_a_record_is_asked_again(space):
+    texts = iter(["I see nothing", "null", "```json\n[1]\n```", *[json.dumps(RECORD)] * 2])
+    with serving(lambda _request: [http(200, chat(next(texts)))]) as server:
+        where = ("-m", "m", "--provider", "ollama_openai", "--base-url", server.base)
+        ended = run(space, "run", "posters", *LISTED, *where, "--limit", 3)
+        found = "SELECT success, failure_type, parsed_output FROM results ORDER BY seq"
+        lost = (False, "invalid_json", None)
+        assert rows(space, found) == [lost, lost, (True, None, "[1]")]
+        run(space, "run", "--resume", run_id_of(ended), "--retry-failed")
+    good = (True, None, json.dumps(RECORD, separators=(",", ":")))
+    assert rows(space, found) == [good, good, (True, None, "[1]")]
+
+
+def test_a_judge_goes_on_where_it_was(finished, tmp_path):
+    space, run_id = finished
+    shutil.copytree(space / "store", tmp_path / "store")
+    verdict = http(200, chat('{"overall_score": 50, "errors": ["late"]}'))
+    answers = iter([verdict, http(400, "{}"), *[verdict] * 8])
+    with serving(lambda _request: [next(answers)]) as server:
+        where = ("-m", "j", "--provider", "ollama_openai", "--base-url", server.base)
+        ended = run(tmp_path, "run", "posters-judge", "--of", run_id, *where)
+        run(tmp_path, "run", "--resume", run_id_of(ended), "--retry-failed")
+    assert len(server.requests) == 10
+    judged = "FROM lake.judgements WHERE judge = 'j' AND overall_score = 50 AND run_id = "
+    count = "SELECT count(*), count(DISTINCT (model, task_id))"
+    assert rows(tmp_path, f"{count} {judged} '{run_id}'") == [(9, 9)]
+    prompt = server.requests[0]["body"]["messages"][-1]["content"]
+    assert prompt.startswith((ROOT / "tasks/posters/judge.txt").read_text().strip())
+    assert prompt.index("Ground truth JSON:") < prompt.index("Prediction JSON:")
+    ended = run(tmp_path, "run", "posters-judge", "--of", "nothing", "-m", "j", *REPLAY, code=2)
+    assert "no prediction with ground truth" in ended.err
+
+
+def test_forgetting_a_run_forgets_its_judgements(finished, tmp_path):
+    space, run_id = finished
+    shutil.copytree(space / "store", tmp_path / "store")
+    run(tmp_path, "forget", run_id, "--yes")
+    assert rows(tmp_path, "FROM lake.judgements") == []
+    assert rows(tmp_path, "SELECT suite FROM runs ORDER BY 1") == [
+        ("posters-judge",), ("posters-truth",)
+    ]  # fmt: skip
+
+
+def test_two_settings_of_a_model_are_two_runs(space):
+    twice = ("-m", "m", "-m", "m", *REPLAY)
+    ended = run(space, "run", "posters", *LISTED, *twice, code=2)
+    assert "m stands twice" in ended.err
+
+
+def test_poster_options_are_for_posters(space):
+    ended = run(space, "run", "openclaw", "-m", "m", *REPLAY, "--of", "x", code=2)
+    assert "--of goes with the suite posters" in ended.err
+
+
+def test_a_key_in_a_posters_address_is_kept_nowhere(space):
+    def answer(request):
+        return [picture(b"planted-9", status=403) if "b.gif" in request["path"] else picture()]
+
+    with serving(answer) as server:
+        base = server.base.replace("http://", "http://me:planted-pass@")
+        files = listed(space, f"{base}/a.gif?token=planted-key", f"{base}/b.gif?token=planted-key")
+        ended = run(space, "run", "posters", *files, "-m", "m", *REPLAY)
+    assert "planted" not in ended.err + ended.out
+    new_store(space / "store").sync(rebuild=True)
+    for folder in ("store", "cache"):
+        for path in (space / folder).rglob("*"):
+            assert not path.is_file() or b"planted" not in path.read_bytes(), path
+    found = run(space, "sql", "SELECT image_url, extra FROM lake.tasks", "--format", "csv").out
+    assert "planted" not in found

@@ -1,0 +1,143 @@
+"""What our runs export holds to the specification in every rule, and comes back the same.
+
+All that any view shows is compared, less what is named here: columns that the specification's
+files have no place for. `tests/test_poster_suite.py` does the same for posters.
+"""
+
+import json
+import re
+
+import pytest
+from support import ROOT, command, new_store
+from test_export_palindrome import check_rules
+
+MODELS = ("-m", "example/aurora-2", "-m", "example/kaamos-mini", "--provider", "replay")
+# Where a row came from, and how our runner counts places.
+OURS = {"batch", "file_sha256", "result_id", "seq", "origin", "versions", "git_commit"}
+OURS |= {"record_keys", "dataset_hashes", "snapshot_id"}
+NOT_IN_LOGS = OURS | {
+    # A run is known by its date and model there, and a path is written anew by its rule.
+    "run_id", "model_path", "recorded_model", "model_version", "proven_index",
+    "run_started_at", "started_at", "ended_at", "e2e_ms", "input_tokens", "output_tokens",
+    "raw_output", "task_hash",
+}  # fmt: skip
+NOT_IN_RESULTS = OURS | {"prompt", "task_hash", "duration_seconds"}
+# An export is a run for each model there; files and recorded summaries come with an import.
+BY_FILE = {"files", "runs", "summary_audit"}
+
+
+@pytest.fixture
+def space(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(store, *arguments):
+    ended = command(store, *arguments)
+    assert ended.code == 0, ended.err
+
+
+def views(store):
+    """Give each view's rows as dicts."""
+    with new_store(store).reading() as connection:
+        names = connection.execute(
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
+        ).fetchall()
+        return {name: _rows(connection, name) for (name,) in names}
+
+
+def _rows(connection, view):
+    cursor = connection.execute(f"FROM {view}")
+    columns = [column[0] for column in cursor.description]
+    return [dict(zip(columns, map(_value, row), strict=True)) for row in cursor.fetchall()]
+
+
+def _value(value):
+    """Give JSON as what it says, whatever the order of its keys."""
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def same(ours, theirs, without, left_out):
+    assert len(ours) > 30
+    for view in ours.keys() - left_out:
+        kept = [
+            sorted(repr({k: v for k, v in row.items() if k not in without}) for row in rows)
+            for rows in (ours[view], theirs[view])
+        ]
+        assert kept[0] == kept[1], view
+
+
+def test_palindrome(space):
+    run("store", "run", "palindrome", *MODELS)
+    run("store", "export", "palindrome", "--to", "out")
+    assert len(check_rules(space / "out")) == 2
+    run("other", "import", "--strict", "out", ROOT / "tasks/palindrome.yaml")
+    same(views("store"), views("other"), NOT_IN_LOGS, BY_FILE)
+
+
+def test_openclaw(space):
+    run("store", "run", "openclaw", *MODELS)
+    run("store", "export", "openclaw", "--to", "out")
+    (folder,) = (space / "out/runs").iterdir()
+    check_run_folder(folder)
+    run("other", "import", "--strict", "out/runs", "--prompts", ROOT / "tasks/openclaw.json")
+    ours, theirs = views("store"), views("other")
+    same(ours, theirs, NOT_IN_RESULTS, BY_FILE)
+    for column in ("run_id", "config", "inventory", "models", "n_results", "started_at"):
+        assert ours["runs"][0][column] == theirs["runs"][0][column], column
+    # The summary that was written is the one that is computed.
+    assert all(row["agrees"] for row in theirs["summary_audit"])
+
+
+TEXT, WHOLE, TRUTH, NONE = str, int, bool, type(None)
+RESULT = {
+    "record_type": [TEXT], "run_id": [TEXT], "provider": [TEXT], "model": [TEXT],
+    "thinking_level": [TEXT, NONE], "prompt_id": [TEXT], "prompt_name": [TEXT],
+    "availability_status": [TEXT], "started_at_ms": [WHOLE], "ended_at_ms": [WHOLE],
+    "e2e_ms": [WHOLE], "ttft_ms": [WHOLE, NONE], "success": [TRUTH], "failure_type": [TEXT, NONE],
+    "objective_pass": [TRUTH, NONE], "violation": [TEXT, NONE], "input_tokens": [WHOLE, NONE],
+    "output_tokens": [WHOLE, NONE], "raw_output": [TEXT], "parsed_output": [dict, NONE],
+    "tool_calls": [list], "tool_call_count": [WHOLE], "tool_use_success": [TRUTH],
+}  # fmt: skip
+SUMMARY = {
+    "provider", "model", "thinking_level", "n_total", "n_ok", "n_success",
+    "n_skipped_unavailable", "n_rate_limited", "n_error", "success_rate_ok",
+    "objective_pass_rate", "wall_clock_ms", "latency_ms", "resources_before", "resources_after",
+}  # fmt: skip
+STATUSES = {"ok", "skipped_unavailable", "auth_error", "rate_limited", "error"}
+
+
+def check_run_folder(folder):
+    """Every rule of openclaw.md, as it stands there."""
+    names = {path.name for path in folder.iterdir()}
+    assert re.fullmatch(r"\d{8}_\d{6}", folder.name)
+    assert {"config.json", "inventory.json", "results.jsonl", "summary.json", "summary.md"} < names
+    assert len([n for n in names if re.fullmatch(r"resources_.*_(before|after)\.txt", n)]) == 4
+    for line in (folder / "results.jsonl").read_text("utf-8").splitlines():
+        check_result(json.loads(line), folder.name)
+    for row in json.loads((folder / "summary.json").read_text("utf-8"))["models"]:
+        assert row.keys() >= SUMMARY
+        counted = ("n_ok", "n_skipped_unavailable", "n_rate_limited", "n_error")
+        assert row["n_total"] >= sum(row[name] for name in counted)
+        assert row["n_success"] <= row["n_ok"]
+        for rate in ("success_rate_ok", "objective_pass_rate"):
+            assert row[rate] is None or 0 <= row[rate] <= 1
+        assert {"p50", "p95", "p99", "mean"} <= row["latency_ms"].keys()
+
+
+def check_result(record, run_id):
+    assert list(record) == list(RESULT)
+    for name, kinds in RESULT.items():
+        assert type(record[name]) in kinds, name
+    assert (record["record_type"], record["run_id"]) == ("result", run_id)
+    assert record["availability_status"] in STATUSES
+    assert record["ended_at_ms"] >= record["started_at_ms"]
+    assert record["tool_call_count"] == len(record["tool_calls"])
+    assert record["success"] == (record["failure_type"] is None)
+    assert (record["violation"] is not None) <= (record["objective_pass"] is False)
+    assert len(record["raw_output"].encode()) <= 64 * 1024

@@ -1,0 +1,100 @@
+"""What evalstore itself expects of every store.
+
+- What the schema of the lake promises: required columns are there, JSON is JSON, rows are unique.
+- The files of `sql/expectations/`, in the form of users' own.
+- The views of `sql/checks/`, which give offending rows, and so have to be empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.checking.expectations import Batch, Expectation, read_batches
+from warehouse.places import EXPECTATIONS
+from warehouse.schemas import TABLES
+from warehouse.sqlfiles import shipped_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from warehouse.schemas import Table
+    from warehouse.sqlfiles import SqlFile
+
+_RUN_KEY = ("suite", "run_id", "content_id")
+
+
+def shipped_batches() -> list[Batch]:
+    """Give all that every store is checked for."""
+    return [
+        *(batch for table in TABLES for batch in _of_table(table)),
+        *(
+            batch
+            for path in sorted(EXPECTATIONS.glob("*.yaml"))
+            for batch in read_batches(path.read_bytes(), f"sql/expectations/{path.name}")
+        ),
+        *(_of_view(file) for file in shipped_sql() if file.folder == "checks"),
+    ]
+
+
+def _of_table(table: Table) -> Iterator[Batch]:
+    name = f"lake.{table.name}"
+    key = _RUN_KEY if table.of_run else ("content_id",)
+    required = [column.name for column in table.columns if not column.nullable]
+    yield Batch(
+        name=name,
+        query=f"FROM {name}",
+        key=key,
+        about=f"Table of the lake: {table.grain}.",
+        is_table=True,
+        expectations=(
+            _unique(key),
+            *(
+                Expectation("expect_column_values_to_not_be_null", {"column": column})
+                for column in (*required, "batch")
+            ),
+        ),
+    )
+    documents = [column.name for column in table.columns if column.type == "JSON"]
+    if documents:
+        valid = ", ".join(f"coalesce(json_valid({c}), true) AS {c}" for c in documents)
+        yield Batch(
+            name=f"JSON of {name}",
+            query=f"SELECT {', '.join(key)}, {valid} FROM {name}",
+            key=key,
+            about="Columns that hold JSON: true where it is valid, or NULL.",
+            expectations=tuple(
+                Expectation(
+                    "expect_column_values_to_be_in_set",
+                    {"column": column, "value_set": [True]},
+                    description=f"{column}: valid JSON",
+                )
+                for column in documents
+            ),
+        )
+
+
+def _unique(key: Sequence[str]) -> Expectation:
+    text = "no row is there twice"
+    if len(key) == 1:
+        return Expectation(
+            "expect_column_values_to_be_unique", {"column": key[0]}, description=text
+        )
+    return Expectation(
+        "expect_compound_columns_to_be_unique", {"column_list": list(key)}, description=text
+    )
+
+
+def _of_view(file: SqlFile) -> Batch:
+    return Batch(
+        name=file.qualified,
+        query=f"FROM {file.qualified}",
+        about=file.purpose,
+        expectations=(
+            Expectation(
+                "expect_table_row_count_to_equal",
+                {"value": 0},
+                severity=file.severity,
+                description="no such rows",
+            ),
+        ),
+    )
