@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -32,13 +33,21 @@ def impatient(monkeypatch):
     monkeypatch.setitem(Store.__init__.__kwdefaults__, "wait_seconds", 0)
 
 
-@pytest.fixture
-def two(store, tmp_path):
-    """A synced store of two batches."""
+@pytest.fixture(scope="module")
+def _two(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    store = new_store(folder / "store")
     for n in (1, 2):
-        bring_in(store, write_log(tmp_path / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
+        bring_in(store, write_log(folder / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
         store.sync()
     return store
+
+
+@pytest.fixture
+def two(_two, tmp_path):
+    """A synced store of two batches."""
+    shutil.copytree(_two.path, tmp_path / "store")
+    return new_store(tmp_path / "store")
 
 
 def batches_of(store):

