@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 _SECONDS = 60
+_DAMAGED = 2 / 3
 _MOST_MEMORY_KB = 1_500_000
 _FORMATS = ("table", "csv", "json", "jsonl", "markdown")
 _EXIT_CODES = {0, 1, 2}
 
 
-class Bug(Exception):
+class BugError(Exception):
     """Something that must not happen."""
 
 
@@ -70,14 +71,14 @@ class Round:
         """Give a command in this process; give its rows.
 
         Raises:
-            Bug: it ended in another way than a command may.
+            BugError: it ended in another way than a command may.
         """
         texts = [str(argument) for argument in arguments]
         done = CliRunner().invoke(evalstore._cli, ["--store", str(self.store), *texts])  # noqa: SLF001
         is_exit = done.exception is None or isinstance(done.exception, SystemExit)
         if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
             trace = "".join(traceback.format_exception(done.exception))
-            raise Bug(f"{texts}: exit {done.exit_code}\n{done.output[-2000:]}\n{trace}")
+            raise BugError(f"{texts}: exit {done.exit_code}\n{done.output[-2000:]}\n{trace}")
         check_shown(done.stderr.replace("\t", " ").replace("\r", "\n"), "message")
         return done.stdout
 
@@ -85,7 +86,7 @@ class Round:
         """Write an input, damaged two times in three."""
         path = self.inputs / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        is_damaged = self.choice.random() < 0.67
+        is_damaged = self.choice.random() < _DAMAGED
         path.write_bytes(damaged(data, self.choice) if is_damaged else data)
         self.n_inputs += is_damaged
 
@@ -93,7 +94,7 @@ class Round:
         """Read every view in some format, and check what is shown.
 
         Raises:
-            Bug: a view fails, or shows what it must not.
+            BugError: a view fails, or shows what it must not.
         """
         store = Store(self.store, on_warning=lambda _: None)
         with store.reading() as connection:
@@ -112,15 +113,15 @@ def check_shown(text: str, form: str) -> None:
     """Check that what is shown can do no harm.
 
     Raises:
-        Bug: a control character in a table or message, or a tag in Markdown.
+        BugError: a control character in a table or message, or a tag in Markdown.
     """
     if form in {"table", "markdown", "message"}:
         # Spaces of any width may stay.
         shown = {char for char in text if char != "\n" and unicodedata.category(char) != "Zs"}
         if not "".join(shown).isprintable():
-            raise Bug(f"{form} shows {[char for char in shown if not char.isprintable()]}")
+            raise BugError(f"{form} shows {[char for char in shown if not char.isprintable()]}")
     if form == "markdown" and ("<script" in text or "<svg" in text):
-        raise Bug("markdown holds a tag of the data's own")
+        raise BugError("markdown holds a tag of the data's own")
 
 
 def palindrome(around: Round) -> None:
@@ -167,7 +168,7 @@ def posters(around: Round) -> None:
     around.command("export", "posters", "--run", run, "--to", around.out)
     for path in around.out.glob("*.svg"):
         if "<script" in path.read_text("utf-8"):
-            raise Bug(f"{path}: script in a picture")
+            raise BugError(f"{path}: script in a picture")
 
 
 _PUBLISHED: list[tuple[Path, bytes]] = []
@@ -357,31 +358,31 @@ def try_round(kind: Callable[[Round], None], seed: int) -> int:
     """Do a round; give the number of its inputs.
 
     Raises:
-        Bug: what must not happen did.
+        BugError: what must not happen did.
     """
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, _time_limit():
         around = Round(Path(folder), Random(f"{kind.__name__} {seed}"))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             kind(around)
-        except Bug:
+        except BugError:
             raise
         except Exception as error:
-            raise Bug(f"{type(error).__name__}: {error}\n{traceback.format_exc()}") from error
+            raise BugError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}") from error
         _check_outside(around.folder)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if memory > max(before, _MOST_MEMORY_KB):
-            raise Bug(f"{memory:,} KB of memory")
+            raise BugError(f"{memory:,} KB of memory")
         return around.n_inputs
 
 
 def _check_outside(folder: Path) -> None:
     known = {"in", "out", "store", "canary", "published-sample"}
     if (folder / "canary").read_text() != "must not change":
-        raise Bug("a file outside was changed")
+        raise BugError("a file outside was changed")
     strange = {path.name for path in folder.iterdir()} - known
     if strange:
-        raise Bug(f"written outside: {strange}")
+        raise BugError(f"written outside: {strange}")
 
 
 @contextmanager
@@ -397,7 +398,7 @@ def _inside(folder: Path) -> Iterator[None]:
 @contextmanager
 def _time_limit() -> Iterator[None]:
     def on_alarm(_signal: int, _frame: object) -> None:
-        raise Bug(f"a round takes more than {_SECONDS} s")
+        raise BugError(f"a round takes more than {_SECONDS} s")
 
     signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, _SECONDS)
@@ -422,7 +423,7 @@ def main() -> None:
             for kind in kinds:
                 try:
                     n = try_round(kind, seed)
-                except Bug as bug:
+                except BugError as bug:
                     n = 1
                     bugs += 1
                     print(f"BUG --kind {kind.__name__} --seed {seed}: {bug}", flush=True)

@@ -52,7 +52,8 @@ def killed_at_each_deed(work: Work) -> Iterator[int]:
     """
     for deed in count(1):
         ended = forked(work, at_deed=deed)
-        assert not ended.error, ended.error
+        if ended.error:
+            raise AssertionError(ended.error)
         if not ended.is_killed:
             return
         yield deed
@@ -85,19 +86,28 @@ def forked(
         child = os.fork()
     if child == 0:
         os.close(reading)
-        _in_child(work, writing, at_deed, at_bytes, full_at_bytes, after_seconds)
+        _in_child(
+            work,
+            writing,
+            at_deed=at_deed,
+            at_bytes=at_bytes,
+            full_at_bytes=full_at_bytes,
+            after_seconds=after_seconds,
+        )
     os.close(writing)
     with os.fdopen(reading) as pipe:
         error = pipe.read()
     _, status = os.waitpid(child, 0)
     ending = os.waitstatus_to_exitcode(status)
-    assert ending != -signal.SIGALRM or after_seconds is not None, "the work hangs"
+    if ending == -signal.SIGALRM and after_seconds is None:
+        raise AssertionError("the work hangs")
     return Ended(is_killed=ending < 0, error=error)
 
 
 def _in_child(
     work: Work,
     errors: int,
+    *,
     at_deed: int | None,
     at_bytes: int | None,
     full_at_bytes: int | None,

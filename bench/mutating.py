@@ -1,4 +1,4 @@
-"""Damages files as carelessness, bad luck or ill will would: seeded, so that all can be repeated."""
+"""Damages files as carelessness, bad luck or ill will would; seeded, so it can be repeated."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _structure(data: bytes, choice: Random) -> bytes:
     for part, is_line in ((data, False), (lines[at], True)):
         try:
             document = _replaced(json.loads(part), choice)
-            changed = json.dumps(document, ensure_ascii=choice.random() < 0.5)
+            changed = json.dumps(document, ensure_ascii=_maybe(choice, 0.5))
         except (ValueError, RecursionError):
             continue
         encoded = changed.encode("utf-8", "surrogatepass")
@@ -142,14 +142,14 @@ def _structure(data: bytes, choice: Random) -> bytes:
 
 
 def _replaced(node: Any, choice: Random) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(node, dict) and node and choice.random() < 0.9:
+    if isinstance(node, dict) and node and _maybe(choice, 0.9):
         key = choice.choice(list(node))
-        if choice.random() < 0.1:
+        if _maybe(choice, 0.1):
             return {choice.choice(NASTY_TEXTS): value for value in node.values()}
-        if choice.random() < 0.1:
+        if _maybe(choice, 0.1):
             return {k: v for k, v in node.items() if k != key}
         return {**node, key: _replaced(node[key], choice)}
-    if isinstance(node, list) and node and choice.random() < 0.8:
+    if isinstance(node, list) and node and _maybe(choice, 0.8):
         at = choice.randrange(len(node))
         return [*node[:at], _replaced(node[at], choice), *node[at + choice.choice((0, 1, 1)) :]]
     return choice.choice(_NASTY_VALUES)
@@ -161,7 +161,7 @@ def _value_of_a_line(data: bytes, choice: Random) -> bytes:
     at = choice.randrange(len(lines))
     key, colon, _ = lines[at].partition(b":")
     value = choice.choice(_NASTY_VALUES)
-    text = value if isinstance(value, str) and choice.random() < 0.5 else json.dumps(value)
+    text = value if isinstance(value, str) and _maybe(choice, 0.5) else json.dumps(value)
     lines[at] = key + (colon or b"") + b" " + text.encode("utf-8", "surrogatepass")
     return b"\n".join(lines)
 
@@ -197,6 +197,10 @@ def _lines_moved(data: bytes, choice: Random) -> bytes:
     a, b = choice.randrange(len(lines)), choice.randrange(len(lines))
     lines[a], lines[b] = lines[b], lines[a]
     return b"\n".join(lines)
+
+
+def _maybe(choice: Random, probability: float) -> bool:
+    return choice.random() < probability
 
 
 def _range(data: bytes, choice: Random) -> tuple[int, int]:
