@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import click
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from warehouse.store import Store
 
@@ -37,6 +38,7 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
     ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
     ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),
+    ("compact", "warehouse.commands.compact:compact", "Merge the lake's small batches."),
     ("forget", "warehouse.commands.forget:forget", "Remove a run for good."),
 )
 _PACKAGES = ("warehouse", "ingest", "exports", "runners")
@@ -68,6 +70,21 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     return Store(Path(path))
 
 
+@contextmanager
+def _visible_messages() -> Iterator[None]:
+    """Let click repeat no argument in a way that a terminal would act on."""
+    try:
+        yield
+    except click.ClickException as error:
+        from warehouse.cells import visible_lines
+
+        said = error.format_message()
+        shown = visible_lines(said)
+        if shown == said:
+            raise
+        raise click.UsageError(shown, getattr(error, "ctx", None)) from error
+
+
 class _Commands(click.Group):
     """The commands, loaded when they are called."""
 
@@ -87,11 +104,16 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, _, text in _COMMANDS])
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
+        with _visible_messages():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
         from warehouse.errors import EvalstoreError
 
         try:
-            return super().invoke(ctx)
+            with _visible_messages():
+                return super().invoke(ctx)
         except EvalstoreError as error:
             from warehouse.cells import visible_lines
 

@@ -30,6 +30,7 @@ BENCHMARKS: tuple[str, ...] = (
     "posters",
     "validators",
     "checking",
+    "compaction",
     "runner_throughput",
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import note, open_store
+from warehouse.commandline import note, open_store, say
 from warehouse.errors import CheckFailed
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def palindrome(
             f"({fields}); `--with-extras` writes them"
         )
     for file in exported.paths:
-        click.echo(file)
+        say(file)
     for (run_id, reason), count in exported.obstacles.items():
         note(f"{run_id}: {count} results not exported, {reason}")
     if exported.obstacles:
@@ -118,7 +118,7 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
     for text in exported.notes:
         note(text)
     for file in exported.paths:
-        click.echo(file)
+        say(file)
 
 
 @export.command()
@@ -139,7 +139,7 @@ def posters(path: Path, run: str, folder: Path, *, with_png: bool, with_page: bo
 
     report = gather(open_store(path), run)
     for file in write_report(report, folder, with_png=with_png, with_page=with_page):
-        click.echo(file)
+        say(file)
 
 
 @export.command()
@@ -154,7 +154,7 @@ def ledger(path: Path, folder: Path) -> None:
     from exports.poster_ledger import write_ledgers
 
     for file in write_ledgers(open_store(path), folder):
-        click.echo(file)
+        say(file)
 
 
 @publish.command(name="posters")
@@ -181,4 +181,4 @@ def publish_posters(path: Path, run: str, label: str, root: Path, note: str | No
     from exports import poster_publish
     from exports.poster_report import gather
 
-    click.echo(poster_publish.publish(gather(open_store(path), run), root, label, note=note))
+    say(poster_publish.publish(gather(open_store(path), run), root, label, note=note))

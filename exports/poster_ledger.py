@@ -77,20 +77,21 @@ def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
     for report, name, text in texts:
         reports.setdefault(report, {})[name] = _json(text)
     for report, documents in reports.items():
-        for model in documents.get("summary.json") or []:
-            yield report, _line(report, documents, model)
+        summary = documents.get("summary.json")
+        for model in summary if isinstance(summary, list) else ():
+            yield report, _line(report, documents, _mapping(model))
     for report, text in lines:
         if report not in reports:
-            line = json.loads(text)
+            line = _mapping(_json(text))
             yield report, {name: line.get(name) for name in _COLUMNS}
 
 
 def _line(report: str, documents: dict[str, Any], model: Row) -> Row:
-    metadata = documents.get("run_metadata.json") or {}
-    meta = documents.get("meta.json") or {}
+    metadata = _mapping(documents.get("run_metadata.json"))
+    meta = _mapping(documents.get("meta.json"))
     line = {name: model.get(name) for name in _COLUMNS}
     for name in ("app_quality_ci95", "app_core_ci95"):
-        low, high = model.get(name) or (None, None)
+        low, high = _interval(model.get(name))
         line |= {f"{name}_low": low, f"{name}_high": high}
     return line | {
         "run_id": report,
@@ -100,15 +101,15 @@ def _line(report: str, documents: dict[str, Any], model: Row) -> Row:
         "temperature": metadata.get("temperature"),
         "urls_sha256": metadata.get("urls_sha256"),
         "manifest_sha256": metadata.get("manifest_sha256"),
-        "bootstrap_seed": (meta.get("bootstrap") or {}).get("seed"),
+        "bootstrap_seed": _mapping(meta.get("bootstrap")).get("seed"),
         "prompt_hashes": meta.get("prompt_hashes"),
     }
 
 
 def _markdown(rows: list[Row]) -> str:
     def quality(row: Row) -> float:
-        value = row["app_quality_score"]
-        return float(value) if value not in {None, ""} else float("-inf")
+        value = _figure(row["app_quality_score"])
+        return float("-inf") if value is None else value
 
     lines = [" | ".join(_SHOWN), " | ".join("---" for _ in _SHOWN)]
     lines += [
@@ -121,12 +122,33 @@ def _markdown(rows: list[Row]) -> str:
 def _shown(row: Row, name: str) -> str:
     if name != "app_quality_ci95":
         return "" if row[name] is None else cell(row[name])
-    low, high = row["app_quality_ci95_low"], row["app_quality_ci95_high"]
-    return "" if low in {None, ""} else f"{float(low):.2f}-{float(high):.2f}"
+    low, high = (_figure(row[f"{name}_{end}"]) for end in ("low", "high"))
+    return "" if low is None or high is None else f"{low:.2f}-{high:.2f}"
 
 
-def _json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+# A published report may be of any program: what it should hold is looked at before it is used.
+
+
+def _json(text: str | None) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _mapping(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, dict) else {}
+
+
+def _interval(value: Any) -> tuple[Any, Any]:  # noqa: ANN401 - any JSON value
+    match value:
+        case [low, high]:
+            return low, high
+    return None, None
+
+
+def _figure(value: Any) -> float | None:  # noqa: ANN401 - any JSON value
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
         return None

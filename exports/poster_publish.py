@@ -109,6 +109,8 @@ def _write_folder(folder: Path, files: dict[str, bytes]) -> Path:
         raise BadInput(f"{folder}: is there already")
     beside = folder.with_name(f".{folder.name}.part")
     try:
+        # What a killed one left must not be published with it.
+        shutil.rmtree(beside, ignore_errors=True)
         for name, data in files.items():
             write_whole(beside / name, data)
         beside.rename(folder)

@@ -88,8 +88,9 @@ def ground_truth(label: str | None) -> str:
 
 def cell(value: object) -> str:
     """Write a cell as the original does: Python's spelling, intervals with an en dash."""
-    if isinstance(value, list):
-        return f"{value[0]}–{value[1]}"
+    match value:
+        case [low, high]:
+            value = f"{low}–{high}"
     return visible(str(value)).replace("|", "\\|")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import format_option, note, open_store, print_rows
+from warehouse.commandline import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     if not counts:
         raise BadInput(f"{folder}: no <annotator>/<poster id>.json was found there")
     for annotator, count in counts.items():
-        click.echo(f"{annotator}: {count} records")
+        say(f"{annotator}: {count} records")
 
 
 @annotate.command("list")
@@ -107,7 +107,7 @@ def adjudicate(
     else:
         documents = {poster: _side_by_side(desk, poster)}
     desk.adjudicate(documents, by, _now())
-    click.echo(f"settled: {', '.join(documents) or 'nothing'}")
+    say(f"settled: {', '.join(documents) or 'nothing'}")
 
 
 @annotate.command()
@@ -123,7 +123,7 @@ def promote(path: Path, dataset: str | None) -> None:
 
     desk = Desk(open_store(path), dataset)
     promoted, problems = desk.promote(_now())
-    click.echo(f"gold: {', '.join(promoted) or 'nothing new'}")
+    say(f"gold: {', '.join(promoted) or 'nothing new'}")
     for problem in problems:
         note(problem)
     if problems:
@@ -144,10 +144,10 @@ def _ask(row: dict[str, str | None], a: Record, b: Record) -> object:
     from ingest.annotating import TAKE_A, TAKE_B
     from warehouse.cells import visible
 
-    click.echo(row["field"])
+    say(row["field"])
     for letter, record, value in (("a", a, row["value_a"]), ("b", b, row["value_b"])):
         shown = "(nothing)" if value is None else visible(value)
-        click.echo(f"  {letter}) {visible(record.annotator)}: {shown}")
+        say(f"  {letter}) {visible(record.annotator)}: {shown}")
     is_event = str(row["field"]).endswith("]")
     question = "  a or b" if is_event else "  a, b, or = and the right text"
     answer: str = click.prompt(question, type=_Answer(may_type=not is_event))

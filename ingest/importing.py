@@ -17,6 +17,7 @@ from ingest.discovery import find_files
 from ingest.ledger import Ledger, Options, Summary
 from ingest.readers import path_reader, read_file
 from ingest.units import Units
+from warehouse.locks import sharing_lake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +50,7 @@ def import_paths(
         EvalstoreError: the batch could not be written.
     """
     found = find_files(paths, lambda path: path_reader(path) is not None)
-    with lake.write("import") as writer:
+    with sharing_lake(lake.store), lake.write("import") as writer:
         ledger = Ledger(lake.current(), writer, options)
         ledger.summary.n_other = found.n_other
         ledger.summary.missing = found.missing

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from warehouse.batch import Generation, current_generations
 from warehouse.connection import open_in_memory
 from warehouse.jsontext import canonical_json
+from warehouse.locks import sharing_lake
 
 if TYPE_CHECKING:
     from runners.plan import Key
@@ -68,6 +69,11 @@ class Done:
 
 def find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
     """Read what the lake has of a run; None where it has none of that name."""
+    with sharing_lake(lake.store):
+        return _find_done(lake, suite, run_id)
+
+
+def _find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
     batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
     if not batches:
         return None
@@ -77,7 +83,7 @@ def find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
     bound = {"suite": suite, "run_id": run_id, "generation": done.generation.generation}
     with open_in_memory() as connection:
         for table, take in (("runs", _take_run), ("results", _take_results)):
-            paths = [str(lake.file(b, table)) for b in batches if table in b.files]
+            paths = lake.files(batches, table)
             if paths:
                 query = _RUNS if table == "runs" else _RESULTS
                 take(done, connection.execute(query, {"paths": paths, **bound}).fetchall())
@@ -86,7 +92,10 @@ def find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
 
 def suites_of(lake: Lake, run_id: str) -> list[str]:
     """Give the suites that have a run of this name."""
-    return sorted({g.suite for b in lake.current() for g in b.generations if g.run_id == run_id})
+    with sharing_lake(lake.store):
+        return sorted(
+            {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
+        )
 
 
 def _take_run(done: Done, rows: list[tuple[str | None, str | None]]) -> None:

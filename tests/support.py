@@ -43,13 +43,14 @@ _PROVENANCE = {
 }
 
 
-def digests(store, schemas=("main", "checks"), without=()):
+def digests(store, schemas=("main", "checks"), without=(), provenance=_PROVENANCE):
     """Give a hash of the rows of each view, whatever their order and wherever they came from.
 
     Args:
         store: a `Store`; it is brought up to date first.
         schemas: whose views.
         without: views to leave out, by their full names.
+        provenance: columns to leave out.
     """
     with store.reading() as connection:
         columns = connection.execute(
@@ -65,7 +66,7 @@ def digests(store, schemas=("main", "checks"), without=()):
         ).fetchall()
         assert columns, "a warehouse without views"
         return {
-            view: _digest(connection, view, [name for name in names if name not in _PROVENANCE])
+            view: _digest(connection, view, [name for name in names if name not in provenance])
             for view, names in columns
             if view not in without
         }

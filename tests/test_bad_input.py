@@ -20,6 +20,8 @@ from support import (
     write_log,
 )
 
+from bench.killing import forked
+
 GOOD = "2026-04-01/models/kokeilu-1.yaml"
 HEAD = b"date: '2026-01-01'\nmodel: models/m-1.yaml\nprompt_template: '{prompt}'\ntasks:\n"
 TASK = b"- {prompt: p, answer: a, is_correct: true, duration_seconds: 1.0}\n"
@@ -370,9 +372,17 @@ def test_a_store_below_a_file(tmp_path):
         assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
 
 
-def full_at(n_bytes):
-    """Let no file of a process grow beyond some bytes, as on a disk that is full."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+def refused_on_full_disk(store, n_bytes, *arguments, message):
+    """Give a command while no file may grow beyond some bytes: it ends with a message."""
+
+    def work():
+        ended = command(store.path, *arguments)
+        assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
+        assert message in ended.err
+
+    ended = forked(work, full_at_bytes=n_bytes)
+    assert not ended.error, ended.error
+    assert not ended.is_killed
 
 
 @pytest.mark.parametrize("n_bytes", [0, 3_000])
@@ -380,12 +390,10 @@ def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
     bring_in(store, write_log(tmp_path / "a.yaml", log(date="2026-01-01")))
     before = store.lake.batch_names()
     many = write_log(tmp_path / "b.yaml", log(range(300)))
-    ended = shell(store.path, "import", many, preexec_fn=full_at(n_bytes))
-    assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
-    assert "nothing was added" in ended.err
+    refused_on_full_disk(store, n_bytes, "import", many, message="nothing was added")
     assert store.lake.batch_names() == before
     assert list(store.lake.staging.iterdir()) == []
-    assert shell(store.path, "import", many).code == 0  # room was made
+    assert command(store.path, "import", many).code == 0  # room was made
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(302,)]
 
 
@@ -393,12 +401,10 @@ def test_a_full_disk_at_the_import(store, tmp_path, n_bytes):
 @pytest.mark.parametrize("has_warehouse", [False, True])
 def test_a_full_disk_at_the_sync(store, tmp_path, n_bytes, has_warehouse):
     bring_in(store, write_log(tmp_path / "a.yaml", log(range(5))))
-    if has_warehouse:
-        store.sync()
+    if not has_warehouse:
+        store.warehouse.unlink()
     bring_in(store, write_log(tmp_path / "b.yaml", log(range(3000), date="2026-01-01")))
-    ended = shell(store.path, "sync", preexec_fn=full_at(n_bytes))
-    assert (ended.code, "Traceback" in ended.err) == (2, False), ended.err
-    assert "lake has everything safe" in ended.err
+    refused_on_full_disk(store, n_bytes, "sync", message="lake has everything safe")
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(3005,)]
     assert not list(store.path.glob("*.new*"))
 

@@ -119,3 +119,21 @@ def test_every_command_and_view_is_in_the_docs():
         heading = file.name if file.schema == "main" else file.qualified
         assert f"### {heading}\n" in dictionary or file.is_function
         assert f"`{file.name}`" in dictionary or not file.is_function
+
+
+RELIABILITY = (DOCS / "reliability.md").read_text("utf-8")
+
+
+def test_each_promise_names_a_test_that_there_is():
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", RELIABILITY)
+    assert len(named) > 40
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / "tests" / file).read_text("utf-8"), (file, test)
+
+
+def test_each_promise_has_a_test_or_a_campaign():
+    rows = [row for row in RELIABILITY.splitlines() if row.startswith("| ") and "---" not in row]
+    for row in rows:
+        is_heading = "| shown by |" in row or row.startswith(("| campaign", "| seeds"))
+        is_shown = "::test_" in row or "python -m bench." in row
+        assert is_heading or is_shown or "campaign" in row, row

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,20 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 import duckdb
 import pytest
 from support import (
-    DAMAGED,
     EXAMPLES,
-    ROOT,
     bring_in,
     command,
     digests,
-    environment,
     log,
     new_store,
     shell,
     write_log,
 )
 
+from warehouse.batch import Generation
 from warehouse.errors import BadInput, StoreBusy, StoreNewer
+from warehouse.journal import Entry, Journal
 from warehouse.store import EvalstoreWarning, Store
 from warehouse.sync import only_writer
 
@@ -33,131 +33,28 @@ def impatient(monkeypatch):
     monkeypatch.setitem(Store.__init__.__kwdefaults__, "wait_seconds", 0)
 
 
-@pytest.fixture
-def two(store, tmp_path):
-    """A synced store of two batches."""
+@pytest.fixture(scope="module")
+def _two(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    store = new_store(folder / "store")
     for n in (1, 2):
-        bring_in(store, write_log(tmp_path / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
+        bring_in(store, write_log(folder / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
         store.sync()
     return store
+
+
+@pytest.fixture
+def two(_two, tmp_path):
+    """A synced store of two batches."""
+    shutil.copytree(_two.path, tmp_path / "store")
+    return new_store(tmp_path / "store")
 
 
 def batches_of(store):
     return [store.lake.path / name for name in sorted(store.lake.batch_names())]
 
 
-# --- killed
-
-
-# Counts what a process does to the file system, and kills it, as -9 does, at the n-th deed.
-KILLED_AT = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-store_path, paths = Path(sys.argv[2]), [Path(path) for path in sys.argv[3:]]
-import pyarrow.parquet as pq
-import warehouse.commands.sync, warehouse.udfs
-from ingest.importing import Options, import_paths
-from warehouse.store import Store
-from warehouse.lake import BatchWriter
-
-DEEDS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "os.truncate"}
-counted, at = 0, None
-
-def deed(event, arguments):
-    global counted
-    if at is None or event not in DEEDS or not str(arguments[0]).startswith(str(store_path)):
-        return
-    counted += 1
-    if counted == at:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(deed)
-for name in ("_flush", "_finish_files"):
-    def watched(self, *arguments, _original=getattr(BatchWriter, name)):
-        _original(self, *arguments)
-        deed("open", [store_path])
-    setattr(BatchWriter, name, watched)
-while True:
-    at = (at or 0) + 1
-    child = os.fork()
-    if child == 0:
-        store = Store(store_path)
-        import_paths(store.lake, paths, Options())
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status):
-        print(at - 1, os.waitstatus_to_exitcode(status))
-        break
-"""
-
-
-def test_killed_at_every_deed_of_an_import(store, tmp_path):
-    logs = tmp_path / "logs"
-    write_log(logs / "a.yaml")
-    whole = new_store(tmp_path / "whole")
-    bring_in(whole, logs)
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED_AT, ROOT, store.path, logs],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=100,
-        check=False,
-    )
-    assert done.stderr == ""
-    n_kills, code = map(int, done.stdout.split())
-    assert code == 0
-    assert n_kills > 15  # it was indeed killed, again and again
-    assert digests(store) == digests(whole)
-    bring_in(store, EXAMPLES)  # what the killed ones left is swept
-    assert list(store.lake.staging.iterdir()) == []
-
-
-SYNC_KILLED_AFTER = """
-import os, random, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import pyarrow, warehouse.commands.sync, warehouse.udfs
-from warehouse.store import Store
-store = Store(Path(sys.argv[2]))
-choice = random.Random(int(sys.argv[3]))
-kills = 0
-for _ in range(6):
-    child = os.fork()
-    if child == 0:
-        # SIGALRM ends a process on the spot where nobody handles it, as SIGKILL does.
-        signal.setitimer(signal.ITIMER_REAL, choice.uniform(0.01, 0.35))
-        store.sync(rebuild=choice.random() < 0.5)
-        os._exit(0)
-    choice.random()
-    _, status = os.waitpid(child, 0)
-    kills += os.WIFSIGNALED(status)
-print(kills)
-"""
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_at_random_moments_of_a_sync(store, tmp_path, seed):
-    bring_in(store, EXAMPLES / "benchmark_logs")
-    if seed:
-        store.sync()
-    bring_in(store, EXAMPLES, DAMAGED)
-    done = subprocess.run(
-        [sys.executable, "-c", SYNC_KILLED_AFTER, ROOT, store.path, str(seed)],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=100,
-        check=False,
-    )
-    assert done.stderr == ""
-    whole = new_store(tmp_path / "whole")
-    bring_in(whole, EXAMPLES, DAMAGED)
-    assert digests(store) == digests(whole)
-    store.sync(rebuild=True)
-    assert digests(store) == digests(whole)
-    assert not list(store.path.glob("*.new*"))
+# --- interrupted; `test_kills.py` has the rest
 
 
 def test_interrupted_by_the_user(store, tmp_path, monkeypatch):
@@ -244,16 +141,46 @@ def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name):
     assert rows == [("Tehtävä 2",), ("Tehtävä 3",), ("Tehtävä 2",)]
 
 
-def test_info_verifies(two):
-    ended = command(two.path, "info", "--verify")
-    assert ended.code == 0
-    assert "2 batches, every SHA-256 as written" in ended.out
+def verified(store, code=0):
+    ended = command(store.path, "info", "--verify", "--format", "json")
+    assert ended.code == code, ended.err
+    return json.loads(ended.out), ended.err
+
+
+def test_info_verifies_and_changes_nothing(two, tmp_path):
+    facts, _ = verified(two)
+    assert (facts["n_batches"], facts["damaged"], facts["is_sound"]) == (2, [], True)
+    assert facts["warehouse"] == "of this version"
+    assert "is sound       yes" in command(two.path, "info", "--verify").out
+    bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+    with Journal(two.path, Generation("mine", "r")) as journal:
+        journal.append([Entry("results", {"content_id": "c", "seq": 1})])
+    files = {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
+    facts, _ = verified(two)
+    assert facts["not_loaded"] == sorted(two.lake.batch_names())[2:]
+    assert facts["journals"] == [{"suite": "mine", "run": "r", "results": 1}]
+    assert files == {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
+    two.warehouse.unlink()
+    assert verified(two)[0]["warehouse"].startswith("not there")
+
+
+def test_info_finds_damage(two):
     path = batches_of(two)[1] / "runs.parquet"
-    path.write_bytes(path.read_bytes()[:-4] + b"PAR2")
-    ended = command(two.path, "info", "--verify")
-    assert ended.code == 1
-    assert f"{path}: SHA-256" in ended.err
-    assert "1 of 2 batches are damaged" in ended.err
+    data = path.read_bytes()
+    path.write_bytes(data[:-4] + b"PAR2")
+    facts, err = verified(two, code=1)
+    assert "1 of 2 batches are damaged" in err
+    (damage,) = facts["damaged"]
+    assert damage.startswith(f"{path}: SHA-256")
+    path.write_bytes(data)
+    warehouse = bytearray(two.warehouse.read_bytes())
+    for at in range(3 * 4096, len(warehouse), 512):
+        warehouse[at] ^= 255
+    two.warehouse.write_bytes(warehouse)
+    facts, err = verified(two, code=1)
+    assert (facts["damaged"], facts["is_sound"]) == ([], False)
+    assert "sync --rebuild" in err
+    assert "the lake is sound" in err
 
 
 def test_a_batch_of_a_newer_version_is_refused(two):

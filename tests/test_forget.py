@@ -62,7 +62,7 @@ def test_a_forget_that_was_killed_is_finished(store, logs, monkeypatch):
     bring_in(store, logs)
     run = run_ids(store)[0]
     (batch,) = store.lake.batch_names()
-    monkeypatch.setattr("warehouse.lake.Lake.remove", lambda _lake, _name: None)
+    monkeypatch.setattr("warehouse.lake.Lake.remove_replaced", lambda _lake: None)
     command(store.path, "forget", run, "--yes")
     assert batch in store.lake.batch_names()
     monkeypatch.undo()

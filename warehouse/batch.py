@@ -75,12 +75,16 @@ class Batch:
         command: what made it: import, run, forget, compact.
         version: version of evalstore.
         schema_version: version of the tables' schemas.
-        files: by table name.
+        files: by table name; of a part, those that it came in with.
         generations: the generations of runs that have rows here.
         sources: the files that were imported.
         replaces: batches whose content this one holds, so that they no longer count.
         forgotten: tombstones.
         restored: hashes of files that were brought back after a `forget`.
+        parts: the batches that were merged into this one, each as it was; their rows lie in this
+            one's files and keep their batch's name. None where it is one batch.
+        merged_into: of such a part, the batch that its rows lie in.
+        rewritten_by: of such a part, the batch in which `forget` last took something out of it.
     """
 
     name: str
@@ -94,6 +98,19 @@ class Batch:
     replaces: tuple[str, ...] = ()
     forgotten: tuple[Forgotten, ...] = ()
     restored: tuple[str, ...] = ()
+    parts: tuple[Batch, ...] = ()
+    merged_into: str | None = None
+    rewritten_by: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder of the lake that its files lie in."""
+        return self.merged_into or self.name
+
+    @property
+    def contents(self) -> tuple[Batch, ...]:
+        """The batches that the folder holds: those that were merged, or the one."""
+        return self.parts or (self,)
 
 
 def current_generations(generations: Iterable[Generation]) -> dict[RunKey, Generation]:
@@ -145,6 +162,7 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
                 Forgotten(f["run"], tuple(f["files"])) for f in document["forgotten"]
             ),
             "restored": tuple(document["restored"]),
+            "parts": tuple(batch_from_json(part) for part in document.get("parts", ())),
         }
     )
 

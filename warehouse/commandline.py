@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,20 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
-note = partial(click.echo, err=True)
+
+def say(text: object) -> None:
+    """Tell a person something on stdout; what is quoted in it does nothing to a terminal."""
+    from warehouse.cells import visible_lines
+
+    click.echo(visible_lines(str(text)))
+
+
+def note(text: str) -> None:
+    """Tell a person something beside the results, on stderr, as harmlessly."""
+    from warehouse.cells import visible_lines
+
+    click.echo(visible_lines(text), err=True)
+
 
 format_option = click.option(
     "--format",
@@ -30,10 +43,9 @@ format_option = click.option(
 
 def open_store(path: Path) -> Store:
     """Open the store of the command line; its warnings go to stderr, each of them once."""
-    from warehouse.cells import visible_lines
     from warehouse.store import Store
 
-    return Store(path, on_warning=cache(lambda text: note(f"warning: {visible_lines(text)}")))
+    return Store(path, on_warning=cache(lambda text: note(f"warning: {text}")))
 
 
 def print_rows(

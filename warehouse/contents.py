@@ -151,11 +151,7 @@ class _Held:
         self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
     ) -> duckdb.DuckDBPyRelation:
         """Query columns of the runs' rows of a table, each combination once."""
-        paths = [
-            str(self._lake.file(batch, table.name))
-            for batch in self._batches
-            if table.name in batch.files
-        ]
+        paths = self._lake.files(self._batches, table.name)
         # Batches may be older than a column, or the table may not be in any of them.
         nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
         source = f"(SELECT {nulls} WHERE len($paths::VARCHAR[]) < 0)"

@@ -7,15 +7,19 @@ rows in its free blocks.
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warehouse.batch import Forgotten
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.schemas import BY_NAME
+from warehouse.locks import having_lake_alone, sharing_lake
+from warehouse.merging import parts_in, rows_of
+from warehouse.schemas import BATCH, BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
@@ -30,9 +34,11 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
     Raises:
         BadInput: there is none, or there are several and no suite is given.
     """
+    with sharing_lake(lake.store):
+        batches = lake.current()
     runs = {
         g.run
-        for batch in lake.current()
+        for batch in batches
         for g in batch.generations
         if g.run_id == run_id and suite in (None, g.suite)
     }
@@ -52,18 +58,21 @@ def forget(lake: Lake, run: RunKey) -> int:
 
     Raises:
         EvalstoreError: a batch could not be written.
+        StoreBusy: the lake is being read.
     """
-    batches = lake.current()
-    concerned = [batch for batch in batches if any(g.run == run for g in batch.generations)]
-    files = {s.sha256 for b in concerned for s in b.sources if _tells_of(s, run)}
-    concerned += [
-        batch
-        for batch in batches
-        if batch not in concerned and any(s.sha256 in files for s in batch.sources)
-    ]
-    tombstone = Forgotten(content_hash("run", *run), tuple(sorted(files)))
-    for batch in concerned:
-        _rewrite(lake, batch, run, files, tombstone)
+    with having_lake_alone(lake.store):
+        folders = lake.folders()
+        batches = [batch for folder in folders for batch in folder.contents]
+        files = {s.sha256 for b in batches for s in b.sources if _tells_of(s, run)}
+        tombstone = Forgotten(content_hash("run", *run), tuple(sorted(files)))
+        concerned = [
+            folder
+            for folder in folders
+            if any(_is_concerned(batch, run, files) for batch in folder.contents)
+        ]
+        for folder in concerned:
+            _rewrite(lake, folder, run, files, tombstone)
+        lake.remove_replaced()
     return len(concerned)
 
 
@@ -71,24 +80,48 @@ def _tells_of(source: Source, run: RunKey) -> bool:
     return any(g.run == run for g in source.generations)
 
 
-def _rewrite(lake: Lake, batch: Batch, run: RunKey, files: set[str], tombstone: Forgotten) -> None:
-    import pyarrow.parquet as pq
+def _is_concerned(batch: Batch, run: RunKey, files: set[str]) -> bool:
+    is_there = any(g.run == run for g in batch.generations)
+    return is_there or any(s.sha256 in files for s in batch.sources)
 
-    lake.verify(batch)
+
+def _rewrite(lake: Lake, folder: Batch, run: RunKey, files: set[str], tombstone: Forgotten) -> None:
+    lake.verify(folder)
     with lake.write("forget") as writer:
-        for name in batch.files:
+        rows_left: dict[str, Counter[str]] = {}
+        for name in folder.files:
             table = BY_NAME[name]
-            rows = _without(pq.read_table(lake.file(batch, name)), table, run, files)
+            rows = _without(rows_of(lake, folder, table), table, run, files)
+            rows_left[name] = Counter(rows[BATCH].to_pylist())
             if rows.num_rows:
-                pq.write_table(rows, writer.path(table), compression="zstd")
+                writer.add_table(table, rows)
+        parts = [
+            _without_run(part, run, files, tombstone) if _is_concerned(part, run, files) else part
+            for part in parts_in(folder, writer)
+        ]
         writer.commit(
-            generations=[g for g in batch.generations if g.run != run],
-            sources=[s for s in batch.sources if s.sha256 not in files],
-            replaces=[*batch.replaces, batch.name],
-            forgotten=[*batch.forgotten, tombstone],
-            restored=[sha256 for sha256 in batch.restored if sha256 not in files],
+            replaces=[*folder.replaces, folder.name],
+            parts=[_with_rows(part, rows_left) for part in parts],
         )
-    lake.remove(batch.name)
+
+
+def _without_run(part: Batch, run: RunKey, files: set[str], tombstone: Forgotten) -> Batch:
+    return replace(
+        part,
+        rewritten_by=part.merged_into,
+        generations=tuple(g for g in part.generations if g.run != run),
+        sources=tuple(s for s in part.sources if s.sha256 not in files),
+        forgotten=(*part.forgotten, tombstone),
+        restored=tuple(sha256 for sha256 in part.restored if sha256 not in files),
+    )
+
+
+def _with_rows(part: Batch, rows_left: Mapping[str, Counter[str]]) -> Batch:
+    """Say of a part how many rows of each table are left."""
+    left = {name: rows_left[name][part.name] for name in part.files}
+    return replace(
+        part, files={name: replace(part.files[name], rows=n) for name, n in left.items() if n}
+    )
 
 
 def _without(rows: pa.Table, table: Table, run: RunKey, files: set[str]) -> pa.Table:

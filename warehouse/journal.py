@@ -201,7 +201,8 @@ def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = _claim(path)
     except OSError as error:
-        raise StoreReadOnly(f"{path.parent}: {error.strerror}; nothing was run") from error
+        reason = f"{path.parent}: {error.strerror}; the store cannot be written"
+        raise StoreReadOnly(reason) from error
     if file is None:
         with suppress(OSError):
             holder = path.read_text("ascii").strip()
@@ -228,12 +229,20 @@ def _claim(path: Path) -> IO[str] | None:
             return None
         with suppress(FileNotFoundError):
             if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
-                file.truncate(0)
-                file.write(f"{os.getpid()}\n")
-                file.flush()
+                _write_pid(file)
                 return file
         # Whoever held it before has removed the file since we opened it.
         file.close()
+
+
+def _write_pid(file: IO[str]) -> None:
+    # Past its buffer, which would be flushed again when it is closed.
+    try:
+        os.ftruncate(file.fileno(), 0)
+        os.write(file.fileno(), f"{os.getpid()}\n".encode())
+    except OSError:
+        file.close()
+        raise
 
 
 def _lock(file: IO[Any]) -> bool:

@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
-from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, arrow_schema
+from warehouse.schemas import (
+    BATCH,
+    BY_NAME,
+    SCHEMA_VERSION,
+    TABLES,
+    Table,
+    arrow_schema,
+    merged_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,12 +89,14 @@ class Lake:
                 f"{document['schema_version']}, this is version {SCHEMA_VERSION}: install a newer "
                 "one"
             )
-        if batch.name != name:
+        if any(content.folder != name for content in batch.contents):
             raise StoreDamaged(f"{path}: tells of a batch {batch.name!r}, which lies elsewhere")
+        if not batch.files.keys() <= BY_NAME.keys():
+            raise StoreDamaged(f"{path}: tells of tables that there are none of")
         return batch
 
-    def current(self) -> list[Batch]:
-        """Read all batches that are not replaced by others, in order of their names.
+    def folders(self) -> list[Batch]:
+        """Read all batches that are not replaced by others, as they lie in the lake.
 
         Raises:
             StoreDamaged: a `batch.json` cannot be read.
@@ -96,18 +106,33 @@ class Lake:
         replaced = {name for batch in batches for name in batch.replaces}
         return [batch for batch in batches if batch.name not in replaced]
 
+    def current(self) -> list[Batch]:
+        """Give all batches that count, as they came in, in order of their names.
+
+        Raises:
+            StoreDamaged, StoreNewer: as `folders`.
+        """
+        contents = (content for folder in self.folders() for content in folder.contents)
+        return sorted(contents, key=lambda batch: batch.name)
+
     def file(self, batch: Batch, table: str) -> Path:
         """Give the path of a table's Parquet file in a batch."""
-        return self.path / batch.name / f"{table}.parquet"
+        return self.path / batch.folder / f"{table}.parquet"
+
+    def files(self, batches: Iterable[Batch], table: str) -> list[str]:
+        """Give the paths of a table's files in some batches, each once."""
+        paths = (str(self.file(batch, table)) for batch in batches if table in batch.files)
+        return list(dict.fromkeys(paths))
 
     def verify(self, batch: Batch) -> None:
-        """Check the SHA-256 of every file of a batch.
+        """Check the SHA-256 of every file of a batch, or of the one that it was merged into.
 
         Raises:
             StoreDamaged: a file is missing or has other bytes than were written.
         """
-        for table, expected in batch.files.items():
-            path = self.file(batch, table)
+        folder = batch if batch.merged_into is None else self.read(batch.folder)
+        for table, expected in folder.files.items():
+            path = self.file(folder, table)
             try:
                 actual = file_sha256(path)
             except OSError as error:
@@ -135,14 +160,19 @@ class Lake:
                 f"{self.staging}: {error.strerror}; the store cannot be written"
             ) from error
 
-    def remove(self, name: str) -> None:
-        """Remove a batch that another one replaces."""
-        # Renamed first: a folder half removed must not look like a damaged batch.
-        self.staging.mkdir(parents=True, exist_ok=True)
-        away = self.staging / f"{name}.removed"
-        with suppress(FileNotFoundError):
-            (self.path / name).rename(away)
-        shutil.rmtree(away, ignore_errors=True)
+    def remove_replaced(self) -> None:
+        """Remove the batches that others replace: the caller has the lake alone.
+
+        Raises:
+            StoreDamaged, StoreNewer: as `folders`.
+        """
+        names = self.batch_names()
+        for name in sorted(names - {batch.name for batch in self.folders()}):
+            # Renamed first: a folder half removed must not look like a damaged batch.
+            self.staging.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                (self.path / name).rename(self.staging / f"{name}.removed")
+        self._sweep()
 
     def _sweep(self) -> None:
         """Remove what killed processes left in the staging folder."""
@@ -202,9 +232,9 @@ class BatchWriter:
             self._flush(table)
 
     def add_table(self, table: Table, rows: pa.Table) -> None:
-        """Add rows of a table's whole schema, as they are, at once."""
+        """Add rows of a table's whole schema, or of the schema of merged batches, at once."""
         self._flush(table)
-        self._parquet(table).write_table(rows)
+        self._parquet(table, rows.schema.names).write_table(rows)
 
     def path(self, table: Table) -> Path:
         """Give the path for a Parquet file that the caller writes whole, by other means."""
@@ -223,6 +253,7 @@ class BatchWriter:
         replaces: Iterable[str] = (),
         forgotten: Iterable[Forgotten] = (),
         restored: Iterable[str] = (),
+        parts: Iterable[Batch] = (),
     ) -> Batch:
         """Write `batch.json` and move the batch into the lake, durably and at once.
 
@@ -244,6 +275,7 @@ class BatchWriter:
             replaces=tuple(replaces),
             forgotten=tuple(forgotten),
             restored=tuple(restored),
+            parts=tuple(parts),
         )
         _write_durably(self._folder / "batch.json", batch_to_json(batch))
         self._lake.path.mkdir(parents=True, exist_ok=True)
@@ -267,15 +299,16 @@ class BatchWriter:
                 pa.Table.from_arrays(columns, schema=arrow_schema(table))
             )
 
-    def _parquet(self, table: Table) -> pq.ParquetWriter:
+    def _parquet(self, table: Table, columns: Iterable[str] = ()) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
 
         if table.name not in self._writers:
+            schema = merged_schema(table) if BATCH in columns else arrow_schema(table)
             self._writers[table.name] = pq.ParquetWriter(
                 self.path(table),
-                arrow_schema(table),
+                schema,
                 compression="zstd",
-                use_dictionary=[n for n in table.column_names if n not in _SELDOM_REPEATED],
+                use_dictionary=[n for n in schema.names if n not in _SELDOM_REPEATED],
             )
         return self._writers[table.name]
 

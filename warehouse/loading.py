@@ -8,13 +8,14 @@ runs that a new batch touches, and the order of batches does not matter.
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from warehouse.batch import Generation, current_generations
 from warehouse.schemas import TABLES, Table, duckdb_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import duckdb
 
@@ -33,6 +34,18 @@ _CALL_HASH = """CASE
     )
 END"""
 
+# Rows of a merged batch say with which one they came in; of any other one the folder does.
+_ROWS = """(
+    SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
+    FROM (
+        FROM read_parquet(
+            $paths, union_by_name = true, filename = true, file_row_number = true,
+            hive_partitioning = false
+        )
+        UNION ALL BY NAME SELECT NULL::VARCHAR AS batch WHERE false
+    )
+)"""
+
 
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the empty tables of schema `lake`."""
@@ -44,7 +57,8 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         """
         CREATE TABLE lake.batches (
-            batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR
+            batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR,
+            folder VARCHAR, rewritten_by VARCHAR
         );
         CREATE TABLE lake.replaced_batches (batch VARCHAR);
         CREATE TABLE lake.generations (
@@ -54,37 +68,71 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def load(connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Batch]) -> None:
-    """Load new batches, in the caller's transaction.
+def is_kept(
+    connection: duckdb.DuckDBPyConnection, folders: Iterable[Batch], gone: Collection[str]
+) -> bool:
+    """Tell whether all that came from folders that are gone lies, as it was, in new ones."""
+    parts = {(part.name, part.rewritten_by) for folder in folders for part in folder.contents}
+    rows = connection.execute(
+        "SELECT batch, rewritten_by FROM lake.batches WHERE list_contains($gone, folder)",
+        {"gone": sorted(gone)},
+    ).fetchall()
+    return parts.issuperset(rows)
 
+
+def load(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch]
+) -> list[Batch]:
+    """Load new batches, in the caller's transaction; give them as they came in.
+
+    Of merged ones only that is loaded which is not there yet; the rest lies elsewhere now.
     Leaves a temporary table `touched` (suite, run_id, generation, is_fresh): the runs that have
     rows in the new batches, and whether none had before.
     """
-    _record(connection, batches)
-    _find_touched(connection, batches)
-    for batch in batches:
-        for table in TABLES:
-            if table.name not in batch.files:
-                continue
-            if table.of_run:
-                _load_fresh_runs(connection, lake, batch, table)
-            else:
-                _load_by_content(connection, lake, batch, table)
+    new = _record(connection, folders)
+    _find_touched(connection, new)
+    for table in TABLES:
+        paths = lake.files(new, table.name)
+        if paths and table.of_run:
+            _load_fresh_runs(connection, table, paths)
+        elif paths:
+            _load_by_content(connection, table, paths)
     _reload_spread_runs(connection, lake)
+    return new
 
 
-def _record(connection: duckdb.DuckDBPyConnection, batches: Iterable[Batch]) -> None:
-    for batch in batches:
-        connection.execute(
-            "INSERT INTO lake.batches VALUES (?, ?::TIMESTAMPTZ AT TIME ZONE 'UTC', ?, ?)",
-            [batch.name, batch.created_at, batch.command, batch.version],
-        )
-        _insert_many(connection, "lake.replaced_batches", [(name,) for name in batch.replaces])
-        _insert_many(
-            connection,
-            "lake.generations",
-            [(batch.name, g.suite, g.run_id, g.generation, g.parent) for g in batch.generations],
-        )
+def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
+    """Note where batches lie now, and give those that are new."""
+    loaded = {name for (name,) in connection.execute("SELECT batch FROM lake.batches").fetchall()}
+    parts = [part for folder in folders for part in folder.contents]
+    new = [part for part in parts if part.name not in loaded]
+    moved = [(part.name, part.folder) for part in parts if part.name in loaded]
+    connection.execute("CREATE OR REPLACE TEMP TABLE moved (batch VARCHAR, folder VARCHAR)")
+    _insert_many(connection, "moved", moved)
+    connection.execute(
+        "UPDATE lake.batches SET folder = moved.folder FROM moved "
+        "WHERE batches.batch = moved.batch; DROP TABLE moved"
+    )
+    _insert_many(
+        connection,
+        "lake.batches",
+        [(b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by) for b in new],
+    )
+    _insert_many(
+        connection,
+        "lake.generations",
+        [(b.name, g.suite, g.run_id, g.generation, g.parent) for b in new for g in b.generations],
+    )
+    _insert_many(
+        connection,
+        "lake.replaced_batches",
+        [(name,) for folder in folders for name in folder.replaces],
+    )
+    return new
+
+
+def _utc(moment: str) -> datetime:
+    return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
 
 
 def _find_touched(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]) -> None:
@@ -124,39 +172,40 @@ def _told_by_several_files(batch: Batch) -> Iterator[RunKey]:
     return (generation.run for generation, count in told.items() if count > 1)
 
 
-def _load_fresh_runs(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, batch: Batch, table: Table
-) -> None:
+def _load_fresh_runs(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
-        SELECT file.*, $batch AS batch {_computed(table)}
-        FROM read_parquet($path) AS file
+        SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
+        FROM {_ROWS} AS file
         SEMI JOIN (FROM touched WHERE is_fresh) AS fresh USING (suite, run_id, generation)
         """,
-        {"batch": batch.name, "path": str(lake.file(batch, table.name))},
+        {"paths": paths},
     )
 
 
-def _load_by_content(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, batch: Batch, table: Table
-) -> None:
+def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
+    # Which rows, is found out by their keys alone: the rows may be whole files.
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
-        SELECT file.*, $batch AS batch
-        FROM read_parquet($path) AS file
-        ANTI JOIN lake.{table.name} USING (content_id)
-        QUALIFY row_number() OVER (PARTITION BY content_id) = 1
+        SELECT file.* EXCLUDE (filename, file_row_number)
+        FROM {_ROWS} AS file
+        SEMI JOIN (
+            SELECT filename, file_row_number
+            FROM {_ROWS} AS new
+            ANTI JOIN lake.{table.name} USING (content_id)
+            QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch) = 1
+        ) AS first USING (filename, file_row_number)
         """,
-        {"batch": batch.name, "path": str(lake.file(batch, table.name))},
+        {"paths": paths},
     )
 
 
 def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
     names = connection.execute(
         """
-        SELECT DISTINCT batch FROM lake.generations
+        SELECT DISTINCT folder FROM lake.generations JOIN lake.batches USING (batch)
         SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
         """
     ).fetchall()
@@ -173,9 +222,7 @@ def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> No
                 AND NOT touched.is_fresh
             """
         )
-        paths = [
-            str(lake.file(batch, table.name)) for batch in batches if table.name in batch.files
-        ]
+        paths = lake.files(batches, table.name)
         if paths:
             _insert_each_content_once(connection, table, paths)
 
@@ -189,9 +236,8 @@ def _insert_each_content_once(
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
-        SELECT file.* EXCLUDE (filename), parse_filename(parse_dirpath(filename)) AS batch
-            {_computed(table)}
-        FROM read_parquet($paths, union_by_name = true, filename = true) AS file
+        SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
+        FROM {_ROWS} AS file
         SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
         QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
         """,

@@ -64,7 +64,8 @@ def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
     # A process that was killed between commit and removal has left both.
     if path.stem not in lake.batch_names():
         journal = read_journal(file)
-        if journal.run is not None:
+        # A run that was killed before it could say its plan has not begun.
+        if journal.run is not None and (journal.entries or journal.bad_lines):
             _write_batch(lake, path, journal, journal.run)
     path.with_suffix(".reserve").unlink(missing_ok=True)
     path.unlink()

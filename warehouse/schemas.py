@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
+# 2: a batch may hold others that were merged into it.
+SCHEMA_VERSION = 2
+
+# A further column in the files of merged batches, and in the tables of the warehouse.
+BATCH = "batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +421,16 @@ def arrow_schema(table: Table) -> pa.Schema:
         for c in table.columns
     ]
     return pa.schema(fields, metadata={"evalstore.schema_version": str(SCHEMA_VERSION)})
+
+
+@cache
+def merged_schema(table: Table) -> pa.Schema:
+    """Give the Parquet schema of a table in a merged batch: each row says what it came in with."""
+    import pyarrow as pa
+
+    meaning = {"meaning": "batch that the row came in with"}
+    column = pa.field(BATCH, pa.string(), nullable=False, metadata=meaning)
+    return arrow_schema(table).append(column)
 
 
 def duckdb_type(column: Column) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import fcntl
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from warehouse import loading, scoring
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
-from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
+from warehouse.locks import having_lake_alone, open_lock, sharing_lake, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.sqlfiles import code_digest, in_order, shipped_sql, sql_digest
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # another sync of ours may take before we do.
 WAIT_SECONDS = 5.0
 _SYNC_SECONDS = 120.0
-_PAUSE_SECONDS = 0.05
 _LOCK = "sync.lock"
 
 
@@ -55,7 +54,7 @@ class _State:
     Attributes:
         schema: version of the lake's schemas.
         definitions: hash of the SQL files and scoring functions.
-        batches: those that are loaded.
+        batches: folders of the lake that are loaded.
     """
 
     schema: str
@@ -72,13 +71,25 @@ def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
     return _state(connection) == _wanted(connection, lake)
 
 
+def examine(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]:
+    """Say which version an open warehouse is of, and which batches it has loaded.
+
+    Raises:
+        duckdb.Error: it is no warehouse of ours.
+    """
+    state = _state(connection)
+    is_ours = (state.schema, state.definitions) == (str(SCHEMA_VERSION), _definitions())
+    other = "of another version of evalstore; the next command that reads brings it up to date"
+    return "of this version" if is_ours else other, state.batches
+
+
 def sync(
     warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
 ) -> SyncReport:
     """Load the batches that the warehouse has not seen, and compute what depends on them.
 
     One transaction: readers see the state before or the state after. A warehouse of another
-    version, a damaged one, or one with a batch that has since been replaced is made from
+    version, a damaged one, or one with something that `forget` has taken out since is made from
     nothing, beside the old one, and takes its place when it is complete.
 
     Raises:
@@ -86,13 +97,23 @@ def sync(
         StoreNewer: the lake has batches of a newer version.
     """
     with only_writer(lake.store) as has_waited:
-        if not rebuild and warehouse.exists():
-            if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
-                return SyncReport()
-            report = _try_increment(warehouse, lake, wait_seconds)
-            if report is not None:
-                return report
-        return _rebuild(warehouse, lake, wait_seconds)
+        with sharing_lake(lake.store):
+            report = None
+            if warehouse.exists() and not rebuild:
+                if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
+                    return SyncReport()
+                report = _try_increment(warehouse, lake, wait_seconds)
+            if report is None:
+                report = _rebuild(warehouse, lake, wait_seconds)
+        if report.rebuilt:
+            _sweep(lake)
+    return report
+
+
+def _sweep(lake: Lake) -> None:
+    """Remove what a `forget` that was killed has left behind; later, where the lake is read."""
+    with suppress(EvalstoreError), having_lake_alone(lake.store, wait_seconds=0):
+        lake.remove_replaced()
 
 
 def _was_brought_up_to_date(warehouse: Path, lake: Lake, wait_seconds: float) -> bool:
@@ -110,13 +131,16 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
             state, wanted = _state(connection), _wanted(connection, lake)
             batches, damaged = _readable(lake, sorted(wanted.batches - state.batches))
-            is_replaced = any(batch.replaces for batch in batches)
-            if state.schema != wanted.schema or state.batches - wanted.batches or is_replaced:
+            replaced = {name for batch in batches for name in batch.replaces}
+            batches = [batch for batch in batches if batch.name not in replaced]
+            gone = state.batches - (wanted.batches - replaced)
+            if state.schema != wanted.schema or not loading.is_kept(connection, batches, gone):
                 return None
             redefine = state.definitions != wanted.definitions
+            loaded: tuple[str, ...] = ()
             if batches or redefine:
-                _increment(connection, lake, batches, redefine=redefine)
-            return SyncReport(tuple(batch.name for batch in batches), tuple(damaged))
+                loaded = _increment(connection, lake, batches, redefine=redefine)
+            return SyncReport(loaded, tuple(damaged))
     except (duckdb.Error, StoreDamaged):  # damaged: the warehouse, or what it was made from
         return None
 
@@ -130,7 +154,9 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     try:
         with open_for_writing(fresh, wait_seconds=wait_seconds) as connection:
             _create(connection)
-            _increment(connection, lake, batches, redefine=True)
+            loaded = _increment(connection, lake, batches, redefine=True)
+            # What is only in its log would not be moved; and closing is silent on a full disk.
+            connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         _discard(fresh)
         raise EvalstoreError(
@@ -142,10 +168,7 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
     except StoreBusy:
         _discard(fresh)
         raise
-    # A `forget` that was killed may have left them.
-    for name in replaced & lake.batch_names():
-        lake.remove(name)
-    return SyncReport(tuple(batch.name for batch in batches), tuple(damaged), rebuilt=True)
+    return SyncReport(loaded, tuple(damaged), rebuilt=True)
 
 
 def _discard(warehouse: Path) -> None:
@@ -188,17 +211,19 @@ def _create(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _increment(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, batches: Sequence[Batch], *, redefine: bool
-) -> None:
+    connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch], *, redefine: bool
+) -> tuple[str, ...]:
+    """Load batches and compute what depends on them; give the names of those that were new."""
     files = _files()
     by_content = {table.name for table in TABLES if not table.of_run}
     connection.execute("BEGIN")
     emptied = _define(connection, files) if redefine else set()
-    loading.load(connection, lake, batches)
+    new = loading.load(connection, lake, folders)
     scoring.update_duplicate_calls(connection)
-    everywhere = any(by_content & batch.files.keys() for batch in batches)
+    everywhere = any(by_content & batch.files.keys() for batch in new)
     scoring.update_scores(connection, files, everywhere=everywhere, emptied=emptied)
     connection.execute("COMMIT")
+    return tuple(batch.name for batch in new)
 
 
 def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> set[str]:
@@ -225,7 +250,7 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
 
 def _state(connection: duckdb.DuckDBPyConnection) -> _State:
     meta = dict(connection.execute("FROM lake.meta").fetchall())
-    names = connection.execute("SELECT batch FROM lake.batches").fetchall()
+    names = connection.execute("SELECT DISTINCT folder FROM lake.batches").fetchall()
     return _State(
         meta.get("schema", ""), meta.get("definitions", ""), frozenset(name for (name,) in names)
     )
@@ -272,26 +297,6 @@ def only_writer(store: Path) -> Iterator[bool]:
         StoreReadOnly: the store cannot be written.
     """
     path = store / _LOCK
-    give_up_at = time.monotonic() + _SYNC_SECONDS
-    has_waited = False
-    with _opened_lock(path) as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= give_up_at:
-                    raise StoreBusy(
-                        f"{path}: another sync is at work; wait until it is done"
-                    ) from None
-            has_waited = True
-            time.sleep(_PAUSE_SECONDS)
-        yield has_waited
-
-
-def _opened_lock(path: Path) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("w")
-    except OSError as error:
-        raise StoreReadOnly(f"{path}: {error.strerror}; the store cannot be written") from error
+    with open_lock(path) as lock:
+        busy = f"{path}: another sync is at work; wait until it is done"
+        yield wait_for(lock, fcntl.LOCK_EX, _SYNC_SECONDS, busy)

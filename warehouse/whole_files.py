@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
@@ -34,5 +35,6 @@ def write_lines(path: Path, lines: Iterable[bytes]) -> None:
             file.writelines(lines)
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         raise BadInput(f"{path}: cannot be written ({error.strerror})") from error

@@ -31,7 +31,7 @@ fields AS (
 ),
 
 recorded_groups AS (
-    SELECT run_id, unnest(CAST(json_extract(recorded_summary, '$.models') AS JSON[])) AS document
+    SELECT run_id, unnest(json_extract(recorded_summary, '$.models[*]')) AS document
     FROM summaries
 ),
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from warehouse.commandline import note, open_store
-from warehouse.errors import BadInput, CheckFailed, StoreDamaged
+from warehouse.cells import as_json, visible
+from warehouse.commandline import open_store
+from warehouse.errors import BadInput, CheckFailed
 from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warehouse.recovery import Pending
     from warehouse.store import Store
 
 _COUNTS = """
@@ -28,54 +31,104 @@ _SUITES = "SELECT suite, count(*), sum(n_results) FROM runs GROUP BY suite ORDER
 
 
 @click.command()
-@click.option("--verify", is_flag=True, help="Check the SHA-256 of every file of the lake.")
+@click.option("--verify", is_flag=True, help="Read every file, change nothing, say what is wrong.")
+@click.option(
+    "--format",
+    "fmt",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="How it is written.",
+)
 @click.pass_obj
-def info(path: Path, *, verify: bool) -> None:
-    """Say what the store holds, and with --verify whether it is sound.
+def info(path: Path, *, verify: bool, fmt: str) -> None:
+    """Say what the store holds, or with --verify whether it is sound.
+
+    It is sound where every file of the lake has the SHA-256 that it was written with, and the
+    warehouse can be read; the exit code is 1 where not.
 
     \b
       evalstore info
       evalstore info --verify
+      evalstore info --verify --format json
     """
     store = open_store(path)
     if not path.is_dir():
         raise BadInput(f"{path}: no store here; `evalstore import` makes one")
+    if verify:
+        _verify(store, fmt)
+    else:
+        _show(_facts(store), fmt)
+
+
+def _facts(store: Store) -> dict[str, Any]:
     with store.reading() as connection:
         counts = connection.execute(_COUNTS)
         names = [column[0] for column in counts.description or ()]
         values = counts.fetchone() or ()
         suites = connection.execute(_SUITES).fetchall()
-    click.echo(f"store        {path}")
-    for name, value in zip(names, values, strict=True):
-        click.echo(f"{name:<12} {value:,}")
-    for suite, n_runs, n_results in suites:
-        click.echo(f"{suite:<12} {n_runs:,} runs, {n_results:,} results")
-    for pending in pending_journals(path):
-        name = f"{pending.run.suite} {pending.run.run_id}" if pending.run else "a run"
-        click.echo(
-            f"journal      {name}, {pending.n_results:,} results so far, not in the lake yet"
-        )
-    click.echo(f"lake         {_size(store.lake.path)}")
-    click.echo(f"warehouse    {_size(store.warehouse)}")
-    if verify:
-        _verify(store)
+    return {
+        "store": str(store.path),
+        **dict(zip(names, values, strict=True)),
+        "suites": {suite: {"runs": runs, "results": int(n)} for suite, runs, n in suites},
+        "journals": [_journal(pending) for pending in pending_journals(store.path)],
+        "lake_bytes": _size(store.lake.path),
+        "warehouse_bytes": _size(store.warehouse),
+    }
 
 
-def _verify(store: Store) -> None:
-    damaged = 0
-    names = sorted(store.lake.batch_names())
-    for name in names:
-        try:
-            store.lake.verify(store.lake.read(name))
-        except StoreDamaged as error:
-            damaged += 1
-            note(str(error))
-    if damaged:
-        raise CheckFailed(f"{damaged} of {len(names)} batches are damaged")
-    click.echo(f"verified     {len(names):,} batches, every SHA-256 as written")
+def _verify(store: Store, fmt: str) -> None:
+    from warehouse.verifying import verify
+
+    found = verify(store)
+    facts = {**asdict(found), "journals": [_journal(pending) for pending in found.journals]}
+    _show({"store": str(store.path), **facts}, fmt)
+    if found.damaged:
+        raise CheckFailed(f"{len(found.damaged)} of {found.n_batches} batches are damaged")
+    if not found.is_sound:
+        raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is sound")
 
 
-def _size(path: Path) -> str:
+def _journal(pending: Pending) -> dict[str, Any]:
+    run = pending.run
+    named = {"suite": run.suite, "run": run.run_id} if run is not None else {}
+    return {**named, "results": pending.n_results}
+
+
+def _show(facts: dict[str, Any], fmt: str) -> None:
+    """Print facts: as one JSON object, or a line for each, and for each of several."""
+    if fmt == "json":
+        click.echo(as_json(facts))
+        return
+    for name, value in facts.items():
+        label = name.removeprefix("n_").removesuffix("_bytes").replace("_", " ")
+        for text in _texts(name, value):
+            click.echo(f"{label:<14} {visible(text)}")
+
+
+def _texts(name: str, value: Any) -> list[str]:  # noqa: ANN401 - any fact
+    match value:
+        case bool():
+            return ["yes" if value else "no"]
+        case int() if name.endswith("_bytes"):
+            return [f"{value / 2**20:,.1f} MiB"]
+        case int():
+            return [f"{value:,}"]
+        case dict():
+            return [f"{key}: {_counts(one)}" for key, one in value.items()]
+        case list() | tuple():
+            return [one if isinstance(one, str) else _counts(one) for one in value] or ["none"]
+    return [str(value)]
+
+
+def _counts(named: dict[str, str | int]) -> str:
+    """Say things by name: `suite mine, 3 results`."""
+    return ", ".join(
+        f"{value:,} {name}" if isinstance(value, int) else f"{name} {value}"
+        for name, value in named.items()
+    )
+
+
+def _size(path: Path) -> int:
     files = [path] if path.is_file() else path.rglob("*")
-    size = sum(file.stat().st_size for file in files if file.is_file())
-    return f"{size / 2**20:,.1f} MiB"
+    return sum(file.stat().st_size for file in files if file.is_file())

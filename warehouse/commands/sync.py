@@ -26,12 +26,17 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
     """
+    from warehouse.merging import MANY, small
+
     store = open_store(path)
     if not path.is_dir():
         raise BadInput(f"{path}: no store here; `evalstore import` makes one")
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
+    n_small = len(small(store.lake, store.lake.folders())) if not report.damaged else 0
+    if n_small > MANY:
+        note(f"{n_small:,} batches are small: `evalstore compact` merges them, which is faster")
     if snapshot is not None:
         store.write_snapshot(snapshot)
         note(f"wrote {snapshot}")

@@ -1,0 +1,109 @@
+"""A store of many small batches, before and after `evalstore compact`.
+
+    python -m bench compaction
+
+Measured on both, in turn: the rebuild of the warehouse, and an import of one log with its sync.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench.ratios import Ratio
+from ingest.importing import Options, import_paths
+from ingest.readers import read_file
+from ingest.reading import SourceFile
+from warehouse.batch import ROOT_GENERATION, Generation
+from warehouse.merging import merge_small
+from warehouse.schemas import BY_NAME
+from warehouse.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warehouse.lake import Lake
+
+_BATCHES, _BATCHES_QUICK = 2_000, 100
+_ROUNDS = 3
+
+
+def measure(*, quick: bool) -> list[Ratio]:
+    """Compare the two stores."""
+    n = _BATCHES_QUICK if quick else _BATCHES
+    with tempfile.TemporaryDirectory() as folder:
+        many = Store(Path(folder) / "many")
+        _fill(many.lake, Path(folder), n)
+        few = Store(Path(folder) / "few")
+        shutil.copytree(many.path, few.path)
+        before = time.perf_counter()
+        merge_small(few.lake)
+        compacting = f"compacting took {time.perf_counter() - before:.1f} s"
+        return [
+            _ratio(f"rebuild from {n:,} small batches, compacted", _rebuild, many, few, compacting),
+            _ratio(f"import of one log beside {n:,} batches", _import(folder), many, few),
+        ]
+
+
+def _ratio(
+    work: str, act: Callable[[Store], None], many: Store, few: Store, more: str = ""
+) -> Ratio:
+    seconds: dict[Store, list[float]] = {many: [], few: []}
+    for _ in range(_ROUNDS):
+        for store, measured in seconds.items():
+            before = time.perf_counter()
+            act(store)
+            measured.append(time.perf_counter() - before)
+    left, right = median(seconds[many]), median(seconds[few])
+    figures = f"{left:.2f} s as they came, {right:.2f} s compacted"
+    return Ratio(work, "as they came", left / right, "; ".join(filter(None, (figures, more))), 1.5)
+
+
+def _rebuild(store: Store) -> None:
+    store.sync(rebuild=True)
+
+
+def _import(folder: str) -> Callable[[Store], None]:
+    logs = iter([_log(Path(folder), 10**6 + n) for n in range(2 * _ROUNDS)])
+
+    def act(store: Store) -> None:
+        import_paths(store.lake, [next(logs)], Options())
+        store.sync()
+
+    return act
+
+
+def _fill(lake: Lake, folder: Path, n: int) -> None:
+    """Add a batch for each log, as an import would, without its look at all batches before."""
+    for number in range(n):
+        path = _log(folder, number)
+        data = path.read_bytes()
+        reading = read_file(SourceFile(path, data, hashlib.sha256(data).hexdigest()))
+        assert reading.run is not None  # noqa: S101 - what we wrote is a log
+        with lake.write("import") as writer:
+            for name, rows in reading.rows.items():
+                writer.add(BY_NAME[name], [{**row, "generation": ROOT_GENERATION} for row in rows])
+            writer.commit(generations=[Generation(*reading.run)])
+
+
+def _log(folder: Path, number: int) -> Path:
+    path = folder / f"{number}.yaml"
+    tasks = [
+        {
+            "timestamp": f"2026-04-01T10:00:{at:02}Z",
+            "prompt": f"task {at}",
+            "answer": f"answer {number} {at}",
+            "is_correct": at % 2 == 0,
+            "duration_seconds": 1.5,
+        }
+        for at in range(10)
+    ]
+    document = {"date": "2026-04-01", "model": f"models/m{number}.yaml"}
+    path.write_text(json.dumps({**document, "prompt_template": "{prompt}", "tasks": tasks}))
+    return path

@@ -1,0 +1,205 @@
+"""Kills commands, or fills the disk under them, at random moments, and looks at what is left.
+
+    python -m bench.faults [--faults N] [--seed S]
+
+After each fault: every batch has its checksums, every run is whole or not there, what was finished
+is there, what was forgotten is not, and the warehouse, as it is brought up to date, says the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from bench.killing import forked
+from exports.palindrome import Selection, export_palindrome
+from ingest.importing import Options, import_paths
+from warehouse.errors import EvalstoreError
+from warehouse.forgetting import forget
+from warehouse.merging import merge_small, rows_of
+from warehouse.schemas import RESULTS
+from warehouse.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.killing import Ended
+
+_N_RESULTS = 4
+_SUITE = "palindrome"
+
+
+@dataclass
+class Campaign:
+    """A store under attack.
+
+    Attributes:
+        folder: where it lies, and the logs beside it.
+        choice: what happens.
+        present: runs that must be there.
+        gone: runs that must not.
+        open: runs of which either is right: an import or a forget of them was cut off.
+        ended: how many commands ended how.
+    """
+
+    folder: Path
+    choice: Random
+    present: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    open: set[str] = field(default_factory=set)
+    ended: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def store(self) -> Store:
+        """The store, opened anew."""
+        return Store(self.folder / "store", on_warning=lambda _: None)
+
+    def strike(self, number: int) -> None:
+        """Give one command, cut it off somewhere, and check what is left."""
+        name = self.choice.choice(
+            ("import", "import", "sync", "rebuild", "compact", "forget", "export")
+        )
+        if not self.present and name in {"forget", "export"}:
+            name = "import"
+        work, run = self._work(name, number)
+        ended = self._cut_off(work)
+        is_done = not ended.is_killed and not ended.error
+        if ended.error and "EvalstoreError" not in ended.error:
+            raise AssertionError(f"{name}: {ended.error}")
+        self.ended[
+            f"{name} {'done' if is_done else 'killed' if ended.is_killed else 'refused'}"
+        ] += 1
+        if run is not None:
+            for runs in (self.present, self.gone, self.open):
+                runs.discard(run)
+            aim = self.gone if name == "forget" else self.present
+            (aim if is_done else self.open).add(run)
+        self.check(thoroughly=number % 10 == 0)
+
+    def _work(self, name: str, number: int) -> tuple[Callable[[], object], str | None]:
+        store = self.store
+        if name == "forget":
+            run = self.choice.choice(sorted(self.present))
+            return _told(lambda: forget(store.lake, (_SUITE, run))), run
+        if name == "export":
+            out = self.folder / "out"
+            return _told(lambda: export_palindrome(store, out, Selection())), None
+        if name in {"sync", "rebuild"}:
+            return _told(lambda: store.sync(rebuild=name == "rebuild")), None
+        if name == "compact":
+            return _told(lambda: merge_small(store.lake)), None
+        path, run = _log(self.folder / "logs", number)
+        return _told(lambda: import_paths(store.lake, [path], Options())), run
+
+    def _cut_off(self, work: Callable[[], object]) -> Ended:
+        how = self.choice.choice(("deed", "deed", "bytes", "full", "time", "not"))
+        size = int(10 ** self.choice.uniform(0, 7))
+        match how:
+            case "deed":
+                return forked(work, at_deed=self.choice.randint(1, 60))
+            case "bytes":
+                return forked(work, at_bytes=size)
+            case "full":
+                return forked(work, full_at_bytes=size)
+            case "time":
+                return forked(work, after_seconds=10 ** self.choice.uniform(-2.5, 0.3))
+        return forked(work)
+
+    def check(self, *, thoroughly: bool) -> None:
+        """Look at the lake, and now and then at what the warehouse makes of it.
+
+        Raises:
+            AssertionError: something is lost, half there, or there again.
+        """
+        lake = self.store.lake
+        found: Counter[str] = Counter()
+        for folder in lake.folders():
+            lake.verify(folder)
+            if "results" in folder.files:
+                found.update(rows_of(lake, folder, RESULTS)["run_id"].to_pylist())
+        _compare(found, self)
+        if thoroughly:
+            rows = self.store.sql("SELECT run_id, n_results FROM runs").fetchall()
+            _compare(Counter(dict(rows)), self)
+            if dict(rows) != dict(found):
+                raise AssertionError("lake and warehouse differ")
+
+
+def _compare(found: Counter[str], campaign: Campaign) -> None:
+    halves = {run: n for run, n in found.items() if n != _N_RESULTS}
+    lost = campaign.present - found.keys()
+    back = campaign.gone & found.keys()
+    if halves or lost or back:
+        raise AssertionError(f"half there {halves}, lost {lost}, there again {back}")
+
+
+def _told(work: Callable[[], object]) -> Callable[[], object]:
+    """What people are told, and nothing else, may end a command."""
+
+    def told() -> object:
+        try:
+            return work()
+        except EvalstoreError as error:
+            raise RuntimeError(f"EvalstoreError: {error}") from None
+
+    return told
+
+
+def _log(folder: Path, number: int) -> tuple[Path, str]:
+    folder.mkdir(exist_ok=True)
+    day = f"2026-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}"
+    model = f"models/m{number}.yaml"
+    tasks = [
+        {
+            "timestamp": f"{day}T10:00:{at:02}Z",
+            "prompt": f"task {at}",
+            "answer": f"answer {number} {at}",
+            "is_correct": True,
+            "duration_seconds": 1.5,
+        }
+        for at in range(_N_RESULTS)
+    ]
+    document = {"date": day, "model": model, "prompt_template": "{prompt}", "tasks": tasks}
+    path = folder / f"{number}.yaml"
+    path.write_text(json.dumps(document))
+    return path, f"{day}/{model}"
+
+
+def main() -> None:
+    """Strike so often; say how the commands ended."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--faults", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    campaign, started = Campaign(folder, Random(asked.seed)), time.monotonic()
+    try:
+        # The parent is warm: its children import nothing.
+        path, run = _log(folder / "logs", 0)
+        import_paths(campaign.store.lake, [path], Options())
+        campaign.present.add(run)
+        campaign.store.sync()
+        for number in range(1, asked.faults + 1):
+            try:
+                campaign.strike(number)
+            except AssertionError as error:
+                sys.exit(f"fault {number} of seed {asked.seed}: {error}")
+        campaign.check(thoroughly=True)
+    finally:
+        shutil.rmtree(folder)
+    counts = ", ".join(f"{name} {n}" for name, n in sorted(campaign.ended.items()))
+    print(f"{asked.faults} faults, seed {asked.seed}, {time.monotonic() - started:.0f} s: {counts}")
+    print(f"{len(campaign.present)} runs present, {len(campaign.gone)} forgotten; nothing was lost")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""`evalstore compact`: fewer files, and nothing else: every row of every view is as it was."""
+
+import json
+import random
+import shutil
+
+import duckdb
+import pytest
+from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
+from test_openclaw_import import write_run
+from test_openclaw_lines import event, line
+
+from warehouse.batch import Generation
+from warehouse.journal import Entry, Journal
+from warehouse.locks import having_lake_alone, sharing_lake
+from warehouse.merging import merge_small
+from warehouse.schemas import TABLES
+
+POSTERS = ROOT / "examples" / "posters"
+SECRET = "zyxwvu-forgotten-answer"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A store of many small batches, of every family: grown, replaced, retold, forgotten."""
+    folder = tmp_path_factory.mktemp("many")
+    store = new_store(folder / "store")
+    choice = random.Random(23)
+    for step in range(8):
+        numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
+        path = write_log(folder / f"{step}.yaml", log(tasks=[task(n) for n in numbers]))
+        run_as = choice.choice([None, None, "toinen"])
+        bring_in(store, path, run_as=run_as, replace=choice.random() < 0.5)
+    secret = write_log(folder / "secret.yaml", log(tasks=[task(9, answer=SECRET)]))
+    bring_in(store, secret, run_as="secret")
+    write_run(folder / "r", line(), event())
+    bring_in(store, folder / "r")
+    write_run(folder / "r", line(), event(), line())
+    bring_in(store, folder / "r")
+    bring_in(store, POSTERS / "benchmark")
+    annotations = folder / "annotations"
+    for title in ("one", "two", "one"):  # the newest record of a poster counts
+        document = json.dumps({"events": [], "title": title})
+        (annotations / "ann").mkdir(parents=True, exist_ok=True)
+        (annotations / "ann" / "5fc63edbedab.json").write_text(document)
+        command(store.path, "annotate", "import", annotations, "--dataset", "benchmark")
+    for model in sorted((EXAMPLES / "models").iterdir())[:3]:
+        bring_in(store, model)
+    run = Generation("mine", "r1")
+    for n in (1, 2):
+        with Journal(store.path, run) as journal:
+            fields = {"content_id": f"c{n}", "seq": n, "prompt": f"p{n}"}
+            header = Entry("runs", {"content_id": f"run{n}", "origin": "runner"})
+            journal.append([header, Entry("results", fields)])
+        store.absorb()
+    store.sync()
+    return store
+
+
+@pytest.fixture
+def lake_of_many(many, tmp_path):
+    shutil.copytree(many.path, tmp_path / "many")
+    return new_store(tmp_path / "many")
+
+
+def everything(store):
+    """Every row of every view and score, its batch included."""
+    return digests(store, schemas=("main", "checks", "scores"), provenance=())
+
+
+def rows_in_lake(store):
+    """How many rows each table has in all batches that count."""
+    folders = store.lake.folders()
+    return {t.name: sum(f.files[t.name].rows for f in folders if t.name in f.files) for t in TABLES}
+
+
+def test_nothing_but_the_files_changes(lake_of_many):
+    store = lake_of_many
+    before, rows, n_before = everything(store), rows_in_lake(store), len(store.lake.folders())
+    parts = [batch.name for batch in store.lake.current()]
+    ended = command(store.path, "compact")
+    assert (ended.code, ended.err) == (0, f"{n_before} batches before, 1 now\n")
+    report = store.sync()
+    assert (report.loaded, report.rebuilt) == ((), False)
+    assert everything(store) == before
+    store.sync(rebuild=True)
+    assert everything(store) == before
+    assert [batch.name for batch in store.lake.current()] == parts
+    assert rows_in_lake(store) == rows
+    (folder,) = store.lake.folders()
+    assert store.lake.batch_names() == {folder.name}
+    store.lake.verify(folder)
+    for name, file in folder.files.items():
+        assert file.rows == sum(p.files[name].rows for p in folder.parts if name in p.files)
+    again = command(store.path, "compact")
+    assert again.err == "1 batches before, 1 now\n"
+
+
+def test_the_same_files_again_change_nothing(lake_of_many, many):
+    store = lake_of_many
+    merge_small(store.lake)
+    names = store.lake.batch_names()
+    folder = many.path.parent
+    bring_in(store, folder / "r", POSTERS / "benchmark", *sorted(folder.glob("[0-9].yaml")))
+    bring_in(store, folder / "secret.yaml", run_as="secret")
+    assert store.lake.batch_names() == names
+
+
+def test_compacted_at_any_time_it_is_the_same_store(store, tmp_path):
+    choice = random.Random(1)
+    plain = new_store(tmp_path / "plain")
+    for step in range(6):
+        numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
+        path = write_log(tmp_path / f"{step}.yaml", log(tasks=[task(n) for n in numbers]))
+        options = {"run_as": choice.choice([None, None, "b"]), "replace": choice.random() < 0.5}
+        outcomes = [bring_in(each, path, **options).outcomes for each in (store, plain)]
+        assert outcomes[0] == outcomes[1]
+        if choice.random() < 0.5:
+            merge_small(store.lake)
+        if choice.random() < 0.5:
+            store.sync()
+    merge_small(store.lake)
+    expected = digests(plain)
+    assert digests(store) == expected
+    store.sync(rebuild=True)
+    assert digests(store) == expected
+
+
+def test_forget_leaves_no_trace_and_the_rest_alone(lake_of_many, many):
+    store, whole = lake_of_many, digests(many)
+    merge_small(store.lake)
+    assert command(store.path, "forget", "secret", "--yes").code == 0
+    merge_small(store.lake)
+    views = digests(store)  # synced, not rebuilt: the text must not be in free blocks either
+    assert not traces(store, SECRET)
+    assert views["main.results"] != whole["main.results"]
+    # What was forgotten comes back only when asked, and then all is as it was.
+    secret = many.path.parent / "secret.yaml"
+    assert bring_in(store, secret, run_as="secret").outcomes == {"forgotten": 1}
+    bring_in(store, secret, run_as="secret", restore=True)
+    merge_small(store.lake)
+    assert digests(store) == whole
+
+
+def traces(store, text):
+    """Where a text is found in a store: the bytes of all files, and the cells of all Parquet."""
+    found = [p for p in store.path.rglob("*") if p.is_file() and text.encode() in p.read_bytes()]
+    with duckdb.connect() as connection:
+        for path in store.path.rglob("*.parquet"):
+            rows = connection.read_parquet(str(path)).fetchall()
+            found += [path] if text in str(rows) else []
+    return found
+
+
+def test_traces_are_found(many):
+    assert {path.name for path in traces(many, SECRET)} >= {"results.parquet", "warehouse.duckdb"}
+
+
+def test_a_reader_is_waited_for(lake_of_many, monkeypatch):
+    defaults = having_lake_alone.__wrapped__.__kwdefaults__
+    monkeypatch.setitem(defaults, "wait_seconds", 0)
+    names = lake_of_many.lake.batch_names()
+    with sharing_lake(lake_of_many.path):
+        ended = command(lake_of_many.path, "compact")
+    assert (ended.code, "reads the lake" in ended.err) == (2, True)
+    assert lake_of_many.lake.batch_names() == names
+
+
+def test_a_damaged_batch_is_named_and_nothing_is_merged(lake_of_many):
+    store = lake_of_many
+    names = store.lake.batch_names()
+    path = store.lake.path / sorted(names)[3] / "runs.parquet"
+    path.write_bytes(path.read_bytes()[:-4] + b"PAR2")
+    ended = command(store.path, "compact")
+    assert (ended.code, str(path) in ended.err) == (2, True)
+    assert store.lake.batch_names() == names
+
+
+def test_large_batches_stay_as_they_are(lake_of_many, monkeypatch):
+    monkeypatch.setattr("warehouse.merging.SMALL_BYTES", 1)
+    n = len(lake_of_many.lake.batch_names())
+    assert command(lake_of_many.path, "compact").err == f"{n} batches before, {n} now\n"
+
+
+def test_sync_suggests_it(lake_of_many, monkeypatch):
+    assert "compact" not in command(lake_of_many.path, "sync").err
+    monkeypatch.setattr("warehouse.merging.MANY", 5)
+    assert "`evalstore compact`" in command(lake_of_many.path, "sync").err
+    command(lake_of_many.path, "compact")
+    assert "compact" not in command(lake_of_many.path, "sync").err
+
+
+def test_any_parquet_tool_reads_it_beside_others(lake_of_many, tmp_path):
+    merge_small(lake_of_many.lake)
+    bring_in(lake_of_many, write_log(tmp_path / "x.yaml", log([1], date="2026-09-09")))
+    with duckdb.connect() as connection:
+        pattern = str(lake_of_many.lake.path / "*" / "results.parquet")
+        rows = connection.execute(
+            "SELECT count(*), count(DISTINCT batch) FROM read_parquet($p, union_by_name = true)",
+            {"p": pattern},
+        ).fetchall()
+    assert rows[0][0] == rows_in_lake(lake_of_many)["results"]
+    assert rows[0][1] > 5

@@ -1,0 +1,129 @@
+"""Damaged and hostile input, a small part of `python -m bench.fuzz`; and what it found, kept."""
+
+import hashlib
+import json
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pytest
+from support import ROOT, bring_in, command, log, write_log
+from test_openclaw_import import write_run
+from test_openclaw_lines import line
+
+from bench import fuzz
+from bench.mutating import NASTY_TEXTS, damaged
+from ingest.readers import path_reader, read_file
+from ingest.reading import SourceFile
+from warehouse.schemas import BY_NAME, arrow_schema
+
+SAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())
+YAMLS = [path for path in SAMPLES if path.suffix == ".yaml"]
+HIDDEN = [text for text in NASTY_TEXTS if not text.isprintable() and "\0" not in text]
+
+
+def fits(readings):
+    """Every row of readings fits its table: what does not would end the import."""
+    for reading in readings:
+        for name, rows in reading.rows.items():
+            table = BY_NAME[name]
+            given = [{"generation": "root", **row} if table.of_run else row for row in rows]
+            pa.Table.from_pylist(given, arrow_schema(table))
+
+
+def source(path, data):
+    return SourceFile(path, data, hashlib.sha256(data).hexdigest())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_logs_tasks_and_models(seed):
+    choice = Random(seed)
+    for _ in range(60):
+        path = choice.choice(YAMLS)
+        fits([read_file(source(path, damaged(path.read_bytes(), choice)))])
+
+
+@pytest.mark.parametrize("unit", ["posters/benchmark", "openclaw/runs/20260302_091500"])
+def test_damaged_folders(unit):
+    """Every other file that a folder's reader asks for is damaged."""
+    folder, choice = ROOT / "examples" / unit, Random(unit)
+    reader = path_reader(folder)
+    for _ in range(8):
+
+        def get(path):
+            data = path.read_bytes()
+            return source(path, damaged(data, choice) if choice.random() < 0.5 else data)
+
+        fits(reader.read(folder, get))
+
+
+def test_links_and_odd_names():
+    assert fuzz.try_round(fuzz.links, 1) > 10
+
+
+# --- what was found
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_a_message_repeats_no_argument_as_it_is(examples, text):
+    text = text.encode("utf-8", "replace").decode()
+    for arguments in (
+        [text],
+        ["show", text],
+        ["show", "--format", text],
+        ["forget", text, "--yes"],
+    ):
+        ended = command(examples.path, *arguments)
+        assert ended.code == 2
+        fuzz.check_shown(ended.err, "message")
+
+
+def test_a_message_repeats_no_name_of_a_run_as_it_is(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "a.yaml", log(tasks=[], model="models/\ufeff\x1b[2J")))
+    for arguments in (["export", "palindrome", "--to", tmp_path / "out"], ["info"]):
+        fuzz.check_shown(command(store.path, *arguments).err, "message")
+
+
+@pytest.mark.parametrize("run_id", ["x" * 300, "../../x", "a\0b", ".."])
+def test_a_run_whose_name_can_be_no_folder(store, tmp_path, run_id):
+    bring_in(store, write_run(tmp_path / "r", line(run_id=run_id), config={"run_id": run_id}))
+    ended = command(store.path, "export", "openclaw", "--to", tmp_path / "target" / "out")
+    assert ended.code in {0, 2}
+    assert "Traceback" not in ended.err
+    outside = [path for path in (tmp_path / "target").rglob("*") if path.is_file()]
+    assert all(path.is_relative_to(tmp_path / "target" / "out" / "runs") for path in outside)
+
+
+@pytest.mark.parametrize("models", ["text", 5, {"a": 1}, [5, None, "x", [1]], None])
+def test_a_summary_of_another_form(store, tmp_path, models):
+    write_run(tmp_path / "r", summary={"run_id": "r", "models": models})
+    bring_in(store, tmp_path / "r")
+    assert store.sql("SELECT count(*) >= 0 FROM summary_audit").fetchall() == [(True,)]
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        {"summary.json": {"model": "m"}},
+        {"summary.json": [5, "x", {"model": ["m"], "app_quality_score": [1]}]},
+        {"summary.json": [{"app_quality_ci95": [1], "app_core_ci95": "ab"}], "meta.json": [1]},
+        {"summary.json": [{"app_quality_score": 10**400}], "run_metadata.json": "text"},
+        {"meta.json": {"bootstrap": 5}, "summary.json": [{"app_quality_score": "many"}]},
+    ],
+)
+def test_a_ledger_of_published_reports_of_other_programs(store, tmp_path, documents):
+    folder = tmp_path / "published" / "20260105-101500-x-gold"
+    folder.mkdir(parents=True)
+    whole = {"summary.json": [{"model": "m"}], "meta.json": {}, "run_metadata.json": {}}
+    for name, document in {**whole, **documents}.items():
+        (folder / name).write_text(json.dumps(document))
+    bring_in(store, tmp_path / "published")
+    ended = command(store.path, "export", "ledger", "--to", tmp_path / "out")
+    assert ended.code in {0, 2}, ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_every_file_of_the_samples_can_be_damaged():
+    choice = Random(0)
+    for path in SAMPLES:
+        assert isinstance(damaged(Path(path).read_bytes(), choice), bytes)

@@ -1,0 +1,97 @@
+"""Looks whether a store is sound: every byte of it read, nothing changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from warehouse.connection import open_for_reading
+from warehouse.errors import StoreBusy, StoreDamaged
+from warehouse.locks import sharing_lake
+from warehouse.recovery import Pending, pending_journals
+from warehouse.sync import examine
+
+if TYPE_CHECKING:
+    from warehouse.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found.
+
+    Attributes:
+        n_batches: in the lake.
+        n_files: Parquet files whose SHA-256 is as written.
+        damaged: what is wrong with batches, a sentence each.
+        replaced: batches that others replace, which the next rebuild or `compact` removes.
+        not_loaded: batches that the warehouse lacks; the next command that reads loads them.
+        journals: what is not in the lake yet.
+        warehouse: its state, in words.
+        is_sound: whether lake and warehouse are as they were written.
+    """
+
+    n_batches: int
+    n_files: int
+    damaged: tuple[str, ...]
+    replaced: tuple[str, ...]
+    not_loaded: tuple[str, ...]
+    journals: tuple[Pending, ...]
+    warehouse: str
+    is_sound: bool
+
+
+def verify(store: Store) -> Verified:
+    """Read every file of a store, and say what is true of it.
+
+    Raises:
+        StoreNewer: a batch is of a newer version.
+    """
+    lake = store.lake
+    damaged, good = [], []
+    with sharing_lake(store.path):
+        names = sorted(lake.batch_names())
+        for name in names:
+            try:
+                batch = lake.read(name)
+                lake.verify(batch)
+                good.append(batch)
+            except StoreDamaged as error:
+                damaged.append(str(error))
+        replaced = {name for batch in good for name in batch.replaces}.intersection(names)
+        warehouse, loaded, is_readable = _warehouse(store)
+    return Verified(
+        n_batches=len(names),
+        n_files=sum(len(batch.files) for batch in good),
+        damaged=tuple(damaged),
+        replaced=tuple(sorted(replaced)),
+        not_loaded=tuple(name for name in names if name not in loaded | replaced),
+        journals=tuple(pending_journals(store.path)),
+        warehouse=warehouse,
+        is_sound=is_readable and not damaged,
+    )
+
+
+def _warehouse(store: Store) -> tuple[str, frozenset[str], bool]:
+    """Give the warehouse's state, the batches that it has loaded, and whether it can be read."""
+    if not store.warehouse.exists():
+        return "not there; the next command that reads makes it", frozenset(), True
+    try:
+        with open_for_reading(store.warehouse, wait_seconds=0) as connection:
+            version, loaded = examine(connection)
+            _read_all(connection)
+    except StoreBusy as error:
+        return f"could not be looked at: {error}", frozenset(), True
+    except duckdb.Error:
+        return "damaged: `evalstore sync --rebuild` makes it anew", frozenset(), False
+    return version, loaded, True
+
+
+def _read_all(connection: duckdb.DuckDBPyConnection) -> None:
+    """Read every block, so that DuckDB checks its checksum."""
+    tables = connection.execute(
+        "SELECT format('{}.{}', schema_name, table_name) FROM duckdb_tables()"
+    ).fetchall()
+    for (name,) in tables:
+        connection.execute(f"SELECT max(hash(rows)) FROM {name} AS rows").fetchall()  # noqa: S608
