@@ -102,8 +102,10 @@ def _show(facts: dict[str, Any], fmt: str) -> None:
         return
     for name, value in facts.items():
         label = name.removeprefix("n_").removesuffix("_bytes").replace("_", " ")
-        for text in _texts(name, value):
-            click.echo(f"{label:<14} {visible(text)}")
+        lines = value.items() if isinstance(value, dict) else [(label, value)]
+        for shown, fact in lines:
+            for text in _texts(name, fact):
+                click.echo(f"{visible(shown):<14} {visible(text)}")
 
 
 def _texts(name: str, value: Any) -> list[str]:  # noqa: ANN401 - any fact
@@ -115,7 +117,7 @@ def _texts(name: str, value: Any) -> list[str]:  # noqa: ANN401 - any fact
         case int():
             return [f"{value:,}"]
         case dict():
-            return [f"{key}: {_counts(one)}" for key, one in value.items()]
+            return [_counts(value)]
         case list() | tuple():
             return [one if isinstance(one, str) else _counts(one) for one in value] or ["none"]
     return [str(value)]
