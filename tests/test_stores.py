@@ -132,9 +132,7 @@ def new_logs(folder, n_logs):
 
 
 def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
-    more = [
-        write_log(tmp_path / f"m{n}.yaml", log([n], date=f"2026-06-{n:02}")) for n in range(1, 7)
-    ]
+    more = new_logs(tmp_path, 6)
     store = Store(mine.path, on_warning=lambda _: None, wait_seconds=60)
     n_before = len(summary(mine))
 
@@ -160,9 +158,7 @@ def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
 
 def test_a_forget_while_others_import_and_read(mine, tmp_path):
     store = Store(mine.path, on_warning=lambda _: None, wait_seconds=60)
-    more = [
-        write_log(tmp_path / f"m{n}.yaml", log([n], date=f"2026-06-{n:02}")) for n in range(1, 5)
-    ]
+    more = new_logs(tmp_path, 4)
 
     def forget():
         assert command(store.path, "forget", "secret", "--yes").code == 0
