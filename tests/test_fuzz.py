@@ -11,7 +11,9 @@ from support import ROOT, bring_in, command, log, write_log
 from test_openclaw_import import write_run
 from test_openclaw_lines import line
 
-from bench import fuzz
+from bench.fuzz import try_round
+from bench.fuzz_kinds import links
+from bench.fuzz_round import check_shown
 from bench.mutating import NASTY_TEXTS, damaged
 from ingest.readers import path_reader, read_file
 from ingest.reading import SourceFile
@@ -58,7 +60,7 @@ def test_damaged_folders(unit):
 
 
 def test_links_and_odd_names():
-    assert fuzz.try_round(fuzz.links, 1) > 10
+    assert try_round(links, 1) > 10
 
 
 # --- what was found
@@ -75,13 +77,13 @@ def test_a_message_repeats_no_argument_as_it_is(examples, text):
     ):
         ended = command(examples.path, *arguments)
         assert ended.code == 2
-        fuzz.check_shown(ended.err, "message")
+        check_shown(ended.err, "message")
 
 
 def test_a_message_repeats_no_name_of_a_run_as_it_is(store, tmp_path):
     bring_in(store, write_log(tmp_path / "a.yaml", log(tasks=[], model="models/\ufeff\x1b[2J")))
     for arguments in (["export", "palindrome", "--to", tmp_path / "out"], ["info"]):
-        fuzz.check_shown(command(store.path, *arguments).err, "message")
+        check_shown(command(store.path, *arguments).err, "message")
 
 
 @pytest.mark.parametrize("run_id", ["x" * 300, "../../x", "a\0b", ".."])

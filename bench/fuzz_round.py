@@ -1,0 +1,102 @@
+"""A round of `bench.fuzz`: a folder with inputs, a store and a target, and what must hold of it."""
+
+from __future__ import annotations
+
+import traceback
+import unicodedata
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+import evalstore
+from bench.mutating import damaged
+from warehouse.sqlfiles import shipped_sql
+from warehouse.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from random import Random
+
+_DAMAGED = 2 / 3
+FORMATS = ("table", "csv", "json", "jsonl", "markdown")
+_VIEWS = ("results", "runs", "leaderboard", "quarantine", "files")
+_EXIT_CODES = {0, 1, 2}
+
+
+class BugError(Exception):
+    """Something that must not happen."""
+
+
+class Round:
+    """A folder with inputs, a store and a target; counts what was tried.
+
+    Attributes:
+        folder: everything of the round.
+        inputs: where damaged files are put.
+        out: where exports are written.
+        n_inputs: inputs tried.
+    """
+
+    def __init__(self, folder: Path, choice: Random) -> None:
+        self.folder = folder
+        self.choice = choice
+        self.inputs = folder / "in"
+        self.out = folder / "out"
+        self.store = folder / "store"
+        self.n_inputs = 0
+        self.inputs.mkdir()
+        (folder / "canary").write_text("must not change")
+
+    def command(self, *arguments: str | Path) -> str:
+        """Give a command in this process; give its rows.
+
+        Raises:
+            BugError: it ended in another way than a command may.
+        """
+        texts = [str(argument) for argument in arguments]
+        done = CliRunner().invoke(evalstore._cli, ["--store", str(self.store), *texts])  # noqa: SLF001
+        is_exit = done.exception is None or isinstance(done.exception, SystemExit)
+        if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
+            trace = "".join(traceback.format_exception(done.exception))
+            raise BugError(f"{texts}: exit {done.exit_code}\n{done.output[-2000:]}\n{trace}")
+        check_shown(done.stderr.replace("\t", " ").replace("\r", "\n"), "message")
+        return done.stdout
+
+    def put(self, name: str | Path, data: bytes) -> None:
+        """Write an input, damaged two times in three."""
+        path = self.inputs / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_damaged = self.choice.random() < _DAMAGED
+        path.write_bytes(damaged(data, self.choice) if is_damaged else data)
+        self.n_inputs += is_damaged
+
+    def look(self) -> None:
+        """Read every view in some format, and check what is shown.
+
+        Raises:
+            BugError: a view fails, or shows what it must not.
+        """
+        store = Store(self.store, on_warning=lambda _: None)
+        with store.reading() as connection:
+            for file in shipped_sql():
+                if file.schema in {"main", "checks"} and not file.is_function:
+                    connection.execute(f"FROM {file.qualified}").fetchall()
+        for view in self.choice.sample(_VIEWS, 2):
+            check_shown(self.command("show", view), "table")
+            form = self.choice.choice(FORMATS)
+            check_shown(self.command("show", view, "--format", form), form)
+
+
+def check_shown(text: str, form: str) -> None:
+    """Check that what is shown can do no harm.
+
+    Raises:
+        BugError: a control character in a table or message, or a tag in Markdown.
+    """
+    if form in {"table", "markdown", "message"}:
+        # Spaces of any width may stay.
+        shown = {char for char in text if char != "\n" and unicodedata.category(char) != "Zs"}
+        if not "".join(shown).isprintable():
+            raise BugError(f"{form} shows {[char for char in shown if not char.isprintable()]}")
+    if form == "markdown" and ("<script" in text or "<svg" in text):
+        raise BugError("markdown holds a tag of the data's own")
