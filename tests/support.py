@@ -108,6 +108,19 @@ def new_store(path, **options):
     return Store(path, wait_seconds=0, **options)
 
 
+def older_logs():
+    """Give the older reference logs in groups that a store can hold: a run once in each."""
+    groups = []
+    for path in sorted((PALINDROME / "older_logs").glob("*.yaml")):
+        log = independent(path.read_text("utf-8"))
+        run = (log["date"], log["model"])
+        group = next((group for group in groups if run not in group), None)
+        if group is None:
+            groups.append(group := {})
+        group[run] = path
+    return [list(group.values()) for group in groups]
+
+
 # --- logs made to measure
 
 

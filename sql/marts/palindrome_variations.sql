@@ -5,7 +5,13 @@
 -- proven_index: the index that the recorded path has, where name or log file prove that it is one
 -- variation: proven indices are kept, the others follow by first use and content
 WITH model_files AS (
-    SELECT model_path, name
+    SELECT
+        model_path,
+        name,
+        -- Two paths without a file were exported as two stand-ins, which say no more than that.
+        CASE
+            WHEN is_unresolved THEN json_extract_string(metadata, '$.recorded_path')
+        END AS stands_for
     FROM models
     WHERE is_current
 ),
@@ -36,6 +42,7 @@ used AS (
         calls.model,
         calls.parameters,
         any_value(coalesce(model_files.name, calls.recorded_model)) AS known_name,
+        any_value(model_files.stands_for) AS stands_for,
         any_value(calls.stem) AS stem,
         any_value(calls.stem_without_index) AS stem_without_index,
         bool_or(ends_with(
@@ -64,6 +71,7 @@ named AS (
                 )
         END AS recorded_index,
         md5(CASE
+            WHEN stands_for IS NOT NULL THEN concat_ws('|', 'path', stands_for)
             WHEN known_name IS NOT NULL THEN concat_ws('|', 'known', known_name, parameters)
             ELSE concat_ws('|', 'path', model_path)
         END) AS parameter_set
