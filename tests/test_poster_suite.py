@@ -334,7 +334,7 @@ def test_a_judge_goes_on_where_it_was(finished, tmp_path):
 def test_forgetting_a_run_forgets_its_judgements(finished, tmp_path):
     space, run_id = finished
     shutil.copytree(space / "store", tmp_path / "store")
-    run(tmp_path, "forget", run_id, "--yes")
+    run(tmp_path, "forget", run_id, "--suite", "posters", "--yes")
     assert rows(tmp_path, "FROM lake.judgements") == []
     assert rows(tmp_path, "SELECT suite FROM runs ORDER BY 1") == [
         ("posters-judge",), ("posters-truth",)
