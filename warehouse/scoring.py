@@ -25,16 +25,15 @@ def update_scores(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[SqlFile],
     *,
-    everywhere: bool,
-    emptied: Container[str],
+    everywhere: Container[str],
 ) -> None:
     """Compute what is missing of every score, in the caller's transaction.
 
     Args:
         connection: has the temporary table `touched` of the runs that new batches touch.
         files: the SQL files, in order.
-        everywhere: look at all runs, because tasks, models or annotations changed too.
-        emptied: names of the scores whose rows are all missing, whatever new batches touch.
+        everywhere: names of the scores that may be missing in any run: their scorer is another
+            one, or what came tells of tasks, models or annotations that they are made from.
     """
     rows = connection.execute(
         "SELECT suite, min(run_id), max(run_id) FROM touched GROUP BY suite"
@@ -43,7 +42,7 @@ def update_scores(
     for file in files:
         if not file.is_materialised:
             continue
-        if everywhere or file.name in emptied:
+        if file.name in everywhere:
             _update(connection, file, None)
         elif file.suite in touched:
             _update(connection, file, touched[file.suite])

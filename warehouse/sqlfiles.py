@@ -13,7 +13,7 @@ from warehouse.errors import EvalstoreError
 from warehouse.places import SQL, UDFS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -125,17 +125,29 @@ def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
     )
 
 
-def in_order(files: Sequence[SqlFile], connection: duckdb.DuckDBPyConnection) -> list[SqlFile]:
+def references(
+    files: Iterable[SqlFile], connection: duckdb.DuckDBPyConnection
+) -> dict[str, set[str]]:
+    """Find what each view and score refers to: full names of views, scores and tables.
+
+    Raises:
+        EvalstoreError: a file does not parse.
+    """
+    return {
+        file.qualified: _references(file, connection) - {file.qualified}
+        for file in files
+        if not file.is_function
+    }
+
+
+def in_order(files: Sequence[SqlFile], referred: Mapping[str, set[str]]) -> list[SqlFile]:
     """Sort files so that each comes after those that it refers to; functions come first.
 
     Raises:
-        EvalstoreError: a file does not parse, or files refer to each other in a circle.
+        EvalstoreError: files refer to each other in a circle.
     """
     relations = {file.qualified: file for file in files if not file.is_function}
-    graph = {
-        name: _references(file, connection) & relations.keys() - {name}
-        for name, file in relations.items()
-    }
+    graph = {name: referred[name] & relations.keys() for name in relations}
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
@@ -143,6 +155,26 @@ def in_order(files: Sequence[SqlFile], connection: duckdb.DuckDBPyConnection) ->
             f"sql/: views refer to each other in a circle: {error.args[1]}"
         ) from None
     return [file for file in files if file.is_function] + [relations[name] for name in order]
+
+
+def lake_tables(
+    files: Iterable[SqlFile], referred: Mapping[str, set[str]]
+) -> dict[str, frozenset[str]]:
+    """Find the tables of the lake that each view and score is made from, however deep.
+
+    Args:
+        files: in order.
+        referred: see `references`.
+    """
+    below: dict[str, frozenset[str]] = {}
+    for file in files:
+        if not file.is_function:
+            deeper = (below.get(name, frozenset({name})) for name in referred[file.qualified])
+            below[file.qualified] = frozenset().union(*deeper)
+    return {
+        name: frozenset(t.removeprefix("lake.") for t in tables if t.startswith("lake."))
+        for name, tables in below.items()
+    }
 
 
 def _header(sql: str) -> Iterator[str]:

@@ -15,7 +15,14 @@ from warehouse.connection import open_for_reading, open_for_writing, open_in_mem
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.locks import having_lake_alone, open_lock, sharing_lake, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
-from warehouse.sqlfiles import code_digest, in_order, shipped_sql, sql_digest
+from warehouse.sqlfiles import (
+    code_digest,
+    in_order,
+    lake_tables,
+    references,
+    shipped_sql,
+    sql_digest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -214,14 +221,19 @@ def _increment(
     connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch], *, redefine: bool
 ) -> tuple[str, ...]:
     """Load batches and compute what depends on them; give the names of those that were new."""
-    files = _files()
-    by_content = {table.name for table in TABLES if not table.of_run}
+    files, tables = _definitions_in_order()
     connection.execute("BEGIN")
     emptied = _define(connection, files) if redefine else set()
     new = loading.load(connection, lake, folders)
     scoring.update_duplicate_calls(connection)
-    everywhere = any(by_content & batch.files.keys() for batch in new)
-    scoring.update_scores(connection, files, everywhere=everywhere, emptied=emptied)
+    by_content = {table.name for table in TABLES if not table.of_run}
+    changed = {name for batch in new for name in batch.files if name in by_content}
+    everywhere = {
+        file.name
+        for file in files
+        if file.is_materialised and (file.name in emptied or tables[file.qualified] & changed)
+    }
+    scoring.update_scores(connection, files, everywhere=everywhere)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
@@ -262,9 +274,12 @@ def _wanted(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
 
 
 @cache
-def _files() -> tuple[SqlFile, ...]:
+def _definitions_in_order() -> tuple[tuple[SqlFile, ...], dict[str, frozenset[str]]]:
+    """Give the SQL files in order, and the tables of the lake that each of them is made from."""
     with open_in_memory() as connection:
-        return tuple(in_order(shipped_sql(), connection))
+        referred = references(shipped_sql(), connection)
+    files = tuple(in_order(shipped_sql(), referred))
+    return files, lake_tables(files, referred)
 
 
 @cache
