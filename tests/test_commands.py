@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from support import (
@@ -320,6 +321,8 @@ print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=s
 def test_nothing_is_imported_that_is_not_needed(examples, arguments, banned):
     ended = child("-c", LOADED, "--store", examples.path, *arguments)
     assert ended.code == 0, ended.err
+    if duckdb.__version__ < "2":
+        banned = banned - {"pandas"}  # which it imports itself when a function is registered
     assert not banned & set(ended.err.splitlines()[-1].split())
 
 
