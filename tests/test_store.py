@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import duckdb
 import pandas as pd
@@ -11,7 +12,9 @@ import pytest
 from support import bring_in, environment, log, new_store, write_log
 
 import evalstore
+from warehouse.connection import _register, open_in_memory
 from warehouse.errors import BadInput, EvalstoreError
+from warehouse.jsontext import utf8
 from warehouse.store import EvalstoreWarning, Store
 
 
@@ -243,3 +246,22 @@ def test_log_helper_is_valid(store, tmp_path):
     # The other tests rely on it: a log without a fault but its name.
     bring_in(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log()))
     assert store.sql("FROM checks.violations").fetchall() == []
+
+
+def test_a_function_may_give_text_that_has_no_utf8():
+    def halves(texts):
+        return [{"reason": f"{text}\ud800", "names": ["\udfff", None]} for text in texts]
+
+    udf = SimpleNamespace(
+        name="halves",
+        parameters=("VARCHAR",),
+        returns="STRUCT(reason VARCHAR, names VARCHAR[])",
+        batch=halves,
+    )
+    with open_in_memory() as connection:
+        _register(connection, udf)
+        try:
+            [(value,)] = connection.execute("SELECT halves('ä')").fetchall()
+        finally:
+            connection.remove_function("halves")
+    assert value == {"reason": utf8("ä\ud800"), "names": [utf8("\udfff"), None]}

@@ -20,6 +20,7 @@ import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from warehouse.errors import StoreBusy
+from warehouse.jsontext import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -188,7 +189,12 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
     arrow_type = _arrow_type(udf.returns)
 
     def on_arrow(*columns: Any) -> Any:  # noqa: ANN401
-        return pa.array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
+        values = udf.batch(*(column.to_pylist() for column in columns))
+        try:
+            return pa.array(values, arrow_type)
+        except UnicodeEncodeError:
+            # JSON that a model wrote can name halves of characters, which have no UTF-8.
+            return pa.array([_storable(value) for value in values], arrow_type)
 
     # DuckDB counts the parameters, and evaluates annotations, by the signature.
     parameters = [Parameter(f"c{n}", Parameter.POSITIONAL_ONLY) for n in range(len(udf.parameters))]
@@ -201,6 +207,17 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
         type=PythonUDFType.ARROW,
         null_handling=FunctionNullHandling.SPECIAL,
     )
+
+
+def _storable(value: Any) -> Any:  # noqa: ANN401
+    """Replace lone surrogates in a value's texts, however deep."""
+    if isinstance(value, str):
+        return utf8(value)
+    if isinstance(value, dict):
+        return {utf8(key): _storable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(inner) for inner in value]
+    return value
 
 
 @cache
