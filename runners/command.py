@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from warehouse.commandline import format_option, note, open_store, print_rows
 from warehouse.errors import BadInput, CheckFailed
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _POSTER_OPTIONS = ("urls", "images", "include", "exclude", "dataset", "of_run")
+# What a run asks, and of whom, was settled when it began.
+_SETTLED = (
+    "models", "provider", "pairs", "attempts", "limit", "tasks", "prompts", "stream", "base_url",
+    *_POSTER_OPTIONS,
+)  # fmt: skip
 _PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli", "replay")
 
 
@@ -75,6 +81,8 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
 
     if given["retry_failed"] and given["resume"] is None:
         raise BadInput("--retry-failed goes with --resume RUN_ID")
+    if given["resume"] is not None:
+        _refuse_what_is_settled(click.get_current_context())
     store = open_store(path)
     options = _options(suite, given)
     if given["resume"] is not None:
@@ -86,6 +94,16 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
         note(f"warning: {text}")
     with new_run(store, prepared.plan, options) as fresh:
         _go(store, fresh, prepared, dry=given["dry_run"])
+
+
+def _refuse_what_is_settled(context: click.Context) -> None:
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if is_given and option.name in _SETTLED:
+            raise BadInput(
+                f"{option.opts[0]} cannot be changed with --resume: the run goes on with what it "
+                "began with; without --resume it would be another run"
+            )
 
 
 def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None:

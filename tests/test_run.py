@@ -356,3 +356,14 @@ def test_a_suite_is_checked_before_it_runs(space, document, problem):
     (space / "own.yaml").write_text(json.dumps(document))
     _, err = run(space, "run", "own.yaml", "--model", "m", "--provider", "replay", code=2)
     assert problem in err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--base-url", "http://127.0.0.1:9/v1"), ("-m", "n"), ("--limit", "1"), ("--stream",)],
+)
+def test_what_a_run_asks_cannot_be_changed_when_it_goes_on(tmp_path, option):
+    ended = command(tmp_path / "store", "run", "--resume", "r1", *option)
+    assert ended.code == 2
+    assert "cannot be changed with --resume" in ended.err
+    assert not (tmp_path / "store").exists()
