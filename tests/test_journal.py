@@ -1,12 +1,15 @@
 """The journal: what was appended is there, whatever happened to the process that wrote it."""
 
 import errno
+import fcntl
 import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from warehouse import locks, recovery
 from warehouse.batch import Generation
 from warehouse.errors import StoreBusy
 from warehouse.journal import Entry, Journal, claimed, is_running, journal_paths
@@ -131,6 +134,71 @@ def test_a_full_disk_still_takes_what_is_under_way(tmp_path):
         with pytest.raises(OSError, match="No space"):
             journal.append([result(4)])
     assert stored(tmp_path) == [(1, "p1"), (2, "p2"), (3, "p3")]
+
+
+@pytest.fixture
+def before_locking(monkeypatch):
+    """Have another process do something between the making of a file and its locking."""
+    flock = fcntl.flock
+
+    def arrange(work):
+        def lock(file, kind):
+            monkeypatch.setattr(locks.fcntl, "flock", flock)
+            work()
+            flock(file, kind)
+
+        monkeypatch.setattr(locks.fcntl, "flock", lock)
+
+    return arrange
+
+
+def test_a_journal_just_being_made_is_not_taken_for_left_behind(tmp_path, before_locking):
+    before_locking(lambda: absorb_journals(Lake(tmp_path)))
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1)])
+    assert stored(tmp_path) == [(1, "p1")]
+
+
+def test_a_batch_just_being_made_is_not_taken_for_left_behind(tmp_path, before_locking):
+    def sweep():
+        with Lake(tmp_path).write("run"):
+            pass
+
+    Lake(tmp_path).staging.mkdir(parents=True)
+    before_locking(sweep)
+    with Lake(tmp_path).write("run") as writer:
+        sweep()
+        assert {path.stem for path in Lake(tmp_path).staging.iterdir()} == {writer.name}
+        assert len(list(Lake(tmp_path).staging.iterdir())) == 2
+
+
+def test_what_another_process_is_taking_in_is_waited_for(tmp_path, monkeypatch):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1)])
+    is_writing, may_write = threading.Event(), threading.Event()
+    write = recovery._write_batch
+
+    def slowly(*arguments):
+        is_writing.set()
+        may_write.wait(30)
+        write(*arguments)
+
+    monkeypatch.setattr(recovery, "_write_batch", slowly)
+    other = threading.Thread(target=absorb_journals, args=[Lake(tmp_path)])
+    other.start()
+    assert is_writing.wait(30)
+    threading.Timer(0.3, may_write.set).start()
+    assert absorb_journals(Lake(tmp_path)) == []
+    assert Lake(tmp_path).batch_names() == {journal.name}
+    other.join()
+
+
+def test_a_run_whose_process_has_not_said_which_it_is_is_held_all_the_same(tmp_path):
+    with claimed(tmp_path, "mine", "r1"):
+        (lock,) = (tmp_path / "journals").glob("*.lock")
+        lock.write_bytes(b"")
+        with pytest.raises(StoreBusy, match="another process"), claimed(tmp_path, "mine", "r1"):
+            pass
 
 
 def test_one_process_runs_a_run(tmp_path):

@@ -22,6 +22,7 @@ from warehouse.batch import Generation
 from warehouse.errors import StoreBusy, StoreReadOnly
 from warehouse.hashing import content_hash
 from warehouse.jsontext import utf8
+from warehouse.locks import open_locked
 from warehouse.masking import Mask
 
 if TYPE_CHECKING:
@@ -116,13 +117,11 @@ class Journal:
     def _created(self) -> IO[bytes]:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = self.path.open("xb", buffering=0)
+            return open_locked(self.path)
         except OSError as error:
             raise StoreReadOnly(
                 f"{self.path.parent}: {error.strerror}; the store cannot be written"
             ) from error
-        fcntl.flock(file, fcntl.LOCK_EX)
-        return file
 
     def _write(self, data: bytes) -> None:
         try:
@@ -177,18 +176,6 @@ def journal_paths(store: Path) -> list[Path]:
 
 
 @contextmanager
-def left_behind(path: Path) -> Iterator[IO[bytes] | None]:
-    """Open a journal that nobody writes any more, alone; None where somebody does."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        yield None
-        return
-    with file:
-        yield file if _lock(file) and path.exists() else None
-
-
-@contextmanager
 def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
     """Keep other processes from running the same run.
 
@@ -199,14 +186,13 @@ def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
     path = store / FOLDER / f"{content_hash('run', suite, run_id)}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = _claim(path)
+        file = open_locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _write_pid(file)
+    except BlockingIOError:
+        raise StoreBusy(f"run {run_id} is being run by {_holder(path)}: nothing asked") from None
     except OSError as error:
         reason = f"{path.parent}: {error.strerror}; the store cannot be written"
         raise StoreReadOnly(reason) from error
-    if file is None:
-        with suppress(OSError):
-            holder = path.read_text("ascii").strip()
-        raise StoreBusy(f"run {run_id} is being run by the process with id {holder}: nothing asked")
     with file:
         yield
         path.unlink(missing_ok=True)
@@ -221,36 +207,21 @@ def is_running(store: Path, suite: str, run_id: str) -> bool:
         return True
 
 
-def _claim(path: Path) -> IO[str] | None:
-    while True:
-        file = path.open("a")
-        if not _lock(file):
-            file.close()
-            return None
-        with suppress(FileNotFoundError):
-            if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
-                _write_pid(file)
-                return file
-        # Whoever held it before has removed the file since we opened it.
-        file.close()
-
-
-def _write_pid(file: IO[str]) -> None:
-    # Past its buffer, which would be flushed again when it is closed.
+def _write_pid(file: IO[bytes]) -> None:
     try:
-        os.ftruncate(file.fileno(), 0)
-        os.write(file.fileno(), f"{os.getpid()}\n".encode())
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n".encode())
     except OSError:
         file.close()
         raise
 
 
-def _lock(file: IO[Any]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _holder(path: Path) -> str:
+    # Not written yet, or removed at this moment: the lock was held all the same.
+    with suppress(OSError):
+        if process := path.read_text("ascii").strip():
+            return f"the process with id {process}"
+    return "another process"
 
 
 def _run_document(run: Generation) -> dict[str, str | None]:

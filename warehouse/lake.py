@@ -7,7 +7,6 @@ nothing, and any number of processes may add batches at once without locks.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
+from warehouse.locks import left_behind, open_locked
 from warehouse.schemas import (
     BATCH,
     BY_NAME,
@@ -179,9 +179,11 @@ class Lake:
         if not self.staging.is_dir():
             return
         for path in self.staging.iterdir():
-            if path.suffix == ".lock" and _is_abandoned(path):
-                shutil.rmtree(path.with_suffix(""), ignore_errors=True)
-                path.unlink(missing_ok=True)
+            if path.suffix == ".lock":
+                with suppress(OSError), left_behind(path) as lock:
+                    if lock is not None:
+                        shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+                        path.unlink(missing_ok=True)
             elif path.suffix == ".removed":
                 shutil.rmtree(path, ignore_errors=True)
 
@@ -199,8 +201,7 @@ class BatchWriter:
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Row]] = {}
         lake.staging.mkdir(parents=True, exist_ok=True)
-        self._lock = (lake.staging / f"{self.name}.lock").open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._lock = open_locked(lake.staging / f"{self.name}.lock")
         self._folder.mkdir()
 
     def __enter__(self) -> Self:
@@ -344,13 +345,6 @@ def file_sha256(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_abandoned(lock: Path) -> bool:
-    with suppress(OSError), lock.open("r") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def _write_durably(path: Path, data: bytes) -> None:

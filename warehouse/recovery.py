@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 from warehouse.batch import Generation
 from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
-from warehouse.journal import journal_paths, left_behind, read_journal
+from warehouse.journal import journal_paths, read_journal
+from warehouse.locks import absorbing_alone, left_behind
 from warehouse.schemas import BY_NAME, QUARANTINE
 
 if TYPE_CHECKING:
@@ -37,11 +38,15 @@ class Pending:
 
 
 def absorb_journals(lake: Lake) -> list[str]:
-    """Make a batch of every journal that nobody writes any more; give what went wrong."""
+    """Make a batch of every journal that nobody writes any more; give what went wrong.
+
+    What another process is taking in at this moment is waited for: who looks into the lake after
+    this finds there what was answered before.
+    """
     problems = []
     for path in journal_paths(lake.store):
         try:
-            with left_behind(path) as file:
+            with absorbing_alone(lake.store), left_behind(path) as file:
                 if file is not None:
                     _absorb(lake, path, file)
         except (EvalstoreError, OSError) as error:
@@ -53,8 +58,11 @@ def pending_journals(store: Path) -> list[Pending]:
     """Say what the journals hold."""
     pending = []
     for path in journal_paths(store):
-        with path.open("rb") as file:
-            journal = read_journal(file)
+        try:
+            with path.open("rb") as file:
+                journal = read_journal(file)
+        except FileNotFoundError:  # taken in since they were listed
+            continue
         n_results = sum(entry.table == "results" for entry in journal.entries)
         pending.append(Pending(journal.run, n_results))
     return pending
