@@ -2,9 +2,11 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pyarrow.parquet as pq
@@ -109,6 +111,27 @@ def test_a_clock_that_goes_backwards(store, tmp_path, monkeypatch):
     assert digests(store) == before
 
 
+_DEEDS = {
+    "fcntl.flock", "open", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir",
+    "os.scandir",
+}  # fmt: skip
+
+
+def dawdle(seed):
+    """Let this process stop for a moment here and there before it touches a file or a lock.
+
+    Where two processes are in each other's way for some microseconds alone, no machine shows it
+    in years, and then a busy one does.
+    """
+    chance = random.Random(seed)
+
+    def stop(event, _arguments):
+        if event in _DEEDS and chance.random() < 0.1:
+            time.sleep(chance.random() / 20)
+
+    sys.addaudithook(stop)
+
+
 def at_once(*works):
     """Do works in forked children at the same time; fail where one of them fails."""
     children = []
@@ -116,6 +139,7 @@ def at_once(*works):
         child = os.fork()
         if child == 0:
             signal.alarm(60)
+            dawdle(len(children))
             try:
                 work()
             except BaseException as error:  # noqa: BLE001 - told by the exit code
