@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import duckdb
 import pytest
-from support import ROOT, bring_in, command, new_store
+from support import ROOT, bring_in, command, log, new_store, write_log
 from test_output import HOSTILE, UNSEEN
 
 from docs.generate import DOCS
@@ -255,6 +255,15 @@ def test_a_value_of_a_lake_batch_is_judged(store):
     assert problems(checked) == {("values of lake.results", "seq"): 1}
     [outcome] = [o for o in checked[0].outcomes if not o.passed]
     assert outcome.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
+
+
+def test_no_batch_is_missed_that_was_merged_or_forgotten(copy, monkeypatch):
+    monkeypatch.setattr(shipped, "shipped_batches", list)
+    bring_in(copy, write_log(copy.path.parent / "1.yaml", log([1])), run_as="mine")
+    assert command(copy.path, "compact").code == 0
+    assert command(copy.path, "check").code == 0
+    assert command(copy.path, "forget", "mine", "--yes").code == 0
+    assert command(copy.path, "check").code == 0
 
 
 def test_an_amount_that_is_no_number_is_found(copy):

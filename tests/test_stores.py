@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pyarrow.parquet as pq
 import pytest
@@ -222,6 +223,29 @@ def test_two_runners_of_one_run(tmp_path, monkeypatch):
         assert "is being run by" in path.read_text()
     query = "SELECT count(*), count(DISTINCT task_id), bool_and(success) FROM results"
     assert store.sql(query).fetchall() == [(4, 4, True)]
+
+
+def test_all_commands_at_once(mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    others = ["info", "info --verify", "runs", "compact", "sync --rebuild", "check"]
+    with serving(lambda _request: [0.02, http(200, chat("yes"))]) as server:
+        ask = ["run", suite(tmp_path, 4), "--provider", "ollama_openai", "--base-url", server.base]
+        commands = [
+            [*ask, "--model", "a"],
+            [*ask, "--model", "b"],
+            ["import", *new_logs(tmp_path, 3)],
+            ["forget", "secret", "--yes"],
+            ["sql", "FROM leaderboard"],
+            *(line.split() for line in others),
+        ]
+
+        def given(arguments):
+            ended = command(mine.path, *arguments)
+            assert ended.code == 0, (arguments, ended)
+
+        at_once(*(partial(given, arguments) for arguments in commands))
+    assert len(summary(mine)) == 2 + 3 + 2
+    assert command(mine.path, "info", "--verify").code == 0
 
 
 # --- no room

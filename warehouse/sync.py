@@ -25,7 +25,7 @@ from warehouse.sqlfiles import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from warehouse.batch import Batch
@@ -88,6 +88,12 @@ def examine(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]
     is_ours = (state.schema, state.definitions) == (str(SCHEMA_VERSION), _definitions())
     other = "of another version of evalstore; the next command that reads brings it up to date"
     return "of this version" if is_ours else other, state.batches
+
+
+def lacking(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> set[str]:
+    """Say which of some folders of the lake an open warehouse should have loaded, and has not."""
+    replaced = connection.execute("FROM lake.replaced_batches").fetchall()
+    return set(folders) - _state(connection).batches - {name for (name,) in replaced}
 
 
 def sync(

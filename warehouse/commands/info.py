@@ -10,6 +10,7 @@ import click
 from warehouse.cells import as_json, visible
 from warehouse.commandline import open_store
 from warehouse.errors import BadInput, CheckFailed
+from warehouse.locks import sharing_lake
 from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def _facts(store: Store) -> dict[str, Any]:
         **dict(zip(names, values, strict=True)),
         "suites": {suite: {"runs": runs, "results": int(n)} for suite, runs, n in suites},
         "journals": [_journal(pending) for pending in pending_journals(store.path)],
-        "lake_bytes": _size(store.lake.path),
-        "warehouse_bytes": _size(store.warehouse),
+        "lake_bytes": _lake_bytes(store),
+        "warehouse_bytes": store.warehouse.stat().st_size,
     }
 
 
@@ -131,6 +132,6 @@ def _counts(named: dict[str, str | int]) -> str:
     )
 
 
-def _size(path: Path) -> int:
-    files = [path] if path.is_file() else path.rglob("*")
-    return sum(file.stat().st_size for file in files if file.is_file())
+def _lake_bytes(store: Store) -> int:
+    with sharing_lake(store.path):
+        return sum(file.stat().st_size for file in store.lake.path.rglob("*") if file.is_file())

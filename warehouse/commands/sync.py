@@ -26,6 +26,7 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
     """
+    from warehouse.locks import sharing_lake
     from warehouse.merging import MANY, small
 
     store = open_store(path)
@@ -34,7 +35,8 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
-    n_small = len(small(store.lake, store.lake.folders())) if not report.damaged else 0
+    with sharing_lake(path):
+        n_small = len(small(store.lake, store.lake.folders())) if not report.damaged else 0
     if n_small > MANY:
         note(f"{n_small:,} batches are small: `evalstore compact` merges them, which is faster")
     if snapshot is not None:
