@@ -76,8 +76,9 @@ class _Files:
     def take(self, paths: Iterable[Path]) -> None:
         """Read files, then the task and model files beside them, and add what is new."""
         self._take(paths)
-        taken = self._ledger.taken
-        self._take(sorted(path for path in self._beside if os.path.realpath(path) not in taken))
+        if self._beside:
+            taken = set(map(os.path.realpath, self._ledger.taken))
+            self._take(sorted(path for path in self._beside if os.path.realpath(path) not in taken))
 
     def _take(self, paths: Iterable[Path]) -> None:
         # So many at a time that memory stays flat.

@@ -7,7 +7,6 @@ with all that could not be used of it.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -97,7 +96,7 @@ class Ledger:
         self.batches = batches
         self.writer = writer
         self.current = current_generations(g for b in batches for g in b.generations)
-        self.taken: set[str] = set()
+        self.taken: set[Path] = set()
         self._renamed: set[RunKey] = set()
         self._sources = {(s.sha256, s.name, s.run_as): s for b in batches for s in b.sources}
         self._forgotten = forgotten_files(batches)
@@ -105,7 +104,7 @@ class Ledger:
 
     def bytes_of(self, path: Path) -> SourceFile | None:
         """Read a file; None, with a row in quarantine, where it cannot be read."""
-        self.taken.add(os.path.realpath(path))
+        self.taken.add(path)
         try:
             size = path.stat().st_size
             if size > _LARGEST_READ_BYTES:

@@ -37,13 +37,16 @@ _CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "ti
 _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
 
 
-def is_run(path: Path) -> bool:
-    """Tell a run's folder, or a log of results, by what it holds."""
-    if path.is_dir():
-        return _is_log(path / LOG) or (
-            _has_words(path / "config.json", _CONFIG_WORDS)
-            and _has_words(path / "inventory.json", _INVENTORY_WORDS)
-        )
+def is_run(folder: Path) -> bool:
+    """Tell a run's folder by what it holds."""
+    return _is_log(folder / LOG) or (
+        _has_words(folder / "config.json", _CONFIG_WORDS)
+        and _has_words(folder / "inventory.json", _INVENTORY_WORDS)
+    )
+
+
+def is_log(path: Path) -> bool:
+    """Tell a log of results by what it holds."""
     return path.suffix in {".jsonl", ".ndjson"} and path.is_file() and _is_log(path)
 
 

@@ -15,7 +15,6 @@ from ingest.poster_files import (
     files_in,
     folders_in,
     is_file,
-    is_folder,
     is_image,
     number,
     read_document,
@@ -48,9 +47,9 @@ _REPORT_TEXTS = {
 }
 
 
-def is_workspace(path: Path) -> bool:
-    """Tell whether a path is a poster workspace, or the `benchmark/` of one."""
-    return is_folder(path) and find_workspace(path) is not None
+def is_workspace(folder: Path) -> bool:
+    """Tell whether a folder is a poster workspace, or the `benchmark/` of one."""
+    return find_workspace(folder) is not None
 
 
 def read_workspace(path: Path, read: ReadFile) -> Iterator[Reading]:

@@ -39,8 +39,8 @@ class PathReader:
 
     Attributes:
         format: its name for people.
-        claims: tells, by what it holds, whether a path is of the format. What lies in a folder
-            that is claimed belongs to it and is not looked at singly.
+        claims: tells, by what it holds, whether a folder or file is of the format. What lies in a
+            folder that is claimed belongs to it and is not looked at singly.
         read: makes readings of it. It is given a function that reads a file, and gives None
             where it cannot, which is reported then.
     """
@@ -53,7 +53,8 @@ class PathReader:
 def path_reader(path: Path) -> PathReader | None:
     """Find the reader that claims a path; none does where it may not be looked at."""
     try:
-        return next((reader for reader in PATH_READERS if reader.claims(path)), None)
+        readers = FOLDER_READERS if path.is_dir() else FILE_READERS
+        return next((reader for reader in readers if reader.claims(path)), None)
     except OSError:
         return None
 
@@ -100,10 +101,13 @@ READERS: tuple[Reader, ...] = (
     ),
 )
 
-PATH_READERS: tuple[PathReader, ...] = (
+FOLDER_READERS: tuple[PathReader, ...] = (
     PathReader("openclaw run", openclaw.is_run, openclaw.read_run),
-    PathReader("openclaw prompts", openclaw.is_prompts, openclaw.read_prompts),
     PathReader("poster workspace", posters.is_workspace, posters.read_workspace),
     PathReader("published poster report", is_published, posters.read_published_folder),
+)
+FILE_READERS: tuple[PathReader, ...] = (
+    PathReader("openclaw log", openclaw.is_log, openclaw.read_run),
+    PathReader("openclaw prompts", openclaw.is_prompts, openclaw.read_prompts),
     PathReader("poster ledger", is_ledger, posters.read_ledger_file),
 )
