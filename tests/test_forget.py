@@ -1,7 +1,11 @@
 """`evalstore forget`: nothing of a run's text remains, and nothing else is touched."""
 
+import os
+
 import pytest
 from support import bring_in, command, digests, new_store, task, write_log
+
+from warehouse.journal import claimed
 
 SECRET = "zyxwvu-forgotten-answer"
 
@@ -76,3 +80,13 @@ def test_an_unknown_run_is_said(store, logs):
     ended = command(store.path, "forget", "nobody", "--yes")
     assert ended.code == 2
     assert "evalstore runs" in ended.err
+
+
+def test_a_run_that_is_being_run_is_left_alone(store, logs):
+    bring_in(store, logs)
+    run, _ = run_ids(store)
+    with claimed(store.path, "palindrome", run):
+        ended = command(store.path, "forget", run, "--yes")
+    assert ended.code == 2
+    assert f"run {run} is being run by the process with id {os.getpid()}" in ended.err
+    assert run in run_ids(store)

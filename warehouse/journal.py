@@ -189,22 +189,13 @@ def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
         file = open_locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _write_pid(file)
     except BlockingIOError:
-        raise StoreBusy(f"run {run_id} is being run by {_holder(path)}: nothing asked") from None
+        raise StoreBusy(f"run {run_id} is being run by {_holder(path)}: nothing was done") from None
     except OSError as error:
         reason = f"{path.parent}: {error.strerror}; the store cannot be written"
         raise StoreReadOnly(reason) from error
     with file:
         yield
         path.unlink(missing_ok=True)
-
-
-def is_running(store: Path, suite: str, run_id: str) -> bool:
-    """Tell whether some process runs a run."""
-    try:
-        with claimed(store, suite, run_id):
-            return False
-    except StoreBusy:
-        return True
 
 
 def _write_pid(file: IO[bytes]) -> None:

@@ -8,7 +8,6 @@ import click
 
 from warehouse.checking import PAGE
 from warehouse.commandline import note, open_store
-from warehouse.errors import StoreBusy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,16 +29,15 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     """
     from warehouse.forgetting import find_run
     from warehouse.forgetting import forget as forget_run
-    from warehouse.journal import is_running
+    from warehouse.journal import claimed
 
     store = open_store(path)
     store.absorb()
     key = find_run(store.lake, run, suite)
-    if is_running(path, *key):
-        raise StoreBusy(f"run {run} is being run: stop it first")
-    if not yes:
-        click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
-    n_batches = forget_run(store.lake, key)
+    with claimed(path, *key):
+        if not yes:
+            click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
+        n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
     (path / PAGE).unlink(missing_ok=True)
     note(f"forgot {run}; {n_batches} batches were written anew")
