@@ -35,7 +35,7 @@ needs_reference = pytest.mark.skipif(
 )
 
 # Columns that say where a row came from, not what it says.
-_PROVENANCE = {
+PROVENANCE = {
     "batch",  # a ULID, new in each import
     "path",  # as given to the import: relative, absolute, another folder
     "file_sha256",  # of two files with the same row, the one that came first
@@ -50,7 +50,7 @@ _OF_FAMILY = {
 }
 
 
-def digests(store, schemas=("main", "checks"), without=(), provenance=_PROVENANCE):
+def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE):
     """Give a hash of the rows of each view, whatever their order and wherever they came from.
 
     Those of families that the store holds nothing of are left out.

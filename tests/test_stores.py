@@ -139,7 +139,7 @@ def at_once(*works):
     for work in works:
         child = os.fork()
         if child == 0:
-            signal.alarm(60)
+            signal.alarm(300)
             dawdle(len(children))
             try:
                 work()

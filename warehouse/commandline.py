@@ -40,6 +40,15 @@ format_option = click.option(
     help="How rows are written.",
 )
 
+report_format_option = click.option(
+    "--format",
+    "fmt",
+    type=click.Choice(("table", "json")),
+    default="table",
+    show_default=True,
+    help="A report for people, or for machines.",
+)
+
 
 def open_store(path: Path) -> Store:
     """Open the store of the command line; its warnings go to stderr, each of them once."""

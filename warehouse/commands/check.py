@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.commandline import note, open_store
+from warehouse.commandline import note, open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help=f"Where the page goes.  [default: {PAGE} in the store]",
 )
-@click.option(
-    "--format",
-    "fmt",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="A report for people, or for machines.",
-)
+@report_format_option
 @click.pass_obj
 def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> None:
     """Check tables, views and figures, and write a page that shows what does not hold.

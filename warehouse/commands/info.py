@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warehouse.cells import as_json, visible
-from warehouse.commandline import open_store
+from warehouse.commandline import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.locks import sharing_lake
 from warehouse.recovery import pending_journals
@@ -33,14 +33,7 @@ _SUITES = "SELECT suite, count(*), sum(n_results) FROM runs GROUP BY suite ORDER
 
 @click.command()
 @click.option("--verify", is_flag=True, help="Read every file, change nothing, say what is wrong.")
-@click.option(
-    "--format",
-    "fmt",
-    type=click.Choice(("table", "json")),
-    default="table",
-    show_default=True,
-    help="How it is written.",
-)
+@report_format_option
 @click.pass_obj
 def info(path: Path, *, verify: bool, fmt: str) -> None:
     """Say what the store holds, or with --verify whether it is sound.
