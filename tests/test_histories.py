@@ -11,7 +11,13 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store, task, write_log
 from test_openclaw_import import write_run
 from test_openclaw_lines import event, line
@@ -166,7 +172,6 @@ class Histories(RuleBasedStateMachine):
         assert contents(worked) == grown
 
 
-TestHistories = Histories.TestCase
-TestHistories.settings = settings(
-    max_examples=3, stateful_step_count=12, deadline=None, derandomize=True
-)
+def test_any_history():
+    bounds = settings(max_examples=3, stateful_step_count=12, deadline=None, derandomize=True)
+    run_state_machine_as_test(Histories, settings=bounds)
