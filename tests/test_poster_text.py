@@ -59,7 +59,15 @@ def test_normal_form(value: object, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("@Band", "band"), ("@@band", "@band"), ("@", ""), ("@ a", " a"), (None, "")],
+    [
+        ("@Band", "band"),
+        ("@@band", "@band"),
+        ("@", ""),
+        ("@ a", "a"),
+        ("@ @a", "@a"),
+        ("\\s", ""),
+        (None, ""),
+    ],
 )
 def test_handle_loses_one_at_sign(value: object, text: str) -> None:
     assert normalise_handle(value) == text

@@ -25,8 +25,11 @@ def normalise(value: object) -> str:
 
 
 def normalise_handle(value: object) -> str:
-    """Normalise an Instagram handle: as any text, less one leading ``@``."""
-    return normalise(value).removeprefix("@")
+    """Normalise an Instagram handle: as any text, less one leading ``@``.
+
+    What is left is normalised again, as the benchmark does: blanks after the ``@`` do not count.
+    """
+    return normalise(normalise(value).removeprefix("@"))
 
 
 def exact_score(gold: str, prediction: str) -> float:
