@@ -32,7 +32,10 @@ def test_extraction_equals_the_reference() -> None:
         ("```", None),
         ("", None),
         ("[" * 100_000, None),
-        ('```json\n{"a": "\u2028"}\n```', {"a": "\u2028"}),
+        ("```json\r[1]\r```", [1]),
+        ("```\u2028[1]\x85```", [1]),
+        ("```\n5\n ```", None),
+        ('```json\n{"a": "\u2028"}\n```', None),
     ],
 )
 def test_extraction(text: str, value: object) -> None:
