@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")
 _DATASETS = "SELECT DISTINCT task_set FROM tasks WHERE suite = 'posters' ORDER BY task_set"
+_POSTERS = """
+SELECT DISTINCT task_id FROM tasks
+WHERE suite = 'posters' AND task_set = $dataset ORDER BY task_id
+"""
 _RECORDS = """
 SELECT annotation_id, task_id, annotator, kind, label, coalesce(source, document) AS document,
     adjudicates
@@ -183,7 +187,8 @@ class Desk:
 
 def import_records(store: Store, folder: Path, dataset: str) -> dict[str, int]:
     """Import people's records, `<annotator>/<id>.json`; give how many of each annotator."""
-    rows = list(annotator_rows(dataset, folder, lambda path: path.read_bytes()))
+    known = [poster for (poster,) in store.sql(_POSTERS, {"dataset": dataset}).fetchall()]
+    rows = list(annotator_rows(dataset, folder, lambda path: path.read_bytes(), known))
     usable = [row for row in rows if row["document"] is not None]
     _write(store, usable)
     names = sorted({row["annotator"] for row in rows})

@@ -63,11 +63,12 @@ def read_dataset(workspace: Workspace, read: ReadBytes) -> tuple[Dataset, Readin
     reading = Reading("poster dataset")
     entries = _entries(workspace, read, reading)
     version = content_hash("dataset", [_identity(entry) for entry in entries])
-    ground_truth = read_quartets(workspace.base / "ground_truth", read)
+    posters = [entry["id"] for entry in entries]
+    ground_truth = read_quartets(workspace.base / "ground_truth", read, posters)
     dataset = Dataset(
         name=workspace.name,
         version=version,
-        posters=[entry["id"] for entry in entries],
+        posters=posters,
         hashes=_hashes(workspace, read),
         seeds=seeds_of(ground_truth.values()),
     )
@@ -76,16 +77,18 @@ def read_dataset(workspace: Workspace, read: ReadBytes) -> tuple[Dataset, Readin
     ]
     reading.rows["annotations"] = [
         _record_row(dataset, poster, quartet) for poster, quartet in ground_truth.items()
-    ] + list(annotator_rows(dataset.name, workspace.base / "annotations", read))
+    ] + list(annotator_rows(dataset.name, workspace.base / "annotations", read, posters))
     return dataset, reading
 
 
-def annotator_rows(task_set: str, folder: Path, read: ReadBytes) -> Iterator[Row]:
-    """Read what people annotated: `<annotator>/<id>.json`."""
+def annotator_rows(
+    task_set: str, folder: Path, read: ReadBytes, posters: Iterable[str]
+) -> Iterator[Row]:
+    """Read what people annotated: `<annotator>/<id>.json`; `posters` are the known ids."""
     for person in folders_in(folder):
         if person.name in _NOT_ANNOTATORS:
             continue
-        for poster, quartet in read_quartets(person, read).items():
+        for poster, quartet in read_quartets(person, read, posters).items():
             if not quartet.is_empty:
                 yield _annotation(task_set, poster, quartet, utf8(person.name), kind="human")
 

@@ -115,11 +115,12 @@ def read_document(data: bytes | None) -> Document:
     return Document("object" if isinstance(value, dict) else "no_object", value, text)
 
 
-def read_quartets(folder: Path, read: ReadBytes) -> dict[str, Quartet]:
-    """Read what a folder has of each poster, by the poster's id."""
+def read_quartets(folder: Path, read: ReadBytes, posters: Iterable[str]) -> dict[str, Quartet]:
+    """Read what a folder has of each poster, by the poster's id; `posters` are the known ids."""
+    dotted = with_dots(posters)
     quartets: dict[str, Quartet] = {}
     for path in files_in(folder):
-        poster, _, rest = path.name.partition(".")
+        poster, rest = split_name(path.name, dotted)
         if not poster or path.suffix not in _TEXT_SUFFIXES:
             continue
         quartet = quartets.setdefault(poster, Quartet())
@@ -129,6 +130,18 @@ def read_quartets(folder: Path, read: ReadBytes) -> dict[str, Quartet]:
         else:
             _take(quartet, part, read(path))
     return quartets
+
+
+def with_dots(posters: Iterable[str]) -> list[str]:
+    """List the ids that have dots, the longest first, as `split_name` wants them."""
+    return sorted((poster for poster in posters if "." in poster), key=len, reverse=True)
+
+
+def split_name(name: str, dotted: Iterable[str]) -> tuple[str, str]:
+    """Split a file's name into the poster's id and the rest; only known ids may have dots."""
+    known = next((poster for poster in dotted if name.startswith(f"{poster}.")), None)
+    poster = name.partition(".")[0] if known is None else known
+    return poster, name[len(poster) + 1 :]
 
 
 def _take(quartet: Quartet, part: str, data: bytes | None) -> None:

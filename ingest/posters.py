@@ -19,6 +19,8 @@ from ingest.poster_files import (
     number,
     read_document,
     read_quartets,
+    split_name,
+    with_dots,
 )
 from ingest.poster_layout import find_workspace
 from ingest.poster_published import read_ledger, read_published
@@ -109,8 +111,11 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     run_id = utf8(run.run_id)
     reading = Reading("poster run", run=(SUITE, run_id))
     models = folders_in(run.folder / "predictions")
-    predictions = {m.name: read_quartets(m, read) for m in models}
-    judgements = {m.name: read_quartets(m, read) for m in folders_in(run.folder / "judgements")}
+    predictions = {m.name: read_quartets(m, read, dataset.posters) for m in models}
+    judgements = {
+        m.name: read_quartets(m, read, dataset.posters)
+        for m in folders_in(run.folder / "judgements")
+    }
     results = [
         row
         for model, quartets in predictions.items()
@@ -128,7 +133,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         for poster, quartet in quartets.items()
         if not quartet.is_empty
     ]
-    reading.rows["artifacts"] = _artifacts(workspace, run, run_id, predictions, read)
+    reading.rows["artifacts"] = _artifacts(workspace, dataset, run, predictions, read)
     config = {"models": [utf8(model) for model in predictions], "seed_values": sorted(seeds)}
     reading.rows["runs"] = [
         {
@@ -172,8 +177,8 @@ def _run_row(
 
 def _artifacts(
     workspace: Workspace,
+    dataset: Dataset,
     run: RunFolder,
-    run_id: str,
     predictions: dict[str, dict[str, Quartet]],
     read: ReadBytes,
 ) -> list[Row]:
@@ -184,21 +189,22 @@ def _artifacts(
         for poster, quartet in quartets.items():
             known = {"model": utf8(model), "task_id": utf8(poster)}
             for path in quartet.further:
-                step = path.name.split(".")[1]
+                step = path.name.removeprefix(f"{poster}.").partition(".")[0]
                 rows += artifact_rows([path], root, read, kind=utf8(step), **known)
             if quartet.record.data is not None:
                 path = run.folder / "predictions" / model / f"{poster}.json"
                 rows += artifact_rows([path], root, read, kind="prediction", **known)
+    dotted = with_dots(dataset.posters)
     for path in _all_files(run.folder / "ocr"):
-        poster = utf8(path.name.partition(".")[0])
-        rows += artifact_rows([path], root, read, kind="ocr", task_id=poster)
+        poster, _ = split_name(path.name, dotted)
+        rows += artifact_rows([path], root, read, kind="ocr", task_id=utf8(poster))
     for folder in (run.folder, run.folder / "report"):
         for name, kind in _REPORT_TEXTS.items():
             if is_file(folder / name):
                 rows += artifact_rows([folder / name], root, read, kind=kind)
     rows += artifact_rows(workspace.prompts, root, read, kind="prompt")
     for row in rows:
-        row |= {"suite": SUITE, "run_id": run_id}
+        row |= {"suite": SUITE, "run_id": utf8(run.run_id)}
         digest = hashlib.sha256(row["content"]).hexdigest()
         row["content_id"] = content_hash("artifact", row["name"], row["kind"], digest)
     return rows

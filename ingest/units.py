@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.adding import Readings
@@ -17,7 +18,6 @@ from warehouse.lake import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from ingest.ledger import Ledger
     from warehouse.lake import Lake
@@ -86,9 +86,20 @@ class Units:
 
 
 def _as_one_file(path: Path, reading: Reading, log_sha256: str | None) -> SourceFile:
-    """Give a unit the hash that stands for all its files."""
-    hashes = sorted((file.path.name, file.sha256) for file in reading.files)
+    """Give a unit the hash that stands for all its files, and for where in it they lie.
+
+    The folders say whose a file is: of which run, model or annotator.
+    """
+    hashes = sorted((_place(path, file.path), file.sha256) for file in reading.files)
     if log_sha256 is not None:
         hashes.append(("", log_sha256))
-    sha256 = hashes[0][1] if len(hashes) == 1 else content_hash("unit", hashes)
+    elif reading.run is not None:
+        hashes.append(("", content_hash("run", *reading.run)))  # its folder may hold no file
+    is_one_file = len(hashes) == 1 and "/" not in hashes[0][0]
+    sha256 = hashes[0][1] if is_one_file else content_hash("unit", hashes)
     return SourceFile(path, b"", sha256)
+
+
+def _place(unit: Path, file: Path) -> str:
+    below = file.is_relative_to(unit) and file != unit
+    return (file.relative_to(unit) if below else Path(file.name)).as_posix()

@@ -32,7 +32,10 @@ def test_extraction_equals_the_reference() -> None:
         ("```", None),
         ("", None),
         ("[" * 100_000, None),
-        ('```json\n{"a": "\u2028"}\n```', {"a": "\u2028"}),
+        ("```json\r[1]\r```", [1]),
+        ("```\u2028[1]\x85```", [1]),
+        ("```\n5\n ```", None),
+        ('```json\n{"a": "\u2028"}\n```', None),
     ],
 )
 def test_extraction(text: str, value: object) -> None:
@@ -59,7 +62,15 @@ def test_normal_form(value: object, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("@Band", "band"), ("@@band", "@band"), ("@", ""), ("@ a", " a"), (None, "")],
+    [
+        ("@Band", "band"),
+        ("@@band", "@band"),
+        ("@", ""),
+        ("@ a", "a"),
+        ("@ @a", "@a"),
+        ("\\s", ""),
+        (None, ""),
+    ],
 )
 def test_handle_loses_one_at_sign(value: object, text: str) -> None:
     assert normalise_handle(value) == text

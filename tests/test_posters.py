@@ -365,3 +365,44 @@ def test_prediction_that_changed_is_refused_and_replaces_where_asked(samples, tm
     (row,) = rows(samples, query)
     assert row["parse_ok"]
     assert not row["schema_valid"]
+
+
+def test_ids_with_dots_are_read_as_any_other(samples, tmp_path):
+    tours = shutil.copytree(SAMPLES, tmp_path / "dotted" / "tours")
+    for old, new in (("b199ea2fec3d", "poster.1"), ("5fc63edbedab", "poster.1.b")):
+        for path in [*tours.rglob(f"{old}.*"), tours / "benchmark" / "manifest.json"]:
+            if path.suffix == ".json":
+                path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+            if path.name.startswith(old):
+                path.rename(path.with_name(path.name.replace(old, new)))
+    run(tmp_path / "other", "import", tours)
+    other = Store(tmp_path / "other", on_warning=pytest.fail)
+    for query in ("FROM poster_report", "SELECT * EXCLUDE (task_id) FROM poster_scores"):
+        assert rows(other, query) == rows(samples, query)
+    people = "SELECT task_id FROM annotations WHERE kind = 'human' ORDER BY ALL"
+    before = rows(other, people)
+    assert {"task_id": "poster.1.b"} in before
+    run(other.path, "annotate", "import", tours / "benchmark" / "annotations")
+    assert {row["task_id"] for row in rows(other, people)} == {row["task_id"] for row in before}
+
+
+def test_copied_run_and_renamed_model_are_noticed(samples, tmp_path):
+    runs = tmp_path / "tours" / "benchmark" / "runs"
+    shutil.copytree(runs / SAMPLE_RUN, runs / "copy")
+    assert "1 imported" in run(samples.path, "import", tmp_path / "tours")
+    assert len(rows(samples, "FROM poster_report WHERE run_id = 'copy'")) == 3
+    model = runs / "copy" / "predictions" / "ollama-tinyeye_3b"
+    model.rename(model.with_name("ollama-bigeye_3b"))
+    assert "conflicts" in run(samples.path, "import", tmp_path / "tours", code=2)
+
+
+def test_runs_of_empty_folders_are_told_apart(samples, tmp_path):
+    for name in ("first", "second"):
+        runs = tmp_path / "tours" / "benchmark" / "runs"
+        (runs / name / "predictions" / f"model-of-{name}").mkdir(parents=True)
+    run(samples.path, "import", tmp_path / "tours")
+    query = "SELECT run_id, model, missing_predictions FROM poster_report WHERE model LIKE '%-of-%'"
+    assert [tuple(row.values()) for row in rows(samples, query)] == [
+        ("first", "model-of-first", 5),
+        ("second", "model-of-second", 5),
+    ]

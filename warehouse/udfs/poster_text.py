@@ -25,8 +25,11 @@ def normalise(value: object) -> str:
 
 
 def normalise_handle(value: object) -> str:
-    """Normalise an Instagram handle: as any text, less one leading ``@``."""
-    return normalise(value).removeprefix("@")
+    """Normalise an Instagram handle: as any text, less one leading ``@``.
+
+    What is left is normalised again, as the benchmark does: blanks after the ``@`` do not count.
+    """
+    return normalise(normalise(value).removeprefix("@"))
 
 
 def exact_score(gold: str, prediction: str) -> float:
@@ -72,8 +75,9 @@ def extract_json(text: str) -> object:
 def _without_fence(text: str) -> str:
     if not text.startswith("```"):
         return text
-    lines = text.split("\n")[1:]
-    if lines and lines[-1].strip().startswith("```"):
+    # Python's lines, as the benchmark takes them: a carriage return ends one, U+2028 in a text too.
+    lines = text.splitlines()[1:]
+    if lines and lines[-1].startswith("```"):
         lines.pop()
     return "\n".join(lines).strip()
 
