@@ -14,7 +14,7 @@ from dataclasses import dataclass
 _TEXT = r'"(?:[^"\\\x00-\x1f\x{d800}-\x{dfff}]|\\(?:["\\nrtbf]|u00(?:0[1-9a-f]|1[0-9a-f])))*"'
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
 _NUMBER = rf"{_INTEGER}(?:\.[0-9]{{1,17}})?(?:e[+-][0-9]{{1,2}})?"
-_MOMENT = r"-?(?:0|[1-9][0-9]{0,13})"  # milliseconds, up to the year 5138
+_MOMENT = r"(?:0|[1-9][0-9]{0,13}|-[1-9][0-9]{0,12})"  # milliseconds, years 1653 to 5138
 _BOOLEAN = "true|false"
 _TEXTS = rf"\[(?:{_TEXT}(?:, {_TEXT})*)?\]"
 

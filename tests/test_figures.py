@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from warehouse.sqlfiles import shipped_sql
+from warehouse.udfs.tiers import percentile
 
 AMOUNTS = st.lists(st.floats(0, 1e6, allow_nan=False), max_size=50)
 
@@ -82,6 +83,27 @@ def figures(con, amounts):
         " AS t(amount)",
         {"amounts": amounts},
     ).fetchone()
+
+
+def percentile_in_sql(con, amounts, share):
+    return con.execute(
+        "SELECT linear_percentile(list_sort($amounts::DOUBLE[]), $share)",
+        {"amounts": amounts, "share": share},
+    ).fetchone()[0]
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=40), st.sampled_from([50, 95, 99]))
+@settings(deadline=None)
+def test_a_percentile_is_the_originals_to_the_last_bit(con, amounts, p):
+    assert percentile_in_sql(con, amounts, p / 100) == percentile(amounts, p)
+
+
+def test_a_percentile_by_hand(con):
+    # rank (3 - 1) * 0.95 = 1.9: 51 * 0.1 + 56 * 0.9; percentile_cont falls just short of it
+    assert percentile_in_sql(con, [56, 0, 51], 0.95) == 55.5
+    assert percentile_in_sql(con, [7], 0.99) == 7
+    assert percentile_in_sql(con, [], 0.5) is None
+    assert percentile_in_sql(con, None, 0.5) is None
 
 
 def mcnemar(con, only_a, only_b):

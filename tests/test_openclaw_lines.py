@@ -35,7 +35,7 @@ RECORD = {
     "input_tokens": 7,
     "output_tokens": None,
     "raw_output": "`free -h` ääni 数\n",
-    "parsed_output": {"words": 2, "text": "a b", "deep": [1, {"x": None}]},
+    "parsed_output": {"words": 2, "text": "a b", "lines": [1, None]},
     "tool_calls": ["free"],
     "tool_call_count": 1,
     "tool_use_success": True,
@@ -79,7 +79,8 @@ def test_the_keys_are_the_specifications():
     assert tuple(RECORD) == KEYS
 
 
-def test_a_line_that_fits_is_taken_by_columns(tmp_path):
+def test_a_line_that_fits_is_taken_by_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.openclaw_lines.read_record", lambda _: pytest.fail("does not fit"))
     (row,) = results(write(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
     assert row["raw_output"] == RECORD["raw_output"]
@@ -151,6 +152,8 @@ ODD = {
     "a NUL": line(raw_output="a\x00b"),
     "an unknown provider": line(provider="carrier_pigeon"),
     "a moment beyond all years": line(started_at_ms=10**17),
+    "a moment before all years": line(started_at_ms=-(10**14) + 1),
+    "a moment before the epoch": line(started_at_ms=-1, ended_at_ms=-(10**13) + 1),
     "nothing but null": json.dumps(dict.fromkeys(RECORD, None) | {"record_type": "result"}),
     "a number with an exponent": line(parsed_output=0).replace(
         '"parsed_output": 0', '"parsed_output": 1.60e1'

@@ -47,9 +47,7 @@ groups AS (
         count(*) FILTER (is_recorded) AS n_recorded,
         count(*) FILTER (is_computed) AS n_computed,
         epoch_ms(max(ended_at)) - epoch_ms(min(started_at)) AS wall_clock_ms,
-        percentile_cont(0.50) WITHIN GROUP (ORDER BY timed_ms) AS p50_ms,
-        percentile_cont(0.95) WITHIN GROUP (ORDER BY timed_ms) AS p95_ms,
-        percentile_cont(0.99) WITHIN GROUP (ORDER BY timed_ms) AS p99_ms,
+        list_sort(list(timed_ms) FILTER (timed_ms IS NOT NULL)) AS times_ms,
         exact_mean(timed_ms) AS mean_ms
     FROM calls
     GROUP BY run_id, provider, model, thinking_level
@@ -96,9 +94,9 @@ SELECT
     groups.n_recorded,
     groups.n_computed,
     groups.wall_clock_ms,
-    groups.p50_ms,
-    groups.p95_ms,
-    groups.p99_ms,
+    linear_percentile(groups.times_ms, 0.50) AS p50_ms,
+    linear_percentile(groups.times_ms, 0.95) AS p95_ms,
+    linear_percentile(groups.times_ms, 0.99) AS p99_ms,
     groups.mean_ms,
     snapshots_by_tag.resources_before,
     snapshots_by_tag.resources_after,
