@@ -17,6 +17,7 @@ from support import ROOT, bring_in, command, new_store
 from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
 from warehouse.journal import claimed
+from warehouse.yaml_documents import load
 
 # litellm and its libraries warn of their own ways.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -400,6 +401,31 @@ def test_an_answer_to_replay_may_hold_any_line_separator(space):
     where = ("--provider", "replay", "--answers", "a.jsonl")
     run(space, "run", suite(space, 1), "--model", "m", *where)
     assert rows(space, "SELECT raw_output FROM results") == [(text,)]
+
+
+def test_a_suite_of_json_may_hold_all_that_json_may(space):
+    tasks = [{"id": "a", "prompt": "smile \U0001f600", "k" * 2000: 1}]
+    (space / "mine.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(tasks, indent="\t").encode())
+    with serving(http(200, chat("yes"))) as server:
+        run(space, "run", "mine.json", "--model", "m", *server_options(server))
+    assert server.requests[0]["body"]["messages"][0]["content"] == "smile \U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("template: ['{prompt}']\ntasks:\n- prompt: a", "template: has no {prompt} placeholder"),
+        ("tasks:\n- {id: 1, prompt: a}\n- {id: '1', prompt: b}", "the id '1' stands twice"),
+        ("{", "mine"),
+        ("[" * 100_000, "mine"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_suites_with_mistakes(space, text, problem, suffix):
+    document = text if text[0] in "{[" or suffix == "yaml" else json.dumps(load(text.encode()))
+    (space / f"mine.{suffix}").write_text(document)
+    _, err = run(space, "run", f"mine.{suffix}", "-m", "m", "--provider", "ollama_openai", code=2)
+    assert problem in err
 
 
 def test_models_says_what_is_missing(space, monkeypatch):
