@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ _SETTLED = (
     "models", "provider", "pairs", "attempts", "limit", "tasks", "prompts", "stream", "base_url",
     *_POSTER_OPTIONS,
 )  # fmt: skip
+_NUMBERS = ("max_cost_usd", "rpm", "tpm", "timeout_s")
 _PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli", "replay")
 
 
@@ -44,7 +46,7 @@ _PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli",
 @click.option("--retry-failed", is_flag=True, help="With --resume: ask again what failed, too.")
 @click.option("--stream", is_flag=True, help="Have answers piece by piece, to measure ttft_ms.")
 @click.option("--base-url", metavar="URL", help="Where the provider is.")
-@click.option("--answers", type=click.Path(path_type=Path), help="What `replay` answers from.")
+@click.option("--answers", type=_FILE, help="What `replay` answers from.")
 @click.option("--concurrency", type=click.IntRange(1), help="Calls at once for each provider.")
 @click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests per minute.")
 @click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens per minute.")
@@ -138,6 +140,8 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
     from runners.suites.suite import PosterFiles, Wish
 
     names = list(given["models"])
+    if "" in names:
+        raise BadInput("--model: the name is empty")
     if suite is None or (not names and suite != openclaw.FAMILY):
         raise BadInput("say what to run: `evalstore run SUITE --model NAME`, or `--resume RUN_ID`")
     of_posters = {name: given[name] for name in _POSTER_OPTIONS if given[name] is not None}
@@ -153,6 +157,8 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
         options=options,
         base_url=given["base_url"],
     )
+    if names and not models:
+        raise BadInput("no model is left to ask: every model file says `skip: true`")
     wish = Wish(
         suite,
         tuple(models if names else openclaw.default_models()),
@@ -175,6 +181,9 @@ def _options(suite: str | None, given: dict[str, Any]) -> Options:
     from runners.running import Options
     from warehouse.places import TASKS
 
+    for name in _NUMBERS:
+        if math.isnan(given[name] or 0):
+            raise BadInput(f"--{name.replace('_', '-')}: nan is no number")
     settings = Settings(
         given["timeout_s"],
         given["concurrency"],
@@ -198,10 +207,15 @@ def _write_files(prepared: Prepared) -> None:
 
     for model in prepared.new_files:
         path = Path(str(model.path))
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = yaml.safe_dump(model_document(model), sort_keys=False, allow_unicode=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise BadInput(
+                f"{path}: cannot be written ({error.strerror}); nothing was asked"
+            ) from error
         note(f"wrote {path}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -124,8 +125,10 @@ def choose_models(
     """Find the models that a user names: by the file's name, by the model's, or `ALL`.
 
     Raises:
-        BadInput: a name stands for several files.
+        BadInput: a name stands for several files, or an option cannot be used.
     """
+    if problems := list(_check_parameters(options or {})):
+        raise BadInput("\n".join(f"--option {problem.message}" for problem in problems))
     chosen: list[Model] = []
     for name in names:
         for model in _named(name, [file.model for file in files.values()], options):
@@ -212,9 +215,11 @@ def _check_parameters(parameters: dict[str, Any]) -> Iterator[Violation]:
     level = parameters.get("thinking_level")
     if level is not None and level not in LEVELS:
         yield _violation("options", f"thinking_level: {level!r} is not one of {', '.join(LEVELS)}")
-    for key in parameters:
+    for key, value in parameters.items():
         if is_secret_name(key) and key != "max_tokens":
             yield _violation("options", f"{key}: keys belong into the environment, not into files")
+        if isinstance(value, float) and not math.isfinite(value):
+            yield _violation("options", f"{key}: {value} cannot be sent")
 
 
 def _check_price(price: dict[str, Any] | None) -> Iterator[Violation]:

@@ -103,7 +103,7 @@ class Run:
         if not self.wanted and self._done.plan is not None:
             return
         settings = self.options.settings
-        n_calls = settings.concurrency or 8
+        n_calls = min(settings.concurrency or 8, len(self.wanted))
         generation = self._done.generation
         reserve = _RESERVE_BYTES + n_calls * _RESERVE_PER_CALL
         mask = Mask(self._secrets())

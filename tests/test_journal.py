@@ -78,6 +78,47 @@ def test_a_line_cut_by_a_kill_never_counted_and_a_bad_one_is_kept(tmp_path):
     assert bad == (3, b'{"table": nonsense}\n')
 
 
+BAD_LINES = [
+    b"[]",
+    b'{"table": "results", "row": []}',
+    b'{"table": "nonsense", "row": {"content_id": "c"}}',
+    b'{"table": "results", "row": {"seq": 1}}',
+    b'{"table": "results", "row": {"content_id": "c"}}',
+    b'{"table": "results", "row": {"content_id": 1, "seq": 1}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "prompt": "\\ud800"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "e2e_ms": 9223372036854775808}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "input_tokens": true}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "attempt": 2147483648}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "cost_usd": "abc"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "success": "yes"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "tool_calls": [1]}}',
+    b'{"table": "resources", "row": {"content_id": "c", "name": "n", "content": "?"}}',
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_line_that_is_no_row_of_a_table_is_kept_beside_the_others(tmp_path, line):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1)])
+    with journal.path.open("ab") as file:
+        file.write(line + b"\n")
+    assert stored(tmp_path) == [(1, "p1")]
+    kept = Store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
+    assert kept == [(3, line + b"\n")]
+
+
+@pytest.mark.parametrize("first", [b"nonsense", b"{}", b'{"suite": 1, "run_id": "r"}'])
+def test_answers_of_a_journal_that_does_not_say_its_run_are_kept(tmp_path, first):
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result(1), result(2)])
+    _, *lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(b"".join([first + b"\n", *lines]))
+    assert stored(tmp_path) == []
+    kept = Store(tmp_path).sql("SELECT raw FROM lake.quarantine ORDER BY line").fetchall()
+    assert [raw for (raw,) in kept] == [first + b"\n", *lines]
+    assert journal_paths(tmp_path) == []
+
+
 @pytest.mark.parametrize("size", [0, 10])
 def test_a_journal_that_tells_of_no_run_is_nothing(tmp_path, size):
     with Journal(tmp_path, RUN) as journal:

@@ -168,6 +168,16 @@ def test_litellm_empty(text):
     assert result.input_tokens == 5
 
 
+@pytest.mark.parametrize("count", [-1, 2**63, 10**30, 5.0, True, "5"])
+def test_counts_of_tokens_that_cannot_be_meant_are_unknown(count):
+    usage = {"prompt_tokens": count, "completion_tokens": 7, "input_tokens": count}
+    reply = {"output": [{"content": [{"type": "output_text", "text": "hi"}]}], "usage": usage}
+    with serving(http(200, chat("hi") | reply)) as server:
+        for provider in ("ollama_openai", "openai_responses"):
+            result = call(provider, server.base)
+            assert (result.text, result.input_tokens) == ("hi", None)
+
+
 def test_litellm_thinking_and_what_was_not_sent():
     asked = {"parameters": {"temperature": 0.1, "logit_bias": {}}, "thinking_level": "high"}
     with serving(http(200, chat("hi"))) as server:

@@ -17,6 +17,7 @@ from support import ROOT, bring_in, command, new_store
 from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
 from warehouse.journal import claimed
+from warehouse.yaml_documents import load
 
 # litellm and its libraries warn of their own ways.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -323,6 +324,107 @@ def test_model_files_are_checked_when_loaded(space, text, problem):
     (space / "models").mkdir()
     (space / "models/x.yaml").write_text(text)
     _, err = run(space, "models", code=2)
+    assert problem in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("-o", "thinking_level", "huge"), "--option thinking_level: 'huge' is not one of"),
+        (("-o", "api_key", "planted-1"), "--option api_key: keys belong into the environment"),
+        (("-o", "temperature", "nan"), "--option temperature: nan cannot be sent"),
+        (("--max-cost-usd", "nan"), "--max-cost-usd: nan is no number"),
+        (("--timeout-s", "nan"), "--timeout-s: nan is no number"),
+        (("-m", ""), "--model: the name is empty"),
+        (("--answers", "gone.jsonl"), "'gone.jsonl' does not exist"),
+    ],
+)
+def test_options_are_checked_before_anything_is_asked(space, arguments, problem):
+    with serving(http(200, chat("yes"))) as server:
+        file = suite(space, 1)
+        _, err = run(space, "run", file, "-m", "m", *server_options(server), *arguments, code=2)
+    assert problem in err
+    assert server.requests == []
+    assert not list((space / "store").rglob("*.parquet"))
+
+
+def test_all_models_where_none_is_to_be_asked(space):
+    shutil.copytree(ROOT / "models", space / "models")
+    for path in (space / "models").iterdir():
+        path.write_text("name: x\nskip: true\n")
+    for dry in ((), ("--dry-run",)):
+        _, err = run(space, "run", suite(space, 1), "--model", "ALL", *dry, code=2)
+        assert "no model is left to ask" in err
+
+
+def test_more_calls_at_once_than_there_are_to_make(space):
+    with serving(http(200, chat("yes"))) as server:
+        where = (*server_options(server), "--concurrency", 10**9)
+        run(space, "run", suite(space, 2), "--model", "m", *where)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("name", ["a", "x" * 300])
+def test_a_model_file_that_cannot_be_written(space, name):
+    if name == "a":
+        (space / "models").touch()
+    _, err = run(space, "run", "palindrome", "--model", name, "--provider", "ollama_openai", code=2)
+    assert "nothing was asked" in err
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": None},
+        {"failure_type": 5},
+        {"availability_status": "weird"},
+        {"input_tokens": "abc"},
+        {"output_tokens": 10**30},
+        {"ttft_ms": 1.5},
+        {"cost_usd": "abc"},
+        {"cost_usd": -1},
+        {"delay_ms": "abc"},
+        {"task": ["t0"]},
+    ],
+)
+def test_answers_to_replay_are_checked_before_anything_is_asked(space, fields):
+    (space / "a.jsonl").write_text("\n" + json.dumps({"task": "t0", "text": "yes", **fields}))
+    where = ("--provider", "replay", "--answers", "a.jsonl")
+    _, err = run(space, "run", suite(space, 1), "--model", "m", *where, code=2)
+    assert "a.jsonl:2: not an answer" in err
+    assert rows(space, "FROM results") == []
+
+
+def test_an_answer_to_replay_may_hold_any_line_separator(space):
+    text = "a\u2028b\x85c"
+    (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": text}, ensure_ascii=False))
+    where = ("--provider", "replay", "--answers", "a.jsonl")
+    run(space, "run", suite(space, 1), "--model", "m", *where)
+    assert rows(space, "SELECT raw_output FROM results") == [(text,)]
+
+
+def test_a_suite_of_json_may_hold_all_that_json_may(space):
+    tasks = [{"id": "a", "prompt": "smile \U0001f600", "k" * 2000: 1}]
+    (space / "mine.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(tasks, indent="\t").encode())
+    with serving(http(200, chat("yes"))) as server:
+        run(space, "run", "mine.json", "--model", "m", *server_options(server))
+    assert server.requests[0]["body"]["messages"][0]["content"] == "smile \U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("template: ['{prompt}']\ntasks:\n- prompt: a", "template: has no {prompt} placeholder"),
+        ("tasks:\n- {id: 1, prompt: a}\n- {id: '1', prompt: b}", "the id '1' stands twice"),
+        ("{", "mine"),
+        ("[" * 100_000, "mine"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_suites_with_mistakes(space, text, problem, suffix):
+    document = text if text[0] in "{[" or suffix == "yaml" else json.dumps(load(text.encode()))
+    (space / f"mine.{suffix}").write_text(document)
+    _, err = run(space, "run", f"mine.{suffix}", "-m", "m", "--provider", "ollama_openai", code=2)
     assert problem in err
 
 

@@ -16,6 +16,7 @@ import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from warehouse.batch import Generation
@@ -24,9 +25,10 @@ from warehouse.hashing import content_hash
 from warehouse.jsontext import utf8
 from warehouse.locks import open_locked
 from warehouse.masking import Mask
+from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from types import TracebackType
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 FOLDER = "journals"
 _VERSION = 1
+_RUN_KEYS = ("suite", "run_id", "generation", "parent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,8 @@ class LeftJournal:
     Attributes:
         run: the run; None where the process was killed before it could say so.
         entries: the rows.
-        bad_lines: line number and bytes of lines that cannot be read.
+        bad_lines: line number and bytes of lines that cannot be used: no JSON, no row of a table of
+            ours, or in a journal whose first line does not say which run it is of.
     """
 
     run: Generation | None
@@ -162,12 +166,35 @@ def read_journal(file: IO[bytes]) -> LeftJournal:
         try:
             document = json.loads(line)
             if number == 1:
-                run = Generation(*(document[key] for key in _run_document(Generation("", ""))))
+                run = _run(document)
+            elif run is None:
+                bad.append((number, line))
             else:
-                entries.append(Entry(document["table"], document["row"]))
-        except (ValueError, KeyError, TypeError):
+                entries.append(_entry(document))
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
             bad.append((number, line))
     return LeftJournal(run, tuple(entries), tuple(bad))
+
+
+def _run(document: dict[str, Any]) -> Generation:
+    suite, run_id, generation, parent = (document[key] for key in _RUN_KEYS)
+    parent = _text(parent) if parent is not None else None
+    return Generation(_text(suite), _text(run_id), _text(generation), parent)
+
+
+def _entry(document: dict[str, Any]) -> Entry:
+    """Give a row with the values that its table takes; what has none of them is no row."""
+    table, row = BY_NAME[document["table"]], document["row"]
+    usable = {
+        column.name: _FROM_JSON[column.type](row[column.name])
+        for column in table.columns
+        if row.get(column.name) is not None
+    }
+    for column in table.columns:
+        # The run's own name is added when the journal becomes a batch.
+        if not column.nullable and column.name not in usable and column.name not in _RUN_KEYS:
+            raise ValueError(f"{table.name} without {column.name}")
+    return Entry(table.name, usable)
 
 
 def journal_paths(store: Path) -> list[Path]:
@@ -216,12 +243,7 @@ def _holder(path: Path) -> str:
 
 
 def _run_document(run: Generation) -> dict[str, str | None]:
-    return {
-        "suite": run.suite,
-        "run_id": run.run_id,
-        "generation": run.generation,
-        "parent": run.parent,
-    }
+    return dict(zip(_RUN_KEYS, (*run.run, run.generation, run.parent), strict=True))
 
 
 def _line(document: dict[str, Any]) -> bytes:
@@ -238,6 +260,42 @@ def _storable(value: Any, mask: Mask) -> Any:  # noqa: ANN401 - any column
     if isinstance(value, list):
         return [_storable(item, mask) for item in value]
     return value
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    value.encode()
+    return value
+
+
+def _texts(value: Any) -> list[str]:  # noqa: ANN401
+    return [_text(item) for item in value]
+
+
+def _integer(value: Any, bits: int) -> int:  # noqa: ANN401
+    if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() >= bits:
+        raise TypeError(f"{value!r} is no integer of {bits} bits")
+    return value
+
+
+def _boolean(value: Any) -> bool:  # noqa: ANN401
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
+
+
+_FROM_JSON: dict[str, Callable[[Any], Any]] = {
+    "VARCHAR": _text,
+    "JSON": _text,
+    "VARCHAR[]": _texts,
+    "BIGINT": partial(_integer, bits=64),
+    "INTEGER": partial(_integer, bits=32),
+    "DOUBLE": float,
+    "BOOLEAN": _boolean,
+    "TIMESTAMP": datetime.fromisoformat,
+    "BLOB": partial(base64.b64decode, validate=True),
+}
 
 
 def _write_zeros(path: Path, size: int) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from warehouse.batch import Generation
 from warehouse.errors import EvalstoreError
@@ -16,12 +14,11 @@ from warehouse.locks import absorbing_alone, left_behind
 from warehouse.schemas import BY_NAME, QUARANTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from warehouse.journal import Entry, LeftJournal
-    from warehouse.lake import Lake, Row
-    from warehouse.schemas import Table
+    from warehouse.lake import BatchWriter, Lake, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +70,36 @@ def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
     if path.stem not in lake.batch_names():
         journal = read_journal(file)
         # A run that was killed before it could say its plan has not begun.
-        if journal.run is not None and (journal.entries or journal.bad_lines):
-            _write_batch(lake, path, journal, journal.run)
+        if journal.entries or journal.bad_lines:
+            _write_batch(lake, path, journal)
     path.with_suffix(".reserve").unlink(missing_ok=True)
     path.unlink()
 
 
-def _write_batch(lake: Lake, path: Path, journal: LeftJournal, run: Generation) -> None:
-    counts = Counter(entry.table for entry in journal.entries)
-    generations: set[Generation] = set()
+def _write_batch(lake: Lake, path: Path, journal: LeftJournal) -> None:
     with lake.write("run", name=path.stem) as writer:
-        for entry in _last_of_each(journal.entries):
-            table = BY_NAME[entry.table]
-            row = _row(table, entry.row)
-            if table.of_run:
-                row = _key(run) | row
-                generations.add(Generation(row["suite"], row["run_id"], row["generation"]))
-            if table.name == "runs":
-                row |= {"parent_generation": run.parent, "source_rows": counts["results"]}
-            writer.add(table, [row])
+        generations = _add_rows(writer, journal)
         writer.add(QUARANTINE, [_bad_row(path, *line) for line in journal.bad_lines])
-        generations.discard(Generation(run.suite, run.run_id, run.generation))
-        writer.commit(generations=[run, *sorted(generations, key=lambda g: g.run)])
+        writer.commit(generations=generations)
+
+
+def _add_rows(writer: BatchWriter, journal: LeftJournal) -> list[Generation]:
+    """Add the rows of a journal; gives the generations that they belong to, its own run's first."""
+    run = journal.run
+    if run is None:
+        return []
+    counts = Counter(entry.table for entry in journal.entries)
+    others: set[Generation] = set()
+    for entry in _last_of_each(journal.entries):
+        table, row = BY_NAME[entry.table], entry.row
+        if table.of_run:
+            row = _key(run) | row
+            others.add(Generation(row["suite"], row["run_id"], row["generation"]))
+        if table.name == "runs":
+            row |= {"parent_generation": run.parent, "source_rows": counts["results"]}
+        writer.add(table, [row])
+    others.discard(Generation(*run.run, run.generation))
+    return [run, *sorted(others, key=lambda g: g.run)]
 
 
 def _key(run: Generation) -> Row:
@@ -115,28 +120,3 @@ def _bad_row(path: Path, number: int, line: bytes) -> Row:
         "raw": line,
         "reason": "a line of a journal that is no record",
     }
-
-
-def _row(table: Table, document: dict[str, Any]) -> Row:
-    return {
-        column.name: _FROM_JSON[column.type](document[column.name])
-        for column in table.columns
-        if document.get(column.name) is not None
-    }
-
-
-def _same(value: Any) -> Any:  # noqa: ANN401 - any column
-    return value
-
-
-_FROM_JSON: dict[str, Callable[[Any], Any]] = {
-    "VARCHAR": _same,
-    "JSON": _same,
-    "VARCHAR[]": _same,
-    "BIGINT": _same,
-    "INTEGER": _same,
-    "DOUBLE": float,
-    "BOOLEAN": _same,
-    "TIMESTAMP": datetime.fromisoformat,
-    "BLOB": base64.b64decode,
-}

@@ -19,6 +19,7 @@ _AUTH = (401, 403)
 _NOT_FOUND = 404
 _TOO_MANY = 429
 _WORTH_ANOTHER_TRY = (408, 409, 425, _TOO_MANY)
+_TOO_MANY_TOKENS = 2**63  # the lake has no room for such a number
 _DONE = b"[DONE]"
 
 
@@ -153,8 +154,10 @@ def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def as_count(value: object) -> int | None:
-    """Give a count of tokens; what is none is unknown."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """Give a count of tokens; what is none, or none that can be meant, is unknown."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < _TOO_MANY_TOKENS else None
 
 
 async def _data_lines(response: httpx.Response) -> AsyncIterator[bytes]:

@@ -9,11 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import EMPTY, OK, SKIPPED, TIMED_OUT, Failure, Reply, empty
+from runners.calls import (
+    AUTH_ERROR,
+    EMPTY,
+    ERROR,
+    OK,
+    RATE_LIMITED,
+    SKIPPED,
+    TIMED_OUT,
+    Failure,
+    Reply,
+    empty,
+)
 from runners.prices import cost
+from runners.providers.http import as_count
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,6 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.calls import Request, Result
+
+_STATUSES = (OK, SKIPPED, AUTH_ERROR, RATE_LIMITED, ERROR)
 
 _Key = tuple[str | None, str, int | None]
 
@@ -48,8 +63,13 @@ class Replay:
         self._answers: dict[_Key, _Answer] | None = None
 
     def missing(self, _model: str, _base_url: str | None) -> str | None:
-        """Say whether there is no file to answer from."""
+        """Say whether there is no file to answer from.
+
+        Raises:
+            BadInput: a line of one is no answer.
+        """
         if any(path.is_file() for path in self._paths):
+            self._known()
             return None
         return "there is no file of answers: name one with `--answers FILE`"
 
@@ -59,10 +79,9 @@ class Replay:
 
     async def call(self, request: Request) -> Result:
         """Look the answer up."""
-        if self._answers is None:
-            self._answers = dict(self._read())
+        answers = self._known()
         for key in _keys(request):
-            answer = self._answers.get(key)
+            answer = answers.get(key)
             if answer is not None:
                 await asyncio.sleep(answer.delay_seconds)
                 return _for_request(answer.result, request)
@@ -72,15 +91,23 @@ class Replay:
     async def close(self) -> None:
         """Nothing stays open."""
 
+    def _known(self) -> Mapping[_Key, _Answer]:
+        if self._answers is None:
+            self._answers = dict(self._read())
+        return self._answers
+
     def _read(self) -> Iterator[tuple[_Key, _Answer]]:
         for path in reversed([path for path in self._paths if path.is_file()]):
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            # Not by `splitlines`: it also breaks at U+2028, which JSON may hold as it is.
+            for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
                 if not line.strip():
                     continue
                 try:
                     record = json.loads(line)
                     key = record.get("model"), record["task"], record.get("attempt")
-                    yield key, _Answer(_result(record), record.get("delay_ms", 0) / 1000)
+                    hash(key)
+                    delay_ms = _amount(record, "delay_ms") or 0
+                    yield key, _Answer(_result(record), delay_ms / 1000)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     raise BadInput(f"{path}:{number}: not an answer ({error!r})") from error
 
@@ -93,14 +120,32 @@ def _keys(request: Request) -> Iterator[_Key]:
 
 def _result(record: Mapping[str, Any]) -> Result:
     text = record["text"]
-    tokens = record.get("input_tokens"), record.get("output_tokens")
-    cost_usd = record.get("cost_usd")
+    tokens = _count(record, "input_tokens"), _count(record, "output_tokens")
+    cost_usd = _amount(record, "cost_usd")
     status = record.get("availability_status", OK)
     failure_type = record.get("failure_type")
+    if not isinstance(text, str) or not isinstance(failure_type, str | None):
+        raise TypeError("text and failure_type have to be text")
+    if status not in _STATUSES:
+        raise ValueError(f"availability_status: {status!r} is not one of {', '.join(_STATUSES)}")
     if failure_type is not None and failure_type != EMPTY:
         return Failure(status, failure_type, text)
     source = "replay" if cost_usd is not None else None
-    return Reply(text, *tokens, record.get("ttft_ms"), cost_usd, source)
+    return Reply(text, *tokens, _count(record, "ttft_ms"), cost_usd, source)
+
+
+def _count(record: Mapping[str, Any], key: str) -> int | None:
+    value = record.get(key)
+    if value is not None and as_count(value) is None:
+        raise ValueError(f"{key}: {value!r} is no count")
+    return as_count(value)
+
+
+def _amount(record: Mapping[str, Any], key: str) -> float | None:
+    value = record.get(key)
+    if value is not None and not 0 <= float(value) < math.inf:
+        raise ValueError(f"{key}: {value!r} is no amount")
+    return value
 
 
 def _for_request(result: Result, request: Request) -> Result:

@@ -8,6 +8,8 @@ tasks:
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +46,7 @@ class Own(Plain):
         if not isinstance(name, str) or not name or name in _FAMILIES:
             raise BadInput(f"{path}: suite: has to be a name of its own, not {name!r}")
         template = document.get("template")
-        if template is not None and PLACEHOLDER not in str(template):
+        if template is not None and not (isinstance(template, str) and PLACEHOLDER in template):
             raise BadInput(f"{path}: template: has no {PLACEHOLDER} placeholder")
         tasks = [_task(path, n, item) for n, item in enumerate(_items(path, document), start=1)]
         plan = Plan(
@@ -84,8 +86,10 @@ SUITE = Own()
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        document = load(path.read_bytes())  # JSON is YAML
-    except (OSError, YamlError) as error:
+        # Not all JSON is YAML: half surrogates in pairs are not, as JSON writes them.
+        is_json = path.suffix == ".json"
+        document = json.loads(path.read_bytes()) if is_json else load(path.read_bytes())
+    except (OSError, YamlError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: {error}") from error
     if isinstance(document, list):
         return {"tasks": document}
@@ -98,8 +102,10 @@ def _items(path: Path, document: dict[str, Any]) -> list[Any]:
     items = document.get("tasks", document.get("prompts"))
     if not isinstance(items, list) or not items:
         raise BadInput(f"{path}: tasks: has to be a list of tasks, with a prompt each")
-    ids = [item.get("id", item.get("prompt")) for item in items if isinstance(item, dict)]
-    twice = sorted({str(one) for one in ids if ids.count(one) > 1})
+    ids = Counter(
+        str(item.get("id", item.get("prompt"))) for item in items if isinstance(item, dict)
+    )
+    twice = sorted(one for one, n_times in ids.items() if n_times > 1)
     if twice:
         raise BadInput(f"{path}: tasks: the id {twice[0]!r} stands twice")
     return items
