@@ -5,6 +5,8 @@ CREATE OR REPLACE MACRO linear_percentile(ordered, share) AS
     -- The list of one rank gives the rank a name, as it is needed thrice.
     list_transform(
         [(len(ordered) - 1) * CAST(share AS DOUBLE)],
-        lambda rank: ordered[CAST(floor(rank) AS BIGINT) + 1] * (floor(rank) + 1 - rank)
-            + coalesce(ordered[CAST(floor(rank) AS BIGINT) + 2], 0) * (rank - floor(rank))
+        lambda rank:
+            CAST(ordered[CAST(floor(rank) AS BIGINT) + 1] AS DOUBLE) * (floor(rank) + 1 - rank)
+            + coalesce(CAST(ordered[CAST(floor(rank) AS BIGINT) + 2] AS DOUBLE), 0)
+            * (rank - floor(rank))
     )[1]
