@@ -149,6 +149,25 @@ def export_openclaw_of(store, path, tmp_path):
     return export_openclaw(store, tmp_path / "out", "r")
 
 
+def summary_of(store, path, tmp_path):
+    bring_in(store, path)
+    export_openclaw(store, tmp_path / "out", None)
+    return json.loads((tmp_path / "out" / "runs" / "r" / "summary.json").read_bytes())
+
+
+def test_the_mean_of_whole_milliseconds_is_exact(store, tmp_path):
+    # A decimal with 15 places holds neither of them to the last bit.
+    lines = [line(model="one", e2e_ms=299277), line(e2e_ms=1), line(e2e_ms=10**17)]
+    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    assert [group["latency_ms"]["mean"] for group in groups] == [(1 + 10**17) / 2, 299277.0]
+
+
+def test_groups_whose_levels_sort_alike_have_an_order(store, tmp_path):
+    lines = [line(model=f"{n}", thinking_level=level) for n in range(9) for level in ("None", None)]
+    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    assert [group["thinking_level"] for group in groups] == [None, "None"] * 9
+
+
 def test_what_a_bare_log_never_had_is_marked(store, tmp_path):
     exported = export_openclaw_of(store, write(tmp_path / "r.jsonl", line()), tmp_path)
     assert len(exported.notes) == 2
