@@ -33,6 +33,8 @@ _HEAD_BYTES = 65_536
 _RECORD_TYPES = ("result", "event")
 # The first line may be longer than what is looked at.
 _FIRST_RECORD = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"record_type"\s*:\s*"(result|event)"')
+# What an export writes for a run that never had it.
+_RECONSTRUCTED = {"reconstructed", "run_id"}
 _CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "timeout_s"}
 _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
 
@@ -41,8 +43,8 @@ def is_run(path: Path) -> bool:
     """Tell a run's folder, or a log of results, by what it holds."""
     if path.is_dir():
         return _is_log(path / LOG) or (
-            _has_words(path / "config.json", _CONFIG_WORDS)
-            and _has_words(path / "inventory.json", _INVENTORY_WORDS)
+            _has_words(path / "config.json", _CONFIG_WORDS | _RECONSTRUCTED)
+            and _has_words(path / "inventory.json", _INVENTORY_WORDS | _RECONSTRUCTED)
         )
     return path.suffix in {".jsonl", ".ndjson"} and path.is_file() and _is_log(path)
 

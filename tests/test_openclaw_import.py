@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from support import bring_in, command, digests
+from support import bring_in, command, digests, new_store
 from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
 from exports.openclaw import export_openclaw
@@ -290,6 +290,19 @@ def test_a_run_without_results_is_a_run(store, tmp_path):
     export_openclaw_of(store, folder, tmp_path)
     assert (tmp_path / "out/runs/r/results.jsonl").read_bytes() == b""
     assert store.sql("SELECT run_id, n_results FROM runs").fetchall() == [("r", 0)]
+
+
+def test_a_run_that_has_but_a_config_comes_back(store, tmp_path):
+    other = [line(run_id="other"), line(run_id="other", prompt_id="P1")]
+    bring_in(store, write_run(tmp_path / "r", *other, inventory=None))
+    export_openclaw(store, tmp_path / "out", None)
+    again = new_store(tmp_path / "again")
+    bring_in(again, tmp_path / "out")
+    assert n_runs(again) == n_runs(store) == [("other", 2), ("r", 0)]
+
+
+def n_runs(store):
+    return store.sql("SELECT run_id, n_results FROM runs ORDER BY run_id").fetchall()
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
