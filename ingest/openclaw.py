@@ -195,7 +195,8 @@ def _prompts_beside(folder: Path, config: object) -> Path | None:
         try:
             if path.resolve().is_relative_to(project) and is_prompts(path):
                 return path
-        except OSError:
+        # Half a surrogate pair is no part of a file's name.
+        except (OSError, UnicodeEncodeError):
             continue
     return None
 

@@ -305,6 +305,17 @@ def n_runs(store):
     return store.sql("SELECT run_id, n_results FROM runs ORDER BY run_id").fetchall()
 
 
+def test_half_a_surrogate_pair_comes_back_as_its_escape(store, tmp_path):
+    config = {**CONFIG, "prompts_path": "../\ud800.json", "\udfff": ["\ud800"]}
+    inventory = {**INVENTORY, "ollama_store_du": "94G\ud800"}
+    folder = write_run(tmp_path / "runs" / "r", config=config, inventory=inventory)
+    export_openclaw_of(store, folder, tmp_path)
+    out = tmp_path / "out" / "runs" / "r"
+    assert json.loads((out / "config.json").read_text("utf-8")) == config
+    assert json.loads((out / "inventory.json").read_text("utf-8")) == inventory
+    assert "94G\ufffd" in (out / "summary.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
     bring_in(store, write(tmp_path / "r.jsonl", line(run_id=name)))
