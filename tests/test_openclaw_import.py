@@ -316,6 +316,23 @@ def test_half_a_surrogate_pair_comes_back_as_its_escape(store, tmp_path):
     assert "94G\ufffd" in (out / "summary.md").read_text("utf-8")
 
 
+ODD_PROMPTS = {
+    "no id": {"id": None, "prompt": "x"},
+    "tools that are a text": {"id": "P0", "prompt": "x", "expected_tool_calls": "free"},
+    "tools that are a number": {"id": "P0", "prompt": "x", "expected_tool_calls": 5},
+}
+
+
+@pytest.mark.parametrize("prompt", ODD_PROMPTS.values(), ids=ODD_PROMPTS)
+def test_an_odd_prompt_leaves_the_run_in_order(store, tmp_path, prompt):
+    folder = write_run(tmp_path / "runs" / "r")
+    (tmp_path / "prompts.json").write_text(json.dumps([prompt, PROMPTS[1]]))
+    assert bring_in(store, folder).n_violations
+    assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(1,)]
+    assert store.sql("SELECT count(*) FROM tool_checks").fetchall() == [(2,)]
+    assert store.sql("FROM tool_drift").fetchall() == []
+
+
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
     bring_in(store, write(tmp_path / "r.jsonl", line(run_id=name)))
