@@ -333,6 +333,11 @@ def test_an_odd_prompt_leaves_the_run_in_order(store, tmp_path, prompt):
     assert store.sql("FROM tool_drift").fetchall() == []
 
 
+def test_tokens_beyond_all_counting_leave_the_costs_in_order(store, tmp_path):
+    bring_in(store, write(tmp_path / "r.jsonl", line(input_tokens=2**63 - 1), line()))
+    assert store.sql("SELECT n_results, input_tokens FROM costs").fetchall() == [(2, None)]
+
+
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
     bring_in(store, write(tmp_path / "r.jsonl", line(run_id=name)))
