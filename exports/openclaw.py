@@ -105,7 +105,7 @@ def _document(run: Row, column: str) -> bytes:
 def _value(run: Row, column: str) -> Any:  # noqa: ANN401 - any JSON value
     """Read a document; one that JSON columns would not give back has its text beside them."""
     text = json.loads(run["source"] or "{}").get(f"{column}.json", run[column])
-    return None if text is None else json.loads(text)
+    return None if text is None else json.loads(text.removeprefix("\ufeff"))
 
 
 def _pretty(value: object) -> bytes:

@@ -316,6 +316,14 @@ def test_half_a_surrogate_pair_comes_back_as_its_escape(store, tmp_path):
     assert "94G\ufffd" in (out / "summary.md").read_text("utf-8")
 
 
+def test_a_document_with_a_mark_and_what_columns_do_not_hold_comes_back(store, tmp_path):
+    folder = write_run(tmp_path / "r")
+    config = {**CONFIG, "zahl": float("inf")}
+    (folder / "config.json").write_text("\ufeff" + json.dumps(config), "utf-8")
+    export_openclaw_of(store, folder, tmp_path)
+    assert json.loads((tmp_path / "out/runs/r/config.json").read_text("utf-8")) == config
+
+
 ODD_PROMPTS = {
     "no id": {"id": None, "prompt": "x"},
     "tools that are a text": {"id": "P0", "prompt": "x", "expected_tool_calls": "free"},
