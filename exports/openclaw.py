@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from exports.openclaw_lines import result_lines
 from exports.openclaw_summary import summary_document, summary_table
 from warehouse.errors import BadInput
+from warehouse.jsontext import utf8
 from warehouse.whole_files import write_lines, write_whole
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def _export_run(
         write(_file_name(name), bytes(content))
     summary = summary_document(connection, run)
     write("summary.json", _pretty(summary))
-    write("summary.md", summary_table(summary, _value(run, "inventory"), run["run_id"]).encode())
+    table = summary_table(summary, _value(run, "inventory"), run["run_id"])
+    write("summary.md", utf8(table).encode())
 
 
 def _document(run: Row, column: str) -> bytes:
@@ -103,12 +105,13 @@ def _document(run: Row, column: str) -> bytes:
 def _value(run: Row, column: str) -> Any:  # noqa: ANN401 - any JSON value
     """Read a document; one that JSON columns would not give back has its text beside them."""
     text = json.loads(run["source"] or "{}").get(f"{column}.json", run[column])
-    return None if text is None else json.loads(text)
+    return None if text is None else json.loads(text.removeprefix("\ufeff"))
 
 
 def _pretty(value: object) -> bytes:
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=isinstance(value, dict))
-    return (text + "\n").encode("utf-8", "surrogatepass")
+    # Half a surrogate pair has no UTF-8, but an escape.
+    return (text + "\n").encode("utf-8", "backslashreplace")
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:

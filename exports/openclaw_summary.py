@@ -15,7 +15,7 @@ _GROUPS = """
 SELECT *
 FROM openclaw_summary
 WHERE run_id = $run
-ORDER BY provider, model, coalesce(thinking_level, 'None')
+ORDER BY provider, model, coalesce(thinking_level, 'None'), thinking_level NULLS FIRST
 """
 _TIERS = """
 SELECT provider, model, settings, tier_name, rate, rate_low, rate_high, n_counted, routing

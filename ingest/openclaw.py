@@ -33,6 +33,8 @@ _HEAD_BYTES = 65_536
 _RECORD_TYPES = ("result", "event")
 # The first line may be longer than what is looked at.
 _FIRST_RECORD = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"record_type"\s*:\s*"(result|event)"')
+# What an export writes for a run that never had it.
+_RECONSTRUCTED = {"reconstructed", "run_id"}
 _CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "timeout_s"}
 _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
 
@@ -40,8 +42,8 @@ _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
 def is_run(folder: Path) -> bool:
     """Tell a run's folder by what it holds."""
     return _is_log(folder / LOG) or (
-        _has_words(folder / "config.json", _CONFIG_WORDS)
-        and _has_words(folder / "inventory.json", _INVENTORY_WORDS)
+        _has_words(folder / "config.json", _CONFIG_WORDS | _RECONSTRUCTED)
+        and _has_words(folder / "inventory.json", _INVENTORY_WORDS | _RECONSTRUCTED)
     )
 
 
@@ -196,7 +198,8 @@ def _prompts_beside(folder: Path, config: object) -> Path | None:
         try:
             if path.resolve().is_relative_to(project) and is_prompts(path):
                 return path
-        except OSError:
+        # Half a surrogate pair is no part of a file's name.
+        except (OSError, UnicodeEncodeError):
             continue
     return None
 

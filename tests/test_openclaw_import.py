@@ -5,7 +5,7 @@ import os
 import shutil
 
 import pytest
-from support import bring_in, command, digests
+from support import bring_in, command, digests, new_store
 from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
 from exports.openclaw import export_openclaw
@@ -149,6 +149,25 @@ def export_openclaw_of(store, path, tmp_path):
     return export_openclaw(store, tmp_path / "out", "r")
 
 
+def summary_of(store, path, tmp_path):
+    bring_in(store, path)
+    export_openclaw(store, tmp_path / "out", None)
+    return json.loads((tmp_path / "out" / "runs" / "r" / "summary.json").read_bytes())
+
+
+def test_the_mean_of_whole_milliseconds_is_exact(store, tmp_path):
+    # A decimal with 15 places holds neither of them to the last bit.
+    lines = [line(model="one", e2e_ms=299277), line(e2e_ms=1), line(e2e_ms=10**17)]
+    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    assert [group["latency_ms"]["mean"] for group in groups] == [(1 + 10**17) / 2, 299277.0]
+
+
+def test_groups_whose_levels_sort_alike_have_an_order(store, tmp_path):
+    lines = [line(model=f"{n}", thinking_level=level) for n in range(9) for level in ("None", None)]
+    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    assert [group["thinking_level"] for group in groups] == [None, "None"] * 9
+
+
 def test_what_a_bare_log_never_had_is_marked(store, tmp_path):
     exported = export_openclaw_of(store, write(tmp_path / "r.jsonl", line()), tmp_path)
     assert len(exported.notes) == 2
@@ -271,6 +290,60 @@ def test_a_run_without_results_is_a_run(store, tmp_path):
     export_openclaw_of(store, folder, tmp_path)
     assert (tmp_path / "out/runs/r/results.jsonl").read_bytes() == b""
     assert store.sql("SELECT run_id, n_results FROM runs").fetchall() == [("r", 0)]
+
+
+def test_a_run_that_has_but_a_config_comes_back(store, tmp_path):
+    other = [line(run_id="other"), line(run_id="other", prompt_id="P1")]
+    bring_in(store, write_run(tmp_path / "r", *other, inventory=None))
+    export_openclaw(store, tmp_path / "out", None)
+    again = new_store(tmp_path / "again")
+    bring_in(again, tmp_path / "out")
+    assert n_runs(again) == n_runs(store) == [("other", 2), ("r", 0)]
+
+
+def n_runs(store):
+    return store.sql("SELECT run_id, n_results FROM runs ORDER BY run_id").fetchall()
+
+
+def test_half_a_surrogate_pair_comes_back_as_its_escape(store, tmp_path):
+    config = {**CONFIG, "prompts_path": "../\ud800.json", "\udfff": ["\ud800"]}
+    inventory = {**INVENTORY, "ollama_store_du": "94G\ud800"}
+    folder = write_run(tmp_path / "runs" / "r", config=config, inventory=inventory)
+    export_openclaw_of(store, folder, tmp_path)
+    out = tmp_path / "out" / "runs" / "r"
+    assert json.loads((out / "config.json").read_text("utf-8")) == config
+    assert json.loads((out / "inventory.json").read_text("utf-8")) == inventory
+    assert "94G\ufffd" in (out / "summary.md").read_text("utf-8")
+
+
+def test_a_document_with_a_mark_and_what_columns_do_not_hold_comes_back(store, tmp_path):
+    folder = write_run(tmp_path / "r")
+    config = {**CONFIG, "zahl": float("inf")}
+    (folder / "config.json").write_text("\ufeff" + json.dumps(config), "utf-8")
+    export_openclaw_of(store, folder, tmp_path)
+    assert json.loads((tmp_path / "out/runs/r/config.json").read_text("utf-8")) == config
+
+
+ODD_PROMPTS = {
+    "no id": {"id": None, "prompt": "x"},
+    "tools that are a text": {"id": "P0", "prompt": "x", "expected_tool_calls": "free"},
+    "tools that are a number": {"id": "P0", "prompt": "x", "expected_tool_calls": 5},
+}
+
+
+@pytest.mark.parametrize("prompt", ODD_PROMPTS.values(), ids=ODD_PROMPTS)
+def test_an_odd_prompt_leaves_the_run_in_order(store, tmp_path, prompt):
+    folder = write_run(tmp_path / "runs" / "r")
+    (tmp_path / "prompts.json").write_text(json.dumps([prompt, PROMPTS[1]]))
+    assert bring_in(store, folder).n_violations
+    assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(1,)]
+    assert store.sql("SELECT count(*) FROM tool_checks").fetchall() == [(2,)]
+    assert store.sql("FROM tool_drift").fetchall() == []
+
+
+def test_tokens_beyond_all_counting_leave_the_costs_in_order(store, tmp_path):
+    bring_in(store, write(tmp_path / "r.jsonl", line(input_tokens=2**63 - 1), line()))
+    assert store.sql("SELECT n_results, input_tokens FROM costs").fetchall() == [(2, None)]
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])

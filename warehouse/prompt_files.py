@@ -42,7 +42,12 @@ def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[
     ]
     shared = {"suite": SUITE, "task_set": task_set, "task_set_hash": task_set_hash(document)}
     prompts = [prompt for prompt in document if isinstance(prompt, dict)]
-    rows = [{**shared, **_row(prompt), "seq": seq} for seq, prompt in enumerate(prompts, 1)]
+    rows = [
+        {**shared, **_row(prompt), "seq": seq}
+        for seq, prompt in enumerate(prompts, 1)
+        # No result can name a task without an id; that it is missing is one of the violations.
+        if prompt["id"] is not None
+    ]
     return [{**row, "content_id": content_hash("task", row)} for row in rows], violations
 
 

@@ -13,9 +13,8 @@
 WITH tasks AS (
     SELECT
         *,
-        list_transform(
-            CAST(expected_tool_calls AS VARCHAR[]), lambda tool: lower(tool)
-        ) AS original_tools
+        -- What is no list expects nothing.
+        lowered_names(try_cast(expected_tool_calls AS VARCHAR[])) AS original_tools
     FROM scores.openclaw_run_tasks
 ),
 

@@ -48,7 +48,7 @@ groups AS (
         count(*) FILTER (is_computed) AS n_computed,
         epoch_ms(max(ended_at)) - epoch_ms(min(started_at)) AS wall_clock_ms,
         list_sort(list(timed_ms) FILTER (timed_ms IS NOT NULL)) AS times_ms,
-        exact_mean(timed_ms) AS mean_ms
+        CAST(sum(e2e_ms) FILTER (is_success) AS DOUBLE) / count(timed_ms) AS mean_ms
     FROM calls
     GROUP BY run_id, provider, model, thinking_level
 ),
@@ -112,4 +112,9 @@ LEFT JOIN tools
     AND groups.provider IS NOT DISTINCT FROM tools.provider
     AND groups.model IS NOT DISTINCT FROM tools.model
     AND groups.thinking_level IS NOT DISTINCT FROM tools.thinking_level
-ORDER BY run_id, provider, model, coalesce(groups.thinking_level, 'None')
+ORDER BY
+    run_id,
+    provider,
+    model,
+    coalesce(groups.thinking_level, 'None'),
+    groups.thinking_level NULLS FIRST
