@@ -2,7 +2,7 @@
 -- grain: run × provider × model × settings
 -- n_cost_known: calls whose cost is known; the money figures are over these alone
 -- cost_per_passed_usd: cost of the calls of known cost, per passed one among them
--- input_tokens, output_tokens: sums over the calls that tell them
+-- input_tokens, output_tokens: sums over the calls that tell them; NULL beyond 2^63
 SELECT
     suite,
     run_id,
@@ -16,8 +16,8 @@ SELECT
     exact_sum(cost_usd) / nullif(
         count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
     ) AS cost_per_passed_usd,
-    CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
-    CAST(sum(output_tokens) AS BIGINT) AS output_tokens
+    try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
+    try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
 FROM verdicts
 WHERE duplicate_of IS NULL
 GROUP BY suite, run_id, provider, model, settings
