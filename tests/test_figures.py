@@ -67,6 +67,14 @@ def test_sum_and_mean_are_those_of_the_amounts(con, amounts):
         assert (total, mean) == (None, None)
 
 
+def test_sum_and_mean_of_whole_numbers_are_exact(con):
+    """Latencies in milliseconds; their mean stands in a summary, digit by digit."""
+    amounts = [float(n) for n in range(295_149, 14_000_000, 40_009)]
+    for amount in amounts:
+        assert figures(con, [amount]) == (amount, amount)
+    assert figures(con, amounts) == (sum(amounts), sum(amounts) / len(amounts))
+
+
 @pytest.mark.parametrize("amount", [9e22, 1e30, float("inf"), float("nan")])
 def test_what_is_no_amount_is_left_out_of_sum_and_mean(con, amount):
     assert figures(con, [1.0, 3.0, *[amount] * 50]) == (4.0, 2.0)

@@ -1,4 +1,7 @@
 -- The mean of amounts, the same to the last bit in whatever order the rows come; see exact_sum.
 CREATE OR REPLACE MACRO exact_mean(amount) AS
-    CAST(sum(try_cast(amount AS DECIMAL(30, 15))) AS DOUBLE)
-    / nullif(count(try_cast(amount AS DECIMAL(30, 15))), 0)
+    CAST(CAST(
+        CAST(sum(try_cast(floor(amount) AS DECIMAL(15, 0))) AS DECIMAL(38, 15))
+        + sum(CAST(amount - try_cast(floor(amount) AS DECIMAL(15, 0)) AS DECIMAL(16, 15)))
+    AS VARCHAR) AS DOUBLE)
+    / nullif(count(try_cast(floor(amount) AS DECIMAL(15, 0))), 0)

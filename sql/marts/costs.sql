@@ -2,7 +2,7 @@
 -- grain: run × provider × model × settings
 -- n_cost_known: calls whose cost is known; the money figures are over these alone
 -- cost_per_passed_usd: cost of the calls of known cost, per passed one among them
--- input_tokens, output_tokens: sums over the calls that tell them; NULL where beyond a BIGINT
+-- input_tokens, output_tokens: sums over the calls that tell them; NULL from 2^63 on
 SELECT
     suite,
     run_id,

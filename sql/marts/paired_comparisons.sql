@@ -13,7 +13,8 @@ WITH sides AS (
         provider,
         model,
         settings,
-        concat_ws(chr(31), coalesce(provider, ''), model, settings) AS side,
+        -- An unknown provider is another one than an empty one.
+        concat_ws(chr(31), coalesce(provider, chr(30)), model, settings) AS side,
         passed
     FROM latest_verdicts
 ),

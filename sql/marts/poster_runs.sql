@@ -7,7 +7,7 @@
 -- dataset_hashes: JSON: SHA-256 of URL list, manifest and prompts
 WITH posters AS (
     SELECT
-        run_id,
+        runs.run_id,
         count(*) FILTER (status = 'ok') AS posters_manifest_ok,
         count(*) FILTER (status = 'ok' AND exclusion IS NOT NULL) AS n_excluded,
         count(*) FILTER (status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL)
@@ -19,8 +19,9 @@ WITH posters AS (
             status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL
             AND label_basis = 'proven'
         ) AS proven_posters
-    FROM scores.poster_posters
-    GROUP BY run_id
+    FROM scores.poster_runs AS runs
+    LEFT JOIN scores.poster_posters AS posters ON runs.run_id = posters.run_id
+    GROUP BY runs.run_id
 ),
 
 calls AS (
@@ -40,7 +41,7 @@ calls AS (
 seeds AS (
     SELECT
         run_id,
-        list_sort(list(DISTINCT CAST(json_extract(parameters, '$.seed') AS BIGINT))) AS sent
+        list_sort(list(DISTINCT try_cast(json_extract(parameters, '$.seed') AS HUGEINT))) AS sent
     FROM calls
     WHERE json_type(parameters, '$.seed') IN ('BIGINT', 'UBIGINT')
     GROUP BY run_id
@@ -52,11 +53,11 @@ SELECT
     runs.run_date,
     poster_runs.task_set,
     len(poster_runs.models) AS n_models,
-    coalesce(posters.posters_manifest_ok, 0) AS posters_manifest_ok,
-    coalesce(posters.n_excluded, 0) AS n_excluded,
-    coalesce(posters.ground_truth_available, 0) AS ground_truth_available,
+    posters.posters_manifest_ok,
+    posters.n_excluded,
+    posters.ground_truth_available,
     posters_manifest_ok - n_excluded - ground_truth_available AS missing_ground_truth,
-    coalesce(posters.gold_posters, 0) AS gold_posters,
+    posters.gold_posters,
     CASE
         WHEN ground_truth_available = 0 THEN NULL
         WHEN gold_posters = 0 THEN 'silver'
@@ -84,7 +85,7 @@ SELECT
     coalesce(json_extract_string(poster_runs.config, '$.report_source'), '') AS report_source
 FROM scores.poster_runs AS poster_runs
 JOIN runs ON runs.suite = 'posters' AND poster_runs.run_id = runs.run_id
-LEFT JOIN posters ON poster_runs.run_id = posters.run_id
+JOIN posters ON poster_runs.run_id = posters.run_id
 LEFT JOIN seeds ON poster_runs.run_id = seeds.run_id
 LEFT JOIN lake.batches AS batches ON poster_runs.batch = batches.batch
 ORDER BY runs.run_date, poster_runs.run_id

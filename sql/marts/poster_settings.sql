@@ -13,8 +13,8 @@ sent AS (
         calls.suite,
         calls.run_id,
         calls.model,
-        any_value(CAST(json_extract(calls.sent, '$.temperature') AS DOUBLE)) AS temperature,
-        any_value(CAST(json_extract(calls.sent, '$.seed') AS BIGINT)) AS seed
+        any_value(try_cast(json_extract(calls.sent, '$.temperature') AS DOUBLE)) AS temperature,
+        any_value(try_cast(json_extract(calls.sent, '$.seed') AS BIGINT)) AS seed
     FROM lake.results AS calls
     SEMI JOIN runs USING (run_id)
     WHERE calls.suite = 'posters' AND calls.availability_status = 'ok'

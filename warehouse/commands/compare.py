@@ -24,7 +24,7 @@ JOIN latest_verdicts AS b USING (suite, task_set, task_id)
 WHERE a.model = $a AND b.model = $b AND a.passed <> b.passed
     AND (
         a.model <> b.model
-        OR (coalesce(a.provider, ''), a.settings) < (coalesce(b.provider, ''), b.settings)
+        OR (coalesce(a.provider, chr(30)), a.settings) < (coalesce(b.provider, chr(30)), b.settings)
     )
     AND ($suite IS NULL OR suite = $suite)
 ORDER BY ALL
