@@ -31,7 +31,7 @@ from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from ingest.poster_dataset import Dataset
@@ -124,8 +124,12 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     ]
     for seq, row in enumerate(results, 1):
         row |= {"run_id": run_id, "seq": seq}
-    seeds = dataset.seeds.union(
-        *(seeds_of(q.values()) for q in (*predictions.values(), *judgements.values()))
+    artifacts = _artifacts(workspace, dataset, run, predictions, read)
+    quartets = (
+        q for of_model in (*predictions.values(), *judgements.values()) for q in of_model.values()
+    )
+    seeds = (
+        dataset.seeds | seeds_of(q.meta for q in quartets) | seeds_of(_metas_of_steps(artifacts))
     )
     reading.rows["results"] = results
     reading.rows["judgements"] = [
@@ -134,7 +138,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         for poster, quartet in quartets.items()
         if not quartet.is_empty
     ]
-    reading.rows["artifacts"] = _artifacts(workspace, dataset, run, predictions, read)
+    reading.rows["artifacts"] = artifacts
     config = {"models": [utf8(model) for model in predictions], "seed_values": sorted(seeds)}
     reading.rows["runs"] = [
         {
@@ -209,6 +213,13 @@ def _artifacts(
         digest = hashlib.sha256(row["content"]).hexdigest()
         row["content_id"] = content_hash("artifact", row["name"], row["kind"], digest)
     return rows
+
+
+def _metas_of_steps(artifacts: Iterable[Row]) -> Iterator[object]:
+    """Read what the calls of further steps recorded, repair and the like."""
+    for row in artifacts:
+        if "model" in row and row["name"].endswith(".meta.json"):
+            yield read_document(row["content"]).value
 
 
 def _all_files(folder: Path) -> list[Path]:

@@ -406,3 +406,13 @@ def test_runs_of_empty_folders_are_told_apart(samples, tmp_path):
         ("first", "model-of-first", 5),
         ("second", "model-of-second", 5),
     ]
+
+
+def test_seeds_of_repairs_are_among_the_seeds(tmp_path):
+    tours = shutil.copytree(SAMPLES, tmp_path / "tours")
+    folder = tours / "benchmark" / "runs" / SAMPLE_RUN / "predictions" / "ollama-tinyeye_3b"
+    (folder / "b199ea2fec3d.repair.meta.json").write_text('{"seed": 5}')
+    (folder / "b199ea2fec3d.refine.meta.json").write_text("cut {")
+    run(tmp_path / "store", "import", tours)
+    store = Store(tmp_path / "store", on_warning=pytest.fail)
+    assert gather(store, SAMPLE_RUN).meta["seed_values"] == [5, 23]
