@@ -173,6 +173,20 @@ def test_ledger_alone_is_enough_for_the_ledger(tmp_path):
     assert (tmp_path / "experiments.md").read_text("utf-8") == source.with_suffix(".md").read_text()
 
 
+def test_ledger_says_none_where_an_older_report_lacks_a_figure(tmp_path):
+    folder = tmp_path / "20260101-084403-old"
+    folder.mkdir()
+    summary = [5, {"model": "m", "app_quality_score": 76.3, "app_quality_ci95": [73, 79.3]}]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    (folder / "run_metadata.json").write_text("{}")
+    wanted = f"| {folder.name} | m | 76.3 | None | 73.00-79.30 | None | None | None | None |"
+    for source, out in ((folder, "first"), (tmp_path / "first" / "experiments.csv", "second")):
+        run(tmp_path / f"{out} store", "import", source)
+        run(tmp_path / f"{out} store", "export", "ledger", "--to", tmp_path / out)
+        lines = (tmp_path / out / "experiments.md").read_text("utf-8").splitlines()
+        assert lines[4:] == [wanted]
+
+
 @needs_cases
 def test_import_again_changes_nothing_and_keeps_no_image(reference):
     batches = reference.lake.batch_names()
