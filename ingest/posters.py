@@ -21,6 +21,7 @@ from ingest.poster_files import (
     read_document,
     read_quartets,
     split_name,
+    whole,
     with_dots,
 )
 from ingest.poster_layout import find_workspace
@@ -143,7 +144,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     reading.rows["runs"] = [
         {
             **_run_row(workspace, dataset, run, config, read),
-            "seed": next(iter(seeds)) if len(seeds) == 1 else None,
+            "seed": whole(next(iter(seeds))) if len(seeds) == 1 else None,
             "source_rows": len(results),
         }
     ]

@@ -430,3 +430,27 @@ def test_seeds_of_repairs_are_among_the_seeds(tmp_path):
     run(tmp_path / "store", "import", tours)
     store = Store(tmp_path / "store", on_warning=pytest.fail)
     assert gather(store, SAMPLE_RUN).meta["seed_values"] == [5, 23]
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_numbers_of_any_size_stop_no_import_and_no_view(tmp_path, others):
+    tours = shutil.copytree(SAMPLES, tmp_path / "tours")
+    metas = list(tours.rglob("*.meta.json"))
+    seed, tokens = 2**64 - 1, 2**63 - 1
+    for path in metas[1:] if others else metas:
+        path.write_text(json.dumps({"seed": seed, "prompt_tokens": tokens}))
+    run(tmp_path / "store", "import", tours)
+    store = Store(tmp_path / "store", on_warning=pytest.fail)
+    assert seed in gather(store, SAMPLE_RUN).meta["seed_values"]
+    for name in ("leaderboard", "costs", "checks.unreproducible_runs"):
+        rows(store, f"FROM {name}")
+
+
+def test_published_number_of_any_size_stops_no_view(tmp_path):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "summary.json").write_text('[{"model": "m", "posters": 1e30}]')
+    (folder / "run_metadata.json").write_text("{}")
+    run(tmp_path / "store", "import", folder)
+    (row,) = rows(Store(tmp_path / "store", on_warning=pytest.fail), "FROM published_reports")
+    assert (row["model"], row["posters"]) == ("m", None)

@@ -16,8 +16,8 @@ SELECT
     exact_sum(cost_usd) / nullif(
         count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
     ) AS cost_per_passed_usd,
-    CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
-    CAST(sum(output_tokens) AS BIGINT) AS output_tokens
+    TRY_CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
+    TRY_CAST(sum(output_tokens) AS BIGINT) AS output_tokens
 FROM verdicts
 WHERE duplicate_of IS NULL
 GROUP BY suite, run_id, provider, model, settings

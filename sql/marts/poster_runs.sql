@@ -40,7 +40,7 @@ calls AS (
 seeds AS (
     SELECT
         run_id,
-        list_sort(list(DISTINCT CAST(json_extract(parameters, '$.seed') AS BIGINT))) AS sent
+        list_sort(list(DISTINCT TRY_CAST(json_extract(parameters, '$.seed') AS HUGEINT))) AS sent
     FROM calls
     WHERE json_type(parameters, '$.seed') IN ('BIGINT', 'UBIGINT')
     GROUP BY run_id

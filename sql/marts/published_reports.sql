@@ -22,7 +22,7 @@ SELECT
     any_value(label) AS label,
     any_value(run_id) AS run_id,
     model,
-    CAST(any_value(value) FILTER (metric = 'posters') AS BIGINT) AS posters,
+    TRY_CAST(any_value(value) FILTER (metric = 'posters') AS BIGINT) AS posters,
     any_value(value) FILTER (metric = 'app_quality_score') AS app_quality_score,
     any_value(low) FILTER (metric = 'app_quality_score') AS app_quality_low,
     any_value(high) FILTER (metric = 'app_quality_score') AS app_quality_high,
