@@ -237,7 +237,7 @@ def read_settled(path: Path) -> Row:
     """
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
         raise BadInput(f"{path}: is no record with a list of events")
