@@ -79,7 +79,8 @@ def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
     for report, documents in reports.items():
         summary = documents.get("summary.json")
         for model in summary if isinstance(summary, list) else ():
-            yield report, _line(report, documents, _mapping(model))
+            if isinstance(model, dict):
+                yield report, _line(report, documents, model)
     for report, text in lines:
         if report not in reports:
             line = _mapping(_json(text))
@@ -121,7 +122,8 @@ def _markdown(rows: list[Row]) -> str:
 
 def _shown(row: Row, name: str) -> str:
     if name != "app_quality_ci95":
-        return "" if row[name] is None else cell(row[name])
+        # The original writes Python's None, which a CSV gives back as an empty text.
+        return "None" if row[name] is None or row[name] == "" else cell(row[name])
     low, high = (_figure(row[f"{name}_{end}"]) for end in ("low", "high"))
     return "" if low is None or high is None else f"{low:.2f}-{high:.2f}"
 

@@ -17,7 +17,7 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text
 from warehouse.schemas import ANNOTATIONS
-from warehouse.udfs.annotation_pairs import differences, events_of
+from warehouse.udfs.annotation_pairs import align, differences, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -202,7 +202,8 @@ def merged(a: Row, b: Row, choices: Sequence[object]) -> Row:
     choice of the one keeps it, and the choice of the other drops it.
     """
     settled = copy.deepcopy(a)
-    events = events_of(settled)
+    events, theirs = events_of(settled), events_of(b)
+    partners = {x: theirs[y] for x, y in align(a, b) if x is not None and y is not None}
     dropped: list[Row] = []
     added: list[Row] = []
     for row, choice in zip(differences(a, b), choices, strict=True):
@@ -210,13 +211,13 @@ def merged(a: Row, b: Row, choices: Sequence[object]) -> Row:
         if found is None:
             settled[row["field"]] = _chosen(choice, a.get(row["field"]), b.get(row["field"]))
         elif found[2] is not None:
-            event, name = events[int(found[1])], found[2]
-            other = json.loads(row["value_b"]) if _is_json(row["value_b"]) else row["value_b"]
-            event[name] = _chosen(choice, event.get(name), other)
+            place, name = int(found[1]), found[2]
+            event = events[place]
+            event[name] = _chosen(choice, event.get(name), partners[place].get(name))
         elif row["value_b"] is None and choice is TAKE_B:
             dropped.append(events[int(found[1])])
         elif row["value_a"] is None and choice is TAKE_B:
-            added.append(copy.deepcopy(events_of(b)[int(found[1])]))
+            added.append(copy.deepcopy(theirs[int(found[1])]))
     kept = [event for event in events if not any(event is gone for gone in dropped)]
     return {**settled, "events": [*kept, *added]}
 
@@ -236,7 +237,7 @@ def read_settled(path: Path) -> Row:
     """
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
         raise BadInput(f"{path}: is no record with a list of events")
@@ -245,10 +246,6 @@ def read_settled(path: Path) -> Row:
 
 def _chosen(choice: object, a: object, b: object) -> object:
     return a if choice is TAKE_A else b if choice is TAKE_B else choice
-
-
-def _is_json(text: str | None) -> bool:
-    return False if text is None else text in {"true", "false"} or text[:1] in "[{"
 
 
 def _only_dataset(store: Store) -> str:

@@ -70,7 +70,7 @@ def read_dataset(workspace: Workspace, read: ReadBytes) -> tuple[Dataset, Readin
         version=version,
         posters=posters,
         hashes=_hashes(workspace, read),
-        seeds=seeds_of(ground_truth.values()),
+        seeds=seeds_of(quartet.meta for quartet in ground_truth.values()),
     )
     reading.rows["tasks"] = [
         _task_row(workspace, dataset, entry, seq) for seq, entry in enumerate(entries, 1)
@@ -93,9 +93,9 @@ def annotator_rows(
                 yield _annotation(task_set, poster, quartet, utf8(person.name), kind="human")
 
 
-def seeds_of(quartets: Iterable[Quartet]) -> set[int]:
+def seeds_of(metas: Iterable[object]) -> set[int]:
     """Collect the whole-number seeds of metas."""
-    seeds = (quartet.meta.get("seed") for quartet in quartets)
+    seeds = (meta.get("seed") for meta in metas if isinstance(meta, dict))
     return {seed for seed in seeds if isinstance(seed, int) and not isinstance(seed, bool)}
 
 

@@ -20,6 +20,7 @@ from ingest.poster_files import (
     read_document,
     read_quartets,
     split_name,
+    whole,
     with_dots,
 )
 from ingest.poster_layout import find_workspace
@@ -30,7 +31,7 @@ from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from ingest.poster_dataset import Dataset
@@ -123,8 +124,12 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     ]
     for seq, row in enumerate(results, 1):
         row |= {"run_id": run_id, "seq": seq}
-    seeds = dataset.seeds.union(
-        *(seeds_of(q.values()) for q in (*predictions.values(), *judgements.values()))
+    artifacts = _artifacts(workspace, dataset, run, predictions, read)
+    quartets = (
+        q for of_model in (*predictions.values(), *judgements.values()) for q in of_model.values()
+    )
+    seeds = (
+        dataset.seeds | seeds_of(q.meta for q in quartets) | seeds_of(_metas_of_steps(artifacts))
     )
     reading.rows["results"] = results
     reading.rows["judgements"] = [
@@ -133,12 +138,12 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         for poster, quartet in quartets.items()
         if not quartet.is_empty
     ]
-    reading.rows["artifacts"] = _artifacts(workspace, dataset, run, predictions, read)
+    reading.rows["artifacts"] = artifacts
     config = {"models": [utf8(model) for model in predictions], "seed_values": sorted(seeds)}
     reading.rows["runs"] = [
         {
             **_run_row(workspace, dataset, run, config, read),
-            "seed": next(iter(seeds)) if len(seeds) == 1 else None,
+            "seed": whole(next(iter(seeds))) if len(seeds) == 1 else None,
             "source_rows": len(results),
         }
     ]
@@ -208,6 +213,13 @@ def _artifacts(
         digest = hashlib.sha256(row["content"]).hexdigest()
         row["content_id"] = content_hash("artifact", row["name"], row["kind"], digest)
     return rows
+
+
+def _metas_of_steps(artifacts: Iterable[Row]) -> Iterator[object]:
+    """Read what the calls of further steps recorded, repair and the like."""
+    for row in artifacts:
+        if "model" in row and row["name"].endswith(".meta.json"):
+            yield read_document(row["content"]).value
 
 
 def _all_files(folder: Path) -> list[Path]:

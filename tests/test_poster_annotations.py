@@ -120,6 +120,20 @@ def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
     )
 
 
+@pytest.mark.parametrize("value", ["[SOLD OUT] Night", "{", "true", "[1]", 5, True, None, ["x"]])
+def test_taking_the_other_side_keeps_what_it_says(value):
+    event = {"date": "2026-04-13", "venue": "Arena", "event_name": "Splash"}
+    a, b = ({"events": [event | {"event_name": name}]} for name in ("Splash", value))
+    assert merged(a, b, [TAKE_B]) == b
+
+
+def test_settled_record_nested_too_deeply_is_refused(samples, tmp_path):  # noqa: F811
+    settled = tmp_path / "settled.json"
+    settled.write_text("[" * 100_000)
+    command = ["annotate", "adjudicate", DIFFERING[0], "--by", "Cho", "--from", settled]
+    assert "not readable as JSON" in run(samples.path, *command, code=2)
+
+
 def test_records_that_cannot_be_read_are_a_difference():
     (row, nothing) = compare_batch(["{", None], ["{}", "{}"])
     assert row["differences"][0]["field"] == "record"

@@ -173,6 +173,20 @@ def test_ledger_alone_is_enough_for_the_ledger(tmp_path):
     assert (tmp_path / "experiments.md").read_text("utf-8") == source.with_suffix(".md").read_text()
 
 
+def test_ledger_says_none_where_an_older_report_lacks_a_figure(tmp_path):
+    folder = tmp_path / "20260101-084403-old"
+    folder.mkdir()
+    summary = [5, {"model": "m", "app_quality_score": 76.3, "app_quality_ci95": [73, 79.3]}]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    (folder / "run_metadata.json").write_text("{}")
+    wanted = f"| {folder.name} | m | 76.3 | None | 73.00-79.30 | None | None | None | None |"
+    for source, out in ((folder, "first"), (tmp_path / "first" / "experiments.csv", "second")):
+        run(tmp_path / f"{out} store", "import", source)
+        run(tmp_path / f"{out} store", "export", "ledger", "--to", tmp_path / out)
+        lines = (tmp_path / out / "experiments.md").read_text("utf-8").splitlines()
+        assert lines[4:] == [wanted]
+
+
 @needs_cases
 def test_import_again_changes_nothing_and_keeps_no_image(reference):
     batches = reference.lake.batch_names()
@@ -406,3 +420,37 @@ def test_runs_of_empty_folders_are_told_apart(samples, tmp_path):
         ("first", "model-of-first", 5),
         ("second", "model-of-second", 5),
     ]
+
+
+def test_seeds_of_repairs_are_among_the_seeds(tmp_path):
+    tours = shutil.copytree(SAMPLES, tmp_path / "tours")
+    folder = tours / "benchmark" / "runs" / SAMPLE_RUN / "predictions" / "ollama-tinyeye_3b"
+    (folder / "b199ea2fec3d.repair.meta.json").write_text('{"seed": 5}')
+    (folder / "b199ea2fec3d.refine.meta.json").write_text("cut {")
+    run(tmp_path / "store", "import", tours)
+    store = Store(tmp_path / "store", on_warning=pytest.fail)
+    assert gather(store, SAMPLE_RUN).meta["seed_values"] == [5, 23]
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_numbers_of_any_size_stop_no_import_and_no_view(tmp_path, others):
+    tours = shutil.copytree(SAMPLES, tmp_path / "tours")
+    metas = list(tours.rglob("*.meta.json"))
+    seed, tokens = 2**64 - 1, 2**63 - 1
+    for path in metas[1:] if others else metas:
+        path.write_text(json.dumps({"seed": seed, "prompt_tokens": tokens}))
+    run(tmp_path / "store", "import", tours)
+    store = Store(tmp_path / "store", on_warning=pytest.fail)
+    assert seed in gather(store, SAMPLE_RUN).meta["seed_values"]
+    for name in ("leaderboard", "costs", "checks.unreproducible_runs"):
+        rows(store, f"FROM {name}")
+
+
+def test_published_number_of_any_size_stops_no_view(tmp_path):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "summary.json").write_text('[{"model": "m", "posters": 1e30}]')
+    (folder / "run_metadata.json").write_text("{}")
+    run(tmp_path / "store", "import", folder)
+    (row,) = rows(Store(tmp_path / "store", on_warning=pytest.fail), "FROM published_reports")
+    assert (row["model"], row["posters"]) == ("m", None)
