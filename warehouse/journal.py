@@ -225,15 +225,6 @@ def claimed(store: Path, suite: str, run_id: str) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def is_running(store: Path, suite: str, run_id: str) -> bool:
-    """Tell whether some process runs a run."""
-    try:
-        with claimed(store, suite, run_id):
-            return False
-    except StoreBusy:
-        return True
-
-
 def _write_pid(file: IO[bytes]) -> None:
     try:
         file.truncate(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,9 @@ from warehouse.errors import StoreBusy
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from warehouse.batch import RunKey
+    from warehouse.store import Store
 
 
 @click.command()
@@ -29,17 +33,28 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
     from warehouse.forgetting import find_run
-    from warehouse.forgetting import forget as forget_run
-    from warehouse.journal import is_running
+    from warehouse.journal import claimed
 
     store = open_store(path)
     store.absorb()
     key = find_run(store.lake, run, suite)
-    if is_running(path, *key):
-        raise StoreBusy(f"run {run} is being run: stop it first")
-    if not yes:
-        click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
+    with ExitStack() as stack:
+        try:
+            # Held until it is gone: a resume in between would bring some of it back.
+            stack.enter_context(claimed(path, *key))
+        except StoreBusy as error:
+            raise StoreBusy(f"run {run} is being run: stop it first") from error
+        if not yes:
+            click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
+        _forget(store, key)
+
+
+def _forget(store: Store, key: RunKey) -> None:
+    from warehouse.forgetting import forget as forget_run
+
+    # What its process left behind since, if it was killed, goes too.
+    store.absorb()
     n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
-    (path / PAGE).unlink(missing_ok=True)
-    note(f"forgot {run}; {n_batches} batches were written anew")
+    (store.path / PAGE).unlink(missing_ok=True)
+    note(f"forgot {key[1]}; {n_batches} batches were written anew")
