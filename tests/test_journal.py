@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import threading
 from contextlib import ExitStack, contextmanager
@@ -273,6 +274,17 @@ def test_no_key_gets_into_a_journal(tmp_path):
     assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
     for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
         assert secret not in written
+
+
+def test_a_key_is_masked_in_json_too(tmp_path):
+    secret = 'pl"anted\\1 \N{LATIN SMALL LETTER A WITH DIAERESIS}'
+    body = json.dumps({"error": secret})
+    spelled = [body, json.dumps({"error": secret}, ensure_ascii=False), json.dumps([body])]
+    with Journal(tmp_path, RUN, mask=Mask([secret])) as journal:
+        journal.append([result(1, raw_output="\n".join(spelled))])
+    (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    assert row[0].count("(redacted)") == 3
+    assert "anted" not in row[0]
 
 
 def begin(store):

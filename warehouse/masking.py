@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from typing import TYPE_CHECKING
@@ -76,6 +77,11 @@ def secrets_of_url(url: str) -> Iterator[str]:
 def _forms(secret: str) -> Iterator[str]:
     secret = secret.strip()
     yield secret
+    # A reply's JSON, and that in a column that is JSON itself, spell quotes and the like out.
+    for is_ascii in (True, False):
+        inside = json.dumps(secret, ensure_ascii=is_ascii)[1:-1]
+        yield inside
+        yield json.dumps(inside)[1:-1]
     yield quote(secret, safe="")
     yield base64.b64encode(secret.encode("utf-8", "replace")).decode()
     if " " in secret:  # "Bearer abc"
