@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from runners.running import Run
 from warehouse.batch import Generation
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.journal import claimed
+from warehouse.jsontext import json_text
+from warehouse.masking import MASK
 from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
@@ -69,7 +72,24 @@ def resumed_run(store: Store, run_id: str, suite: str | None, options: Options) 
         done = find_done(store.lake, suites[0], run_id)
         if done is None or done.plan is None:
             raise BadInput(f"run {run_id} was imported: there is no plan of it to go on with")
-        yield Run(store, run_id, plan_from_json(done.plan), done, options)
+        yield Run(store, run_id, _reachable(plan_from_json(done.plan), options), done, options)
+
+
+def _reachable(plan: Plan, options: Options) -> Plan:
+    """Give a plan with addresses that can be used: what was secret in them was not kept."""
+    models = [replace(m, base_url=options.base_url or m.base_url) for m in plan.models]
+    for model in models:
+        if MASK in (model.base_url or ""):
+            raise BadInput(
+                f"the address of {model.name} was kept without what is secret in it: give it "
+                "again with --base-url"
+            )
+        if MASK in json_text(model.parameters):
+            raise BadInput(
+                f"the headers of {model.name} were kept without what is secret in them: the run "
+                "cannot go on; begin another one"
+            )
+    return replace(plan, models=tuple(models))
 
 
 def _is_pending(store: Store, suite: str, run_id: str) -> bool:

@@ -19,7 +19,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 6  # characters: a shorter value would be masked inside ordinary words
-_MASK = "(redacted)"
+MASK = "(redacted)"
 
 
 class Mask:
@@ -39,7 +39,7 @@ class Mask:
         """Mask bytes."""
         if self._known is not None:
             text = data.decode("utf-8", "surrogateescape")
-            data = self._known.sub(_MASK, text).encode("utf-8", "surrogateescape")
+            data = self._known.sub(MASK, text).encode("utf-8", "surrogateescape")
         return redact(data)
 
 
