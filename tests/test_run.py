@@ -450,6 +450,8 @@ def test_models_says_what_is_missing(space, monkeypatch):
     files = {"a": "openai_responses", "b": "ollama_openai", "c": "claude_code_cli"}
     for name, provider in files.items():
         (space / f"models/{name}.yaml").write_text(f"name: {name}\nprovider: {provider}\n")
+    odd = "name: d\nprovider: ollama_openai\noptions: {api_base: 'http://a:b'}\n"
+    (space / "models/d.yaml").write_text(odd)
     gone = {"OPENAI_API_KEY": "", "PATH": "", "OLLAMA_OPENAI_BASE": "http://127.0.0.1:9"}
     for name, value in gone.items():
         monkeypatch.setenv(name, value)
@@ -457,6 +459,7 @@ def test_models_says_what_is_missing(space, monkeypatch):
     missing = {line["model"]: line["missing"] for line in map(json.loads, out.splitlines())}
     assert "OPENAI_API_KEY" in missing["a"]
     assert "no server" in missing["b"]
+    assert "no server" in missing["d"]
     assert "claude" in missing["c"]
 
 
