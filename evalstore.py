@@ -6,7 +6,9 @@ help and the small commands must not wait for libraries that they do not use.
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -16,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from warehouse.store import Store
@@ -85,6 +86,21 @@ def _visible_messages() -> Iterator[None]:
         raise click.UsageError(shown, getattr(error, "ctx", None)) from error
 
 
+@contextmanager
+def _room_for_output() -> Iterator[None]:
+    """Say so where standard output goes to a disk that is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        from warehouse.terminal import silence
+
+        silence(sys.stdout)
+        click.echo(f"error: not all could be written: {error.strerror}", err=True)
+        raise click.exceptions.Exit(2) from error
+
+
 class _Commands(click.Group):
     """The commands, loaded when they are called."""
 
@@ -105,14 +121,14 @@ class _Commands(click.Group):
             formatter.write_dl([(name, text) for name, _, text in _COMMANDS])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
-        with _visible_messages():
+        with _visible_messages(), _room_for_output():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
         from warehouse.errors import EvalstoreError
 
         try:
-            with _visible_messages():
+            with _visible_messages(), _room_for_output():
                 return super().invoke(ctx)
         except EvalstoreError as error:
             from warehouse.cells import visible_lines
@@ -140,7 +156,16 @@ def _cli(ctx: click.Context, store: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a check failed, 2 misuse or bad input."""
+    _open_standard_streams()
     _cli.main(args=arguments, prog_name="evalstore")
+
+
+def _open_standard_streams() -> None:
+    """Open what the shell has closed (`>&-`): the next file of the store would take its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            setattr(sys, name, stream)
 
 
 def _check_not_hidden() -> None:

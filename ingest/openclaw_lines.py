@@ -24,7 +24,7 @@ from ingest.openclaw_record import UnreadableLineError, read_record
 from ingest.reading import Reject
 from warehouse.connection import open_in_memory
 from warehouse.schemas import RESULTS, arrow_schema
-from warehouse.secrets import SHAPES, redact
+from warehouse.secrets import SHAPES, SHAPES_ANYWHERE, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ _LONGEST_LINE_BYTES = 256 * 2**20
 _THREADS = 2
 _BOM = b"\xef\xbb\xbf"
 # Without the boundaries, of which Polars has another notion, more lines match, and none less.
-_BEGINNINGS = SHAPES.replace(r"\b", "")
+_BEGINNINGS = SHAPES_ANYWHERE
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(

@@ -24,7 +24,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _POSTER_OPTIONS = ("urls", "images", "include", "exclude", "dataset", "of_run")
 # What a run asks, and of whom, was settled when it began.
 _SETTLED = (
-    "models", "provider", "pairs", "attempts", "limit", "tasks", "prompts", "stream", "base_url",
+    "models", "provider", "pairs", "attempts", "limit", "tasks", "prompts", "stream",
     *_POSTER_OPTIONS,
 )  # fmt: skip
 _NUMBERS = ("max_cost_usd", "rpm", "tpm", "timeout_s")
@@ -197,7 +197,13 @@ def _options(suite: str | None, given: dict[str, Any]) -> Options:
         if suite
         else sorted((TASKS / "replay").glob("*.jsonl"))
     )
-    return Options(settings, given["max_cost_usd"], given["retry_failed"], (*own, *shipped))
+    return Options(
+        settings,
+        given["max_cost_usd"],
+        given["retry_failed"],
+        (*own, *shipped),
+        given["base_url"] if given["resume"] is not None else None,
+    )
 
 
 def _write_files(prepared: Prepared) -> None:

@@ -50,6 +50,6 @@ def _missing_server(model: Model) -> str | None:
     try:
         reply = httpx.get(endpoint(ollama_base(model.base_url), "/models"), timeout=_WAIT_SECONDS)
         names = {entry["id"] for entry in reply.json()["data"]}
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
         return "no server answers there"
     return None if model.name in names else f"not on the server: `ollama pull {model.name}`"

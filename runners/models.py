@@ -220,6 +220,11 @@ def _check_parameters(parameters: dict[str, Any]) -> Iterator[Violation]:
             yield _violation("options", f"{key}: keys belong into the environment, not into files")
         if isinstance(value, float) and not math.isfinite(value):
             yield _violation("options", f"{key}: {value} cannot be sent")
+    headers = parameters.get("extra_headers")
+    for key, value in headers.items() if isinstance(headers, dict) else ():
+        if not isinstance(value, str):
+            problem = f"extra_headers.{key}: has to be text; put it in quotes"
+            yield _violation("options", problem)
 
 
 def _check_price(price: dict[str, Any] | None) -> Iterator[Violation]:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,7 +118,8 @@ class PictureCache:
             beside.write_bytes(data)
             beside.replace(self.folder / name)
         except OSError as error:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink()
             raise EvalstoreError(
                 f"{self.folder}: {error.strerror}; the cache of pictures cannot be written"
             ) from error
@@ -141,7 +143,12 @@ def _usual_folder() -> Path:
     named = os.environ.get("EVALSTORE_CACHE")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "evalstore/pictures"
+    try:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    except RuntimeError as error:
+        problem = "there is no home folder for the cache of pictures: name one in EVALSTORE_CACHE"
+        raise EvalstoreError(problem) from error
+    return caches / "evalstore/pictures"
 
 
 def _address(url: str) -> str:

@@ -39,7 +39,9 @@ class Retrying:
         """
         if tried >= self.tries:
             return None
-        backoff: float = min(self.first_seconds * 2.0 ** (tried - 1), self.longest_seconds)
+        # Above 2^1023 there is no float: whoever tries a thousand times must not fail for that.
+        doubled = self.first_seconds * 2.0 ** min(tried - 1, 60)
+        backoff: float = min(doubled, self.longest_seconds)
         if asked is None:
             return backoff * (0.5 + self.random() / 2)
         if asked > self.longest_asked_seconds:
@@ -66,7 +68,7 @@ def retry_after_seconds(text: str | None, now: datetime | None = None) -> float 
 def _until(text: str, now: datetime) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((zoned - now).total_seconds(), 0.0)

@@ -48,12 +48,14 @@ class Options:
         max_cost_usd: what the run may cost, with what it has cost already.
         retry_failed: ask again what failed.
         answers: the files that `replay` answers from.
+        base_url: where the provider of a resumed run is now; None for where it was.
     """
 
     settings: Settings = field(default_factory=Settings)
     max_cost_usd: float | None = None
     retry_failed: bool = False
     answers: tuple[Path, ...] = ()
+    base_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

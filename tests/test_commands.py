@@ -4,6 +4,8 @@ import ast
 import csv
 import io
 import json
+import os
+import shlex
 import subprocess
 import sys
 
@@ -23,7 +25,7 @@ from support import (
 )
 
 import evalstore
-from warehouse.commandline import FORMATS
+from warehouse.commandline import FORMATS, note
 from warehouse.sqlfiles import shipped_sql
 from warehouse.udfs import UDFS
 
@@ -420,3 +422,36 @@ def test_every_sql_file_says_what_it_is():
 def test_every_command_catches_its_errors_at_one_place():
     sources = [(path, path.read_text("utf-8")) for path in MODULES]
     assert [path for path, text in sources if "sys.exit" in text or "SystemExit" in text] == []
+
+
+# --- standard streams that are closed, or full
+
+STREAMS = [
+    ("runs", ">&-", 0),
+    ("sql", "<&-", 2),
+    ("runs", "2>&-", 0),
+    ("models", ">&-", 0),
+    ("runs", ">/dev/full", 2),
+    ("info", ">/dev/full", 2),
+    ("--help", ">/dev/full", 2),
+]
+
+
+@pytest.mark.parametrize(("arguments", "streams", "code"), STREAMS)
+def test_standard_streams_that_are_closed_or_full(examples, arguments, streams, code):
+    line = f"exec {shlex.join(EVALSTORE)} {shlex.quote(str(examples.path))} {arguments} {streams}"
+    ended = subprocess.run(
+        ["sh", "-c", line], capture_output=True, env=environment(), check=False, text=True
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
+    if streams == ">/dev/full":
+        assert "not all could be written: No space left" in ended.stderr
+
+
+def test_a_note_that_nobody_reads_ends_no_work(monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with io.TextIOWrapper(io.FileIO(write, "w"), write_through=True) as nobody:
+        monkeypatch.setattr(sys, "stderr", nobody)
+        note("one")
+        note("two")

@@ -251,6 +251,8 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
         ("Thu, 01 Jan 2026 12:00:09 GMT", 9.0),
         ("Thu, 01 Jan 2026 11:00:00 GMT", 0.0),
         ("soon", None),
+        ("Mon, 01 Jan 2026 00:00:00 +9999999999999", None),
+        ("Mon, 01 Jan 999999999999999999999 00:00:00 GMT", None),
         ("nan", None),
         ("inf", None),
         ("", None),
@@ -259,3 +261,7 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 )
 def test_retry_after(text, seconds):
     assert retry_after_seconds(text, NOW) == seconds
+
+
+def test_the_wait_before_the_ten_thousandth_try():
+    assert 30 <= Retrying(tries=10**6).wait(10**4, None) <= 60

@@ -2,14 +2,21 @@
 
 import errno
 import fcntl
+import json
 import os
 import threading
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support import command
 
-from warehouse import locks, recovery
+from runners import starting
+from runners.plan import Plan
+from runners.running import Options
+from runners.starting import new_run, resumed_run
+from warehouse import journal, locks, recovery
 from warehouse.batch import Generation
 from warehouse.errors import StoreBusy
 from warehouse.journal import Entry, Journal, claimed, journal_paths
@@ -267,3 +274,95 @@ def test_no_key_gets_into_a_journal(tmp_path):
     assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
     for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
         assert secret not in written
+
+
+def test_a_key_is_masked_in_json_too(tmp_path):
+    secret = 'pl"anted\\1 \N{LATIN SMALL LETTER A WITH DIAERESIS}'
+    body = json.dumps({"error": secret})
+    spelled = [body, json.dumps({"error": secret}, ensure_ascii=False), json.dumps([body])]
+    with Journal(tmp_path, RUN, mask=Mask([secret])) as journal:
+        journal.append([result(1, raw_output="\n".join(spelled))])
+    (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    assert row[0].count("(redacted)") == 3
+    assert "anted" not in row[0]
+
+
+def begin(store):
+    """Begin a run as `evalstore run` does, with nothing to ask."""
+    plan = Plan("mine", "own", "2026-01-01", "mine", (), ())
+    return new_run(store, plan, Options())
+
+
+def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, monkeypatch):
+    store, claim, names = Store(tmp_path), journal.claimed, []
+
+    @contextmanager
+    def claimed_just_after_a_kill(path, suite, run_id):
+        if not names:  # its process held the name, and was killed
+            with Journal(path, Generation(suite, run_id)) as left:
+                left.append([result(1)])
+        names.append(run_id)
+        with claim(path, suite, run_id):
+            yield
+
+    monkeypatch.setattr("runners.starting.claimed", claimed_just_after_a_kill)
+    with begin(store) as run:
+        assert run.run_id == names[1] != names[0]
+    assert store.sql("SELECT run_id, count(*) FROM results GROUP BY ALL").fetchall() == [
+        (names[0], 1)
+    ]
+
+
+def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeypatch):
+    store = Store(tmp_path, on_warning=lambda _: None)
+    with begin(store) as run:
+        run.execute({}, lambda *_: None)
+    with Journal(tmp_path, Generation("mine", run.run_id)) as left:
+        left.append([result(1)])
+
+    def fail(*_arguments):
+        raise OSError(errno.EIO, "Input/output error")
+
+    store.absorb()
+    with Journal(tmp_path, Generation("mine", run.run_id)) as left:
+        left.append([result(2)])
+    monkeypatch.setattr(recovery, "_write_batch", fail)
+    with (
+        pytest.raises(StoreBusy, match="not in the lake yet: nothing asked"),
+        resumed_run(store, run.run_id, None, Options()),
+    ):
+        pass
+
+
+def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkeypatch):
+    store = Store(tmp_path, on_warning=pytest.fail)
+    with ExitStack() as stack:
+        run = stack.enter_context(begin(store))
+        look = starting.suites_of
+
+        def look_and_end(*arguments):
+            monkeypatch.setattr(starting, "suites_of", look)
+            found = look(*arguments)
+            run.execute({}, lambda *_: None)
+            store.absorb()
+            stack.close()
+            return found
+
+        monkeypatch.setattr(starting, "suites_of", look_and_end)
+        with resumed_run(store, run.run_id, None, Options()) as resumed:
+            assert resumed.run_id == run.run_id
+
+
+def test_a_run_cannot_be_resumed_while_it_is_forgotten(tmp_path, monkeypatch):
+    store = Store(tmp_path, on_warning=pytest.fail)
+    with begin(store) as run:
+        run.execute({}, lambda *_: None)
+    store.absorb()
+
+    def forget(*_arguments):
+        with pytest.raises(StoreBusy), resumed_run(store, run.run_id, None, Options()):
+            pass
+        return 1
+
+    monkeypatch.setattr("warehouse.forgetting.forget", forget)
+    assert command(tmp_path, "forget", run.run_id, "--yes").code == 0

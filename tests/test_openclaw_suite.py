@@ -6,7 +6,9 @@ import pytest
 from serving import chat, http, serving
 from support import command, new_store
 
+from runners.pictures import PictureCache
 from runners.suites import openclaw_host
+from warehouse.errors import EvalstoreError
 
 
 @pytest.fixture
@@ -58,6 +60,17 @@ def test_a_missing_program_is_a_recorded_error(host):
     text = openclaw_host.snapshot().decode()
     for name in ("free", "df", "du", "ollama ps"):
         assert f"({name} failed)" in text
+
+
+def test_whoever_has_no_home(host, monkeypatch):
+    host(du="echo $@")
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    assert openclaw_host.inventory("r1")["ollama_store_du"] == "-sh ~/.ollama"
+    monkeypatch.delenv("EVALSTORE_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(EvalstoreError, match="EVALSTORE_CACHE"):
+        PictureCache()
 
 
 def names(events):

@@ -14,6 +14,7 @@ from support import ROOT, command, new_store
 
 from runners import pictures
 from runners.pictures import NoPictureError, PictureCache
+from warehouse.errors import EvalstoreError
 from warehouse.udfs.poster_meta import poster_id
 from warehouse.udfs.poster_schema import POSTER_SCHEMA
 
@@ -369,3 +370,10 @@ def test_a_key_in_a_posters_address_is_kept_nowhere(space):
             assert not path.is_file() or b"planted" not in path.read_bytes(), path
     found = run(space, "sql", "SELECT image_url, extra FROM lake.tasks", "--format", "csv").out
     assert "planted" not in found
+
+
+def test_a_cache_that_is_a_file(tmp_path):
+    (tmp_path / "cache").touch()
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(EvalstoreError, match="the cache of pictures cannot be written"):
+        PictureCache(tmp_path / "cache").take(tmp_path / "a.png")

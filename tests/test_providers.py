@@ -160,6 +160,15 @@ def test_litellm_streams():
     assert result.ttft_ms >= 0
 
 
+def test_a_stream_is_of_the_first_choice_as_a_whole_answer_is():
+    choices = [{"delta": {"content": c}, "message": {"content": c}} for c in ("a", "b")]
+    with serving(events({"choices": []}, {"choices": choices}, "[DONE]")) as server:
+        streamed = call("ollama_openai", server.base, is_streamed=True)
+    with serving(http(200, {"choices": choices})) as server:
+        whole = call("ollama_openai", server.base)
+    assert streamed.text == whole.text == "a"
+
+
 @pytest.mark.parametrize("text", ["", None, " \n"])
 def test_litellm_empty(text):
     with serving(http(200, chat(text))) as server:

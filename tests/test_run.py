@@ -277,6 +277,22 @@ def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
     assert campaign.before_the_run < campaign.kills
 
 
+def test_a_run_whose_address_had_a_password_goes_on_when_it_is_told_again(space):
+    with serving(http(400, "{}")) as server:
+        base = server.base.replace("http://", "http://me:planted-in-base-4@")
+        where = ("--model", "m", "--provider", "ollama_openai", "--base-url", base)
+        _, err = run(space, "run", suite(space, 1), *where)
+        resume = ("run", "--resume", run_id_of(err), "--retry-failed")
+        _, err = run(space, *resume, code=2)
+        assert "give it again with --base-url" in err
+        run(space, *resume, "--base-url", base)
+    sent = [request["headers"]["authorization"] for request in server.requests]
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    for path in (space / "store").rglob("*"):
+        assert not path.is_file() or b"planted" not in path.read_bytes(), path
+
+
 def test_no_key_is_in_any_file_or_output(space, monkeypatch):
     shutil.copytree(ROOT / "models", space / "models")
     planted = "sk-ant-planted0000000000000000"
@@ -316,6 +332,7 @@ def test_no_key_is_in_any_file_or_output(space, monkeypatch):
         ("name: m\noptions: {thinking_level: huge}", "x.yaml:2: thinking_level"),
         ("name: m\noptions: {api_key: abc}", "x.yaml:2: api_key: keys belong into the environment"),
         ("name: m\n\nprice: {input: free}", "x.yaml:3: price.input"),
+        ("name: m\noptions: {extra_headers: {A: 1}}", "x.yaml:2: extra_headers.A: has to be text"),
         ("name: [m]", "x.yaml"),
         ("name: 'm", "x.yaml"),
     ],
@@ -433,6 +450,8 @@ def test_models_says_what_is_missing(space, monkeypatch):
     files = {"a": "openai_responses", "b": "ollama_openai", "c": "claude_code_cli"}
     for name, provider in files.items():
         (space / f"models/{name}.yaml").write_text(f"name: {name}\nprovider: {provider}\n")
+    odd = "name: d\nprovider: ollama_openai\noptions: {api_base: 'http://a:b'}\n"
+    (space / "models/d.yaml").write_text(odd)
     gone = {"OPENAI_API_KEY": "", "PATH": "", "OLLAMA_OPENAI_BASE": "http://127.0.0.1:9"}
     for name, value in gone.items():
         monkeypatch.setenv(name, value)
@@ -440,6 +459,7 @@ def test_models_says_what_is_missing(space, monkeypatch):
     missing = {line["model"]: line["missing"] for line in map(json.loads, out.splitlines())}
     assert "OPENAI_API_KEY" in missing["a"]
     assert "no server" in missing["b"]
+    assert "no server" in missing["d"]
     assert "claude" in missing["c"]
 
 
@@ -462,7 +482,7 @@ def test_a_suite_is_checked_before_it_runs(space, document, problem):
 
 @pytest.mark.parametrize(
     "option",
-    [("--base-url", "http://127.0.0.1:9/v1"), ("-m", "n"), ("--limit", "1"), ("--stream",)],
+    [("-m", "n"), ("--limit", "1"), ("--stream",)],
 )
 def test_what_a_run_asks_cannot_be_changed_when_it_goes_on(tmp_path, option):
     ended = command(tmp_path / "store", "run", "--resume", "r1", *option)

@@ -1,9 +1,11 @@
 """Keys in logs: reported with their lines, never shown, masked where that is asked for."""
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from support import bring_in, log, task, write_log
 
-from warehouse.secrets import key_lines, redact
+from warehouse.secrets import SHAPES, key_lines, redact
 
 # Shapes alone: none of these is or was a key.
 KEYS = [
@@ -38,6 +40,23 @@ def test_the_shapes_of_keys(key):
     assert masked.startswith("a\nb ")
     assert masked.endswith(" c\n")
     assert key_lines(masked.encode()) == []
+
+
+@pytest.mark.parametrize(
+    "before", [r"\n", r"\t", r"\u00e4", "\N{LATIN SMALL LETTER A WITH DIAERESIS}"]
+)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_behind_an_escape_of_json(before, key):
+    text = f'{{"error": "no{before}{key}"}}'.encode()
+    assert key_lines(text) == [1]
+    masked = redact(text).decode()
+    assert key.split()[-1] not in masked
+    assert masked.startswith(f'{{"error": "no{before}')
+    assert pa_finds(text)
+
+
+def pa_finds(text):
+    return pc.match_substring_regex(pa.array([text.decode()]), SHAPES)[0].as_py()
 
 
 @pytest.mark.parametrize("text", HARMLESS)

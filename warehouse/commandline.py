@@ -25,10 +25,17 @@ def say(text: object) -> None:
 
 
 def note(text: str) -> None:
-    """Tell a person something beside the results, on stderr, as harmlessly."""
-    from warehouse.cells import visible_lines
+    """Tell a person something beside the results, on stderr, as harmlessly.
 
-    click.echo(visible_lines(text), err=True)
+    Where nobody can read it any more, the work goes on all the same.
+    """
+    from warehouse.cells import visible_lines
+    from warehouse.terminal import silence
+
+    try:
+        click.echo(visible_lines(text), err=True)
+    except OSError:
+        silence(sys.stderr)
 
 
 format_option = click.option(

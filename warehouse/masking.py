@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 6  # characters: a shorter value would be masked inside ordinary words
-_MASK = "(redacted)"
+MASK = "(redacted)"
 
 
 class Mask:
@@ -38,7 +39,7 @@ class Mask:
         """Mask bytes."""
         if self._known is not None:
             text = data.decode("utf-8", "surrogateescape")
-            data = self._known.sub(_MASK, text).encode("utf-8", "surrogateescape")
+            data = self._known.sub(MASK, text).encode("utf-8", "surrogateescape")
         return redact(data)
 
 
@@ -76,6 +77,11 @@ def secrets_of_url(url: str) -> Iterator[str]:
 def _forms(secret: str) -> Iterator[str]:
     secret = secret.strip()
     yield secret
+    # A reply's JSON, and that in a column that is JSON itself, spell quotes and the like out.
+    for is_ascii in (True, False):
+        inside = json.dumps(secret, ensure_ascii=is_ascii)[1:-1]
+        yield inside
+        yield json.dumps(inside)[1:-1]
     yield quote(secret, safe="")
     yield base64.b64encode(secret.encode("utf-8", "replace")).decode()
     if " " in secret:  # "Bearer abc"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from warehouse.cells import human
 
@@ -43,10 +43,14 @@ def quiet_pipe(out: BinaryIO) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # What is still in the buffers goes nowhere, or Python would complain at its own exit.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, out.fileno())
-        os.close(nowhere)
+        silence(out)
+
+
+def silence(out: IO[Any]) -> None:
+    """Sends nowhere what is still in the buffers, or Python would complain at its own exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, out.fileno())
+    os.close(nowhere)
 
 
 def table(rows: "Rows", screen: Screen) -> Iterator[str]:

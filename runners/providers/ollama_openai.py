@@ -86,11 +86,11 @@ class OllamaOpenai:
         usage: dict[str, Any] = {}
         async for event in self._http.events(url, body, {}):
             usage = as_object(event.get("usage")) or usage
-            for choice in event.get("choices") or []:
-                piece = as_object(as_object(choice).get("delta")).get("content")
-                if piece and ttft_ms is None:
-                    ttft_ms = int((time.perf_counter() - began) * 1000)
-                pieces.append(piece or "")
+            choices = event.get("choices") or [None]
+            piece = as_object(as_object(choices[0]).get("delta")).get("content")
+            if piece and ttft_ms is None:
+                ttft_ms = int((time.perf_counter() - began) * 1000)
+            pieces.append(piece or "")
         text = "".join(pieces).strip()
         if not text:
             return Failure(ERROR, EMPTY)

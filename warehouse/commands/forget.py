@@ -12,6 +12,9 @@ from warehouse.commandline import note, open_store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warehouse.batch import RunKey
+    from warehouse.store import Store
+
 
 @click.command()
 @click.argument("run")
@@ -28,16 +31,24 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
     from warehouse.forgetting import find_run
-    from warehouse.forgetting import forget as forget_run
     from warehouse.journal import claimed
 
     store = open_store(path)
     store.absorb()
     key = find_run(store.lake, run, suite)
+    # Held until it is gone: a resume in between would bring some of it back.
     with claimed(path, *key):
         if not yes:
             click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
-        n_batches = forget_run(store.lake, key)
+        _forget(store, key)
+
+
+def _forget(store: Store, key: RunKey) -> None:
+    from warehouse.forgetting import forget as forget_run
+
+    # What its process left behind since, if it was killed, goes too.
+    store.absorb()
+    n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
-    (path / PAGE).unlink(missing_ok=True)
-    note(f"forgot {run}; {n_batches} batches were written anew")
+    (store.path / PAGE).unlink(missing_ok=True)
+    note(f"forgot {key[1]}; {n_batches} batches were written anew")
