@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.poster_files import Quartet, folders_in, read_document, read_quartets
+from ingest.poster_files import Quartet, folders_in, read_quartets
 from ingest.reading import Reading
 from warehouse.fields import Violation
 from warehouse.hashing import content_hash
@@ -100,7 +100,7 @@ def seeds_of(metas: Iterable[object]) -> set[int]:
 
 
 def _entries(workspace: Workspace, read: ReadBytes, reading: Reading) -> list[dict[str, Any]]:
-    value = read_document(read(workspace.manifest)).value
+    value = _manifest(read(workspace.manifest))
     entries: dict[str, dict[str, Any]] = {}
     for place, entry in enumerate(value if isinstance(value, list) else []):
         poster = entry.get("id") if isinstance(entry, dict) else None
@@ -111,6 +111,14 @@ def _entries(workspace: Workspace, read: ReadBytes, reading: Reading) -> list[di
         else:
             entries[poster] = entry
     return list(entries.values())
+
+
+def _manifest(data: bytes | None) -> object:
+    """Read the manifest in any of JSON's encodings, by which the workspace was known as one."""
+    try:
+        return json.loads(data or b"null")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _report(reading: Reading, field: str, rule: str, message: str) -> None:

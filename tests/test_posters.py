@@ -454,3 +454,13 @@ def test_published_number_of_any_size_stops_no_view(tmp_path):
     run(tmp_path / "store", "import", folder)
     (row,) = rows(Store(tmp_path / "store", on_warning=pytest.fail), "FROM published_reports")
     assert (row["model"], row["posters"]) == ("m", None)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_manifest_in_another_encoding_is_read(samples, tmp_path, encoding):
+    tours = shutil.copytree(SAMPLES, tmp_path / "other" / "tours")
+    manifest = tours / "benchmark" / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8"), encoding)
+    run(tmp_path / "second", "import", tours)
+    query = "FROM poster_report"
+    assert rows(Store(tmp_path / "second", on_warning=pytest.fail), query) == rows(samples, query)
