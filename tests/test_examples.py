@@ -1,5 +1,6 @@
 """The examples that `--help` shows do what they say, on the samples, word for word."""
 
+import io
 import re
 import shlex
 import shutil
@@ -59,7 +60,7 @@ def tours(tmp_path_factory):
 def test_example_of_help_works(tours, tmp_path, monkeypatch, example):
     here = shutil.copytree(tours, tmp_path / "tours")
     monkeypatch.chdir(here)
-    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     for name, lines in BEFORE.items():
         for line in lines if example.startswith(name) else ():
             assert command("store", *shlex.split(line)).code == 0

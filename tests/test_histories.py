@@ -52,7 +52,7 @@ class Histories(RuleBasedStateMachine):
     def a_suite(self):
         self.suite = self.folder / "mine.json"
         self.suite.write_text(json.dumps({"suite": "mine", "tasks": TASKS}))
-        answers = [{"prompt": t["prompt"], "text": t["id"]} for t in TASKS[:3]]
+        answers = [{"task": t["id"], "text": t["prompt"]} for t in TASKS[:3]]
         self.answers = self.folder / "answers.jsonl"
         self.answers.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
 
