@@ -42,6 +42,14 @@ WHERE ($run IS NULL OR run_id = $run)
     AND ($since IS NULL OR run_date >= $since)
 ORDER BY run_date, file_model, variation, template_hash, run_started_at, run_id, seq, result_id
 """
+_EMPTY_RUNS = """
+SELECT run_id FROM runs
+WHERE suite = 'palindrome' AND n_results = 0
+    AND ($run IS NULL OR run_id = $run)
+    AND ($model IS NULL OR model_path = $model)
+    AND ($since IS NULL OR run_date >= $since)
+ORDER BY run_id
+"""
 _MODELS = """
 SELECT DISTINCT ON (variations.exported_path)
     variations.exported_path, variations.file_model, variations.is_known, variations.model_path,
@@ -80,7 +88,7 @@ class Exported:
         paths: the files, in order.
         left_out: fields that the specification does not have, and how often each was left out.
         obstacles: results that have no place in the specification, by run and reason.
-        notes: names that are not what one would expect.
+        notes: names that are not what one would expect, runs without results.
     """
 
     paths: list[Path] = field(default_factory=list)
@@ -105,6 +113,8 @@ def export_palindrome(store: Store, folder: Path, selection: Selection) -> Expor
         if not tasks:
             raise BadInput("no palindrome result is selected: `evalstore runs` lists the runs")
         exported = Exported()
+        for (run_id,) in connection.execute(_EMPTY_RUNS, parameters).fetchall():
+            exported.notes.append(f"run {run_id} has no results: no log is written of it")
         tasks = list(_exportable(tasks, exported))
         models = _rows(
             connection.execute(_MODELS, {"paths": list({t["exported_path"] for t in tasks})})

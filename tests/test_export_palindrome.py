@@ -205,6 +205,22 @@ def test_command_names_what_it_leaves_out(examples, tmp_path):
     assert ended.out.count(".yaml") == len(files_in(tmp_path / "out"))
 
 
+def test_a_run_without_results_is_named(store, tmp_path):
+    bring_in(store, write_log(tmp_path / "1.yaml", log([1])))
+    bring_in(store, write_log(tmp_path / "2.yaml", log(tasks=[], date="2026-04-02")))
+    exported = export_palindrome(store, tmp_path / "out", Selection())
+    assert [path.name for path in exported.paths if path.parent.name == "benchmark_logs"] == [
+        "2026-04-01-kokeilu-1.yaml"
+    ]
+    assert exported.notes[0] == (
+        "run 2026-04-02/models/kokeilu-1.yaml has no results: no log is written of it"
+    )
+    other = export_palindrome(
+        store, tmp_path / "out", Selection(run="2026-04-01/models/kokeilu-1.yaml")
+    )
+    assert not any("no results" in note for note in other.notes)
+
+
 def test_nothing_selected_is_said(examples, tmp_path):
     ended = command(examples.path, "export", "palindrome", "--to", tmp_path, "--run", "nobody")
     assert ended.code == 2
