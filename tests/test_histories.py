@@ -173,5 +173,5 @@ class Histories(RuleBasedStateMachine):
 
 
 def test_any_history():
-    bounds = settings(max_examples=3, stateful_step_count=12, deadline=None, derandomize=True)
+    bounds = settings(max_examples=2, stateful_step_count=12, deadline=None, derandomize=True)
     run_state_machine_as_test(Histories, settings=bounds)
