@@ -39,8 +39,6 @@ _BLOCK_BYTES = 16 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20
 _THREADS = 2
 _BOM = b"\xef\xbb\xbf"
-# Without the boundaries, of which Polars has another notion, more lines match, and none less.
-_BEGINNINGS = SHAPES_ANYWHERE
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -226,12 +224,13 @@ def _as_text(lines: pa.Array) -> pa.Array:
 def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
     """Find the lines that hold something of a key's shape.
 
-    Polars looks for where a shape may begin, at several bytes a step, but in valid text only.
+    Polars looks for where a shape may begin, at several bytes a step, but in valid text only; and
+    without the boundaries, of which it has another notion: so more lines match, and none less.
     """
     import polars as pl
 
     may_hold = ~fits.to_numpy(zero_copy_only=False)
-    may_hold[~may_hold] = pl.Series(_as_text(lines).filter(fits)).str.contains(_BEGINNINGS)
+    may_hold[~may_hold] = pl.Series(_as_text(lines).filter(fits)).str.contains(SHAPES_ANYWHERE)
     places = np.flatnonzero(may_hold)
     holds = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
     found: np.ndarray = places[holds.to_numpy(zero_copy_only=False)]
