@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
 from warehouse.batch import Generation
-from warehouse.checking import great
-from warehouse.checking.running import run_checks
+from warehouse.checking import gx as great
+from warehouse.checking.check import run_checks
 from warehouse.checking.shipped import shipped_batches
 from warehouse.connection import open_in_memory
 from warehouse.schemas import RESULTS, RUNS

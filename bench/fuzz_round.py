@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import evalstore
 from bench.mutating import damaged
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import click
 
 from evalstore import _cli
 from warehouse.schemas import BY_NAME, TABLES
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 from warehouse.udfs import UDFS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from warehouse.schemas import Table
-    from warehouse.sqlfiles import SqlFile
+    from warehouse.sql_files import SqlFile
 
 DOCS = Path(__file__).parent
 WIDTH = 90

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import note, open_store, say
+from warehouse.cli import note, open_store, say
 from warehouse.errors import CheckFailed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import format_option, note, open_store, print_rows, say
+from warehouse.cli import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ingest.settling import Outcome
-from warehouse.commandline import note, open_store
+from warehouse.cli import note, open_store
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:

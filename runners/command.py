@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from warehouse.commandline import format_option, note, open_store, print_rows
+from warehouse.cli import format_option, note, open_store, print_rows
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _options(suite: str | None, given: dict[str, Any]) -> Options:
     from runners.engine import Settings
     from runners.retrying import Retrying
     from runners.running import Options
-    from warehouse.places import TASKS
+    from warehouse.paths import TASKS
 
     for name in _NUMBERS:
         if math.isnan(given[name] or 0):

@@ -15,7 +15,7 @@ from warehouse.hashing import content_hash
 from warehouse.jsontext import canonical_json, json_text
 from warehouse.masking import is_secret_name
 from warehouse.model_files import is_model_file, model_row
-from warehouse.places import MODELS
+from warehouse.paths import MODELS
 from warehouse.yaml_documents import Mapping, YamlError, parse
 
 if TYPE_CHECKING:

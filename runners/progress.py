@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from runners.calls import Reply
 from warehouse.cells import visible
-from warehouse.commandline import note
+from warehouse.cli import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

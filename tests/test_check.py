@@ -13,14 +13,15 @@ from test_output import HOSTILE, UNSEEN
 from docs.generate import DOCS
 from warehouse.batch import Generation
 from warehouse.cells import human, visible_lines
-from warehouse.checking import great, shipped
+from warehouse.checking import gx as great
+from warehouse.checking import shipped
+from warehouse.checking.check import Checked, Outcome, run_checks
 from warehouse.checking.expectations import Batch, Expectation, read_batches
 from warehouse.checking.page import page
-from warehouse.checking.running import Checked, Outcome, run_checks
 from warehouse.connection import open_for_writing
 from warehouse.errors import BadInput
 from warehouse.schemas import BY_NAME, TABLES
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 
 EXAMPLES = [ROOT / "examples" / name for name in ("palindrome", "openclaw", "posters")]
 

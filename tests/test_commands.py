@@ -25,8 +25,8 @@ from support import (
 )
 
 import evalstore
-from warehouse.commandline import FORMATS, note
-from warehouse.sqlfiles import shipped_sql
+from warehouse.cli import FORMATS, note
+from warehouse.sql_files import shipped_sql
 from warehouse.udfs import UDFS
 
 EVALSTORE = (sys.executable, "-m", "evalstore", "--store")

@@ -11,7 +11,7 @@ import pytest
 
 import evalstore
 from docs.generate import DOCS, PAGES
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,7 +16,7 @@ from support import new_store
 
 from warehouse.batch import Generation
 from warehouse.schemas import BY_NAME
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.yaml_documents import load
 
 FOLDER = Path(__file__).parent / "golden"

@@ -16,7 +16,7 @@ import evalstore
 from exports.poster_publish import publish
 from exports.poster_report import gather
 from warehouse.errors import BadInput
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
 SAMPLES = Path(__file__).parents[1] / "examples" / "posters"

@@ -11,7 +11,7 @@ from test_tools import pieces
 from test_validators import json_values, validators
 
 from warehouse.connection import open_for_writing
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.udfs.regexes import full_match_batch
 from warehouse.udfs.rules import read_rules
 from warehouse.udfs.text_checks import BLANKS, count_sentences

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse import loading, scoring
+from warehouse import loading
+from warehouse import score_tables as scoring
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.locks import having_lake_alone, open_lock, sharing_lake, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
-from warehouse.sqlfiles import (
+from warehouse.sql_files import (
     code_digest,
     in_order,
     lake_tables,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from warehouse.batch import Batch
     from warehouse.lake import Lake
-    from warehouse.sqlfiles import SqlFile
+    from warehouse.sql_files import SqlFile
 
 # How long another program may hold the warehouse before we go on without it, and how long
 # another sync of ours may take before we do.

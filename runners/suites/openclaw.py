@@ -17,7 +17,7 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.journal import Entry
 from warehouse.jsontext import json_text, utf8
-from warehouse.places import TASKS
+from warehouse.paths import TASKS
 from warehouse.prompt_files import is_prompt_list, prompt_rows
 from warehouse.snapshots import snapshot_row, snapshot_tag
 from warehouse.udfs.tools import detect_tools, tool_use_success

@@ -13,7 +13,7 @@ from runners.plan import Plan, Task
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.jsontext import canonical_json, utf8
-from warehouse.places import TASKS
+from warehouse.paths import TASKS
 from warehouse.task_files import task_rows
 from warehouse.udfs.palindrome import extract_answer, is_correct
 from warehouse.yaml_documents import Mapping, YamlError, parse

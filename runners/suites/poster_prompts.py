@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import BadInput
-from warehouse.places import TASKS
+from warehouse.paths import TASKS
 from warehouse.udfs.poster_meta import dataset_hash
 
 _NAMES = ("predict", "ground_truth", "judge")

@@ -8,7 +8,7 @@ A file is a list of batches. A batch is a view, or a query with a name, and what
         - expect_column_values_to_be_between: {column: pass_rate, min_value: 0, max_value: 1}
 
 Names and arguments are those of Great Expectations, `severity` and `description` too. Whether they
-fit each other is for it to say (`warehouse.checking.great`); here is the form alone.
+fit each other is for it to say (`warehouse.checking.gx`); here is the form alone.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from warehouse.page import TAIL, head, text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warehouse.checking.running import Checked, Outcome, Row
+    from warehouse.checking.check import Checked, Outcome, Row
 
 _STYLE = Path(__file__).with_suffix(".css")
 _FOOTER = (

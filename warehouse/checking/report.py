@@ -11,7 +11,7 @@ from warehouse.terminal import quiet_pipe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.checking.running import Checked, Outcome
+    from warehouse.checking.check import Checked, Outcome
 
 # Of the JSON: counted up where a key changes its meaning or goes; new keys may come at any time.
 FORMAT = 1

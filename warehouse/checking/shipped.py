@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.checking.expectations import Batch, Expectation, read_batches
-from warehouse.places import EXPECTATIONS
+from warehouse.paths import EXPECTATIONS
 from warehouse.schemas import TABLES
-from warehouse.sqlfiles import shipped_sql
+from warehouse.sql_files import shipped_sql
 from warehouse.sync import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warehouse.schemas import Table
-    from warehouse.sqlfiles import SqlFile
+    from warehouse.sql_files import SqlFile
     from warehouse.store import Store
 
 _RUN_KEY = ("suite", "run_id", "content_id")

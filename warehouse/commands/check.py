@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.commandline import note, open_store, report_format_option
+from warehouse.cli import note, open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
+    from warehouse.checking.check import Checked
     from warehouse.checking.expectations import Batch
-    from warehouse.checking.running import Checked
 
 
 @click.command()
@@ -43,8 +43,8 @@ def check(path: Path, files: tuple[Path, ...], html: Path | None, fmt: str) -> N
       evalstore check --format json
       evalstore check --expectations release.yaml --html release.html
     """
+    from warehouse.checking.check import run_checks
     from warehouse.checking.report import write_json, write_text
-    from warehouse.checking.running import run_checks
     from warehouse.checking.shipped import all_loaded, shipped_batches
 
     own = [batch for file in files for batch in _read(file)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import format_option, open_store, print_rows
+from warehouse.cli import format_option, open_store, print_rows
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.commandline import note, open_store
+from warehouse.cli import note, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warehouse.cells import as_json, visible
-from warehouse.commandline import open_store, report_format_option
+from warehouse.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.locks import sharing_lake
 from warehouse.recovery import pending_journals

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import format_option, print_rows
+from warehouse.cli import format_option, print_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commandline import format_option, print_rows
+from warehouse.cli import format_option, print_rows
 from warehouse.errors import BadInput
-from warehouse.sqlfiles import SqlFile, shipped_sql
+from warehouse.sql_files import SqlFile, shipped_sql
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from warehouse.commandline import format_option, print_rows
+from warehouse.cli import format_option, print_rows
 from warehouse.errors import BadInput
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from warehouse.cells import exact
-from warehouse.checking import great
+from warehouse.checking import gx as great
 from warehouse.checking.frames import SAMPLE, Frame, Source
-from warehouse.checking.great import Verdict
+from warehouse.checking.gx import Verdict
 from warehouse.errors import BadInput
 from warehouse.progress import track
 from warehouse.store import query_errors

@@ -11,14 +11,14 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from warehouse.sqlfiles import code_digest
+from warehouse.sql_files import code_digest
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     import duckdb
 
-    from warehouse.sqlfiles import SqlFile
+    from warehouse.sql_files import SqlFile
 
 
 def update_scores(

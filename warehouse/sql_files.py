@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import EvalstoreError
-from warehouse.places import SQL, UDFS
+from warehouse.paths import SQL, UDFS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
