@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from warehouse.batch import Generation
 from warehouse.checking import gx as great
 from warehouse.checking.check import run_checks
 from warehouse.checking.shipped import shipped_batches
 from warehouse.connection import open_in_memory
+from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS
 from warehouse.store import Store
 

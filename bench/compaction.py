@@ -20,15 +20,15 @@ from bench.ratios import Ratio
 from ingest.importing import Options, import_paths
 from ingest.readers import read_file
 from ingest.reading import SourceFile
-from warehouse.batch import ROOT_GENERATION, Generation
-from warehouse.merging import merge_small
+from warehouse.lake.batch import ROOT_GENERATION, Generation
+from warehouse.lake.compaction import merge_small
 from warehouse.schemas import BY_NAME
 from warehouse.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warehouse.lake import Lake
+    from warehouse.lake.lake import Lake
 
 _BATCHES, _BATCHES_QUICK = 2_000, 100
 _ROUNDS = 3

@@ -24,8 +24,8 @@ from bench.killing import forked
 from exports.palindrome import Selection, export_palindrome
 from ingest.importing import Options, import_paths
 from warehouse.errors import EvalstoreError
-from warehouse.forgetting import forget
-from warehouse.merging import merge_small, rows_of
+from warehouse.lake.compaction import merge_small, rows_of
+from warehouse.lake.forgetting import forget
 from warehouse.schemas import RESULTS
 from warehouse.store import Store
 

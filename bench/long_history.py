@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.batch import Generation
-from warehouse.lake import Lake
+from warehouse.lake.batch import Generation
+from warehouse.lake.lake import Lake
 from warehouse.schemas import RESULTS, RUNS, duckdb_type
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.schemas import Table
 
 RESULTS_PER_RUN = 10_000

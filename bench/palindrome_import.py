@@ -12,7 +12,7 @@ import yaml
 from bench.processes import ROOT
 from bench.ratios import Ratio
 from ingest.importing import Options, import_paths
-from warehouse.lake import Lake
+from warehouse.lake.lake import Lake
 
 _LOGS, _QUICK_LOGS, _ROUNDS = 1000, 50, 3
 _SAMPLES = ROOT / "examples" / "palindrome" / "benchmark_logs"

@@ -26,8 +26,8 @@ from runners.models import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers import make_provider
 from runners.recording import Place, Recorder, result_row
-from warehouse.batch import Generation
 from warehouse.journal import Entry, Journal
+from warehouse.lake.batch import Generation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

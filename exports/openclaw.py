@@ -13,7 +13,7 @@ from exports.openclaw_lines import result_lines
 from exports.openclaw_summary import summary_document, summary_table
 from warehouse.errors import BadInput
 from warehouse.jsontext import utf8
-from warehouse.whole_files import write_lines, write_whole
+from warehouse.lake.atomic import write_lines, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

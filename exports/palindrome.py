@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from exports.yaml_text import dump
 from warehouse.errors import BadInput
-from warehouse.whole_files import write_whole
+from warehouse.lake.atomic import write_whole
 from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from exports.poster_tables import cell
 from warehouse.errors import BadInput
-from warehouse.whole_files import write_whole
+from warehouse.lake.atomic import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from exports.poster_report import Report, json_bytes
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
+from warehouse.lake.atomic import write_whole
 from warehouse.udfs.poster_meta import published_label
-from warehouse.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.settling import Outcome, settle
-from warehouse.contents import read_contents
+from warehouse.lake.contents import read_contents
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from ingest.ledger import Ledger
     from ingest.reading import Reading, SourceFile
-    from warehouse.batch import RunKey
-    from warehouse.contents import RunContent
-    from warehouse.lake import Lake
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.contents import RunContent
+    from warehouse.lake.lake import Lake
 
 
 class Readings:

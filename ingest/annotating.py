@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.store import Store
 
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")

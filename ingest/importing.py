@@ -17,14 +17,14 @@ from ingest.discovery import find_files
 from ingest.ledger import Ledger, Options, Summary
 from ingest.readers import path_reader, read_file
 from ingest.units import Units
-from warehouse.locks import sharing_lake
+from warehouse.lake.locks import sharing_lake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from ingest.reading import Reading, SourceFile
-    from warehouse.lake import Lake
+    from warehouse.lake.lake import Lake
 
 __all__ = ["Options", "Summary", "import_paths"]
 

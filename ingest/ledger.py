@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
 from ingest.settling import Outcome
-from warehouse.batch import Source, current_generations
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import utf8
+from warehouse.lake.batch import Source, current_generations
 from warehouse.schemas import FILES, QUARANTINE, VIOLATIONS
 from warehouse.secrets import key_lines, redact
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ingest.poster_dataset import GoldClaim
     from ingest.reading import Reading, Reject
-    from warehouse.batch import Batch, Generation, RunKey
-    from warehouse.lake import BatchWriter
+    from warehouse.lake.batch import Batch, Generation, RunKey
+    from warehouse.lake.lake import BatchWriter
 
 _LARGEST_READ_BYTES = 64 * 2**20
 _LINES_NAMED = 5

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 from ingest.numbering import Records, number
 from ingest.settling import Outcome, conflict_message, next_generation
-from warehouse.batch import Generation
 from warehouse.connection import open_in_memory
-from warehouse.contents import read_places
 from warehouse.errors import BadInput
+from warehouse.lake.batch import Generation
+from warehouse.lake.contents import read_places
 from warehouse.prompt_files import SUITE
 from warehouse.schemas import EVENTS, RESULTS, arrow_schema
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ingest.openclaw_lines import LineBlock, LineReader
     from ingest.reading import Reject
-    from warehouse.batch import Batch, RunKey
-    from warehouse.lake import BatchWriter, Lake
+    from warehouse.lake.batch import Batch, RunKey
+    from warehouse.lake.lake import BatchWriter, Lake
 
 _PLACES = pa.schema([("content_id", pa.string()), ("seq", pa.int64())])
 

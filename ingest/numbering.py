@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ingest.openclaw_lines import LineBlock
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _HEX_DIGITS = 32
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import SourceFile
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
     Get = Callable[[Path], SourceFile | None]
 

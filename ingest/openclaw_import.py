@@ -9,8 +9,8 @@ from ingest.openclaw import bare_run
 from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
 from ingest.reading import SourceFile
 from ingest.settling import Outcome
-from warehouse.contents import read_added
 from warehouse.hashing import content_hash
+from warehouse.lake.contents import read_added
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 from warehouse.secrets import redact
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ingest.ledger import Ledger
     from ingest.openclaw_lines import LineReader
     from ingest.reading import Reading, Reject
-    from warehouse.lake import Lake, Row
+    from warehouse.lake.lake import Lake, Row
 
 # Of the runs of one log, the one whose outcome comes first speaks for the file.
 _LOUDEST_FIRST = (

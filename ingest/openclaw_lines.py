@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _BLOCK_BYTES = 16 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20

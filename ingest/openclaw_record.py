@@ -17,7 +17,7 @@ from warehouse.jsontext import is_exact, json_text, utf8
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _INT64 = range(-(2**63), 2**63)
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999

@@ -14,7 +14,7 @@ from warehouse.jsontext import json_text
 from warehouse.yaml_documents import Mapping, Node, Sequence, slice_text, text_lines, value_of
 
 if TYPE_CHECKING:
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 SUITE = "palindrome"
 

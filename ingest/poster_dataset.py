@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ingest.poster_files import ReadBytes
     from ingest.poster_layout import Workspace
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 SUITE = "posters"
 _EXCLUSION_KEYS = ("exclusion", "excluded", "exclusion_reason")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
     # Gives the bytes of a file, or None where it cannot be read.
     ReadBytes = Callable[[Path], bytes | None]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.poster_files import ReadBytes
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _SUITE = "posters"
 _RUN_OF_SOURCE = re.compile(r"(?:^|/)runs/([^/]+)/report/?$")

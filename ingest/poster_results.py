@@ -13,7 +13,7 @@ from warehouse.jsontext import json_text, utf8
 if TYPE_CHECKING:
     from ingest.poster_dataset import Dataset
     from ingest.poster_files import Quartet
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _PROVIDERS = ("openrouter", "ollama", "gemini")
 _RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ingest.poster_files import Quartet, ReadBytes
     from ingest.poster_layout import RunFolder, Workspace
     from ingest.reading import SourceFile
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
     ReadFile = Callable[[Path], SourceFile | None]
 

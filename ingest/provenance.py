@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import Reject, SourceFile
-    from warehouse.batch import RunKey
     from warehouse.fields import Violation
-    from warehouse.lake import Row
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.lake import Row
 
 # A file's bytes are kept in the store up to this size, so that a better reader can read it again.
 LARGEST_KEPT_BYTES = 16 * 2**20

@@ -10,9 +10,9 @@ from warehouse.jsontext import utf8
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.batch import RunKey
     from warehouse.fields import Violation
-    from warehouse.lake import Row
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.lake import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from warehouse.batch import Generation
-from warehouse.contents import ADDED, COMPARED, RunContent, known
 from warehouse.hashing import content_hash
+from warehouse.lake.batch import Generation
+from warehouse.lake.contents import ADDED, COMPARED, RunContent, known
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ingest.reading import Reading
-    from warehouse.batch import RunKey
-    from warehouse.lake import Row
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.lake import Row
     from warehouse.schemas import Table
 
 

@@ -14,13 +14,13 @@ from ingest.readers import path_reader
 from ingest.reading import Reading, SourceFile
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.lake import file_sha256
+from warehouse.lake.lake import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ingest.ledger import Ledger
-    from warehouse.lake import Lake
+    from warehouse.lake.lake import Lake
 
 
 class Units:

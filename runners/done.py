@@ -7,14 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warehouse.batch import Generation, current_generations
 from warehouse.connection import open_in_memory
 from warehouse.jsontext import canonical_json
-from warehouse.locks import sharing_lake
+from warehouse.lake.batch import Generation, current_generations
+from warehouse.lake.locks import sharing_lake
 
 if TYPE_CHECKING:
     from runners.plan import Key
-    from warehouse.lake import Lake
+    from warehouse.lake.lake import Lake
 
 _RESULTS = """
 SELECT content_id, coalesce(provider, model_path, ''), coalesce(model, model_path, ''),

@@ -21,7 +21,7 @@ from warehouse.yaml_documents import Mapping, YamlError, parse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 FOLDER = "models"
 LEVELS = ("low", "medium", "high", "xhigh")

@@ -21,7 +21,7 @@ from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
 from warehouse.journal import Entry, Journal
 from warehouse.jsontext import json_text
-from warehouse.lake import evalstore_version
+from warehouse.lake.lake import evalstore_version
 from warehouse.masking import Mask, secrets_of_environment, secrets_of_url
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runners.engine import Outcome
     from runners.plan import Cell, Plan
     from runners.suites.suite import Suite
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.store import Store
 
 _RESERVE_BYTES = 1 << 20

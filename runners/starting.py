@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from runners.done import Done, find_done, suites_of
 from runners.plan import plan_from_json
 from runners.running import Run
-from warehouse.batch import Generation
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.journal import claimed
 from warehouse.jsontext import json_text
+from warehouse.lake.batch import Generation
 from warehouse.masking import MASK
 from warehouse.recovery import pending_journals
 

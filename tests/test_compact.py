@@ -10,10 +10,10 @@ from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, 
 from test_openclaw_import import write_run
 from test_openclaw_lines import event, line
 
-from warehouse.batch import Generation
 from warehouse.journal import Entry, Journal
-from warehouse.locks import having_lake_alone, sharing_lake
-from warehouse.merging import merge_small
+from warehouse.lake.batch import Generation
+from warehouse.lake.compaction import merge_small
+from warehouse.lake.locks import having_lake_alone, sharing_lake
 from warehouse.schemas import TABLES
 
 POSTERS = ROOT / "examples" / "posters"
@@ -177,14 +177,14 @@ def test_a_damaged_batch_is_named_and_nothing_is_merged(lake_of_many):
 
 
 def test_large_batches_stay_as_they_are(lake_of_many, monkeypatch):
-    monkeypatch.setattr("warehouse.merging.SMALL_BYTES", 1)
+    monkeypatch.setattr("warehouse.lake.compaction.SMALL_BYTES", 1)
     n = len(lake_of_many.lake.batch_names())
     assert command(lake_of_many.path, "compact").err == f"{n} batches before, {n} now\n"
 
 
 def test_sync_suggests_it(lake_of_many, monkeypatch):
     assert "compact" not in command(lake_of_many.path, "sync").err
-    monkeypatch.setattr("warehouse.merging.MANY", 5)
+    monkeypatch.setattr("warehouse.lake.compaction.MANY", 5)
     assert "`evalstore compact`" in command(lake_of_many.path, "sync").err
     command(lake_of_many.path, "compact")
     assert "compact" not in command(lake_of_many.path, "sync").err

@@ -20,9 +20,9 @@ from support import (
     write_log,
 )
 
-from warehouse.batch import Generation
 from warehouse.errors import BadInput, StoreBusy, StoreNewer
 from warehouse.journal import Entry, Journal
+from warehouse.lake.batch import Generation
 from warehouse.store import EvalstoreWarning, Store
 from warehouse.sync import only_writer
 

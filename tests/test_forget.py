@@ -66,7 +66,7 @@ def test_a_forget_that_was_killed_is_finished(store, logs, monkeypatch):
     bring_in(store, logs)
     run = run_ids(store)[0]
     (batch,) = store.lake.batch_names()
-    monkeypatch.setattr("warehouse.lake.Lake.remove_replaced", lambda _lake: None)
+    monkeypatch.setattr("warehouse.lake.lake.Lake.remove_replaced", lambda _lake: None)
     command(store.path, "forget", run, "--yes")
     assert batch in store.lake.batch_names()
     monkeypatch.undo()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support import new_store
 
-from warehouse.batch import Generation
+from warehouse.lake.batch import Generation
 from warehouse.schemas import BY_NAME
 from warehouse.sql_files import shipped_sql
 from warehouse.yaml_documents import load

@@ -24,7 +24,7 @@ from test_openclaw_lines import event, line
 
 from runners.done import find_done
 from warehouse.checking.shipped import all_loaded
-from warehouse.verifying import verify
+from warehouse.lake.verification import verify
 
 POSTERS = ROOT / "examples" / "posters"
 TASKS = [{"id": f"t{n}", "prompt": f"question {n}"} for n in range(4)]

@@ -15,8 +15,8 @@ from support import (
 )
 
 from ingest.settling import Outcome
-from warehouse.batch import Generation, current_generations
 from warehouse.errors import BadInput
+from warehouse.lake.batch import Generation, current_generations
 
 RUN = "2026-04-01/models/kokeilu-1.yaml"
 # Which files were imported is told by these two: a part of what is there leaves no trace in them.

@@ -16,12 +16,13 @@ from runners import starting
 from runners.plan import Plan
 from runners.running import Options
 from runners.starting import new_run, resumed_run
-from warehouse import journal, locks, recovery
-from warehouse.batch import Generation
+from warehouse import journal, recovery
 from warehouse.errors import StoreBusy
 from warehouse.journal import Entry, Journal, claimed, journal_paths
 from warehouse.jsontext import utf8
-from warehouse.lake import Lake
+from warehouse.lake import locks
+from warehouse.lake.batch import Generation
+from warehouse.lake.lake import Lake
 from warehouse.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.recovery import absorb_journals, pending_journals
 from warehouse.store import Store
@@ -364,5 +365,5 @@ def test_a_run_cannot_be_resumed_while_it_is_forgotten(tmp_path, monkeypatch):
             pass
         return 1
 
-    monkeypatch.setattr("warehouse.forgetting.forget", forget)
+    monkeypatch.setattr("warehouse.lake.forgetting.forget", forget)
     assert command(tmp_path, "forget", run.run_id, "--yes").code == 0

@@ -10,9 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from support import EXAMPLES, bring_in, log, new_store, write_log
 
-from warehouse.batch import Batch, Forgotten, Generation, Source, batch_from_json, batch_to_json
 from warehouse.errors import StoreDamaged, StoreNewer
-from warehouse.lake import Lake
+from warehouse.lake.batch import (
+    Batch,
+    Forgotten,
+    Generation,
+    Source,
+    batch_from_json,
+    batch_to_json,
+)
+from warehouse.lake.lake import Lake
 from warehouse.schemas import (
     FILES,
     QUARANTINE,
@@ -136,7 +143,7 @@ def test_files_say_their_schema_and_every_columns_meaning(lake):
 
 
 def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
-    monkeypatch.setattr("warehouse.lake.ROWS_PER_GROUP", 10)
+    monkeypatch.setattr("warehouse.lake.lake.ROWS_PER_GROUP", 10)
     with lake.write("import") as writer:
         for n in range(3):
             writer.add(QUARANTINE, [row(n * 10 + at) for at in range(7)])

@@ -18,8 +18,8 @@ from test_compact import SECRET
 from test_kills import files_in, small, suite  # noqa: F401 - a fixture
 
 from bench.killing import forked
-from warehouse.lake import Lake, file_sha256
-from warehouse.merging import merge_small
+from warehouse.lake.compaction import merge_small
+from warehouse.lake.lake import Lake, file_sha256
 from warehouse.schemas import SCHEMA_VERSION
 from warehouse.store import Store
 

@@ -19,11 +19,11 @@ from datetime import datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from warehouse.batch import Generation
 from warehouse.errors import StoreBusy, StoreReadOnly
 from warehouse.hashing import content_hash
 from warehouse.jsontext import utf8
-from warehouse.locks import open_locked
+from warehouse.lake.batch import Generation
+from warehouse.lake.locks import open_locked
 from warehouse.masking import Mask
 from warehouse.schemas import BY_NAME
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 FOLDER = "journals"
 _VERSION = 1

@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warehouse.batch import Generation, current_generations
+from warehouse.lake.batch import Generation, current_generations
 from warehouse.schemas import TABLES, Table, duckdb_type
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.batch import Batch, RunKey
-    from warehouse.lake import Lake
+    from warehouse.lake.batch import Batch, RunKey
+    from warehouse.lake.lake import Lake
 
 # The same call in two runs counts once. A log without timestamps has its date and model instead.
 # A call of which neither text nor time is known cannot be told to be another one.

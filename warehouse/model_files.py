@@ -11,7 +11,7 @@ from warehouse.yaml_documents import Mapping, Node, Scalar, value_of
 
 if TYPE_CHECKING:
     from warehouse.fields import Violation
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 # `options` is what the palindrome program calls them.
 _PARAMETERS = ("parameters", "options")

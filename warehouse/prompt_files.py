@@ -12,7 +12,7 @@ from warehouse.udfs.prompts_check import check_prompts
 from warehouse.udfs.tools import expected_tools
 
 if TYPE_CHECKING:
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.udfs.prompts_check import Problem
 
 SUITE = "openclaw"

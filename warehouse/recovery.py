@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from warehouse.batch import Generation
 from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
 from warehouse.journal import journal_paths, read_journal
-from warehouse.locks import absorbing_alone, left_behind
+from warehouse.lake.batch import Generation
+from warehouse.lake.locks import absorbing_alone, left_behind
 from warehouse.schemas import BY_NAME, QUARANTINE
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.journal import Entry, LeftJournal
-    from warehouse.lake import BatchWriter, Lake, Row
+    from warehouse.lake.lake import BatchWriter, Lake, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text
 
 if TYPE_CHECKING:
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _NAME = re.compile(r"resources_(?P<tag>.*)_(?P<phase>before|after)\.txt", re.DOTALL)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")

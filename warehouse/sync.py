@@ -14,7 +14,7 @@ from warehouse import loading
 from warehouse import score_tables as scoring
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
-from warehouse.locks import having_lake_alone, open_lock, sharing_lake, wait_for
+from warehouse.lake.locks import having_lake_alone, open_lock, sharing_lake, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.sql_files import (
     code_digest,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from warehouse.batch import Batch
-    from warehouse.lake import Lake
+    from warehouse.lake.batch import Batch
+    from warehouse.lake.lake import Lake
     from warehouse.sql_files import SqlFile
 
 # How long another program may hold the warehouse before we go on without it, and how long

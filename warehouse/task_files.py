@@ -11,7 +11,7 @@ from warehouse.yaml_documents import Mapping, Node, Sequence, value_of
 
 if TYPE_CHECKING:
     from warehouse.fields import Violation
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 SUITE = "palindrome"
 

@@ -27,7 +27,7 @@ from warehouse.yaml_documents import YamlError, load
 if TYPE_CHECKING:
     from runners.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 FAMILY = "own"
 _FAMILIES = ("palindrome", "openclaw", "posters", "posters-truth", "posters-judge")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from runners.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"

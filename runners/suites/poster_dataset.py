@@ -18,7 +18,7 @@ from warehouse.udfs.poster_meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
     from runners.suites.suite import PosterFiles
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.store import Store
 
 SUITE = "posters"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runners.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 _PREDICTIONS = """
 SELECT inputs.model, inputs.task_id, predictions.provider, inputs.gold, inputs.prediction

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runners.engine import Outcome
     from runners.models import Model
     from runners.plan import Cell
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
 
 TEMPERATURE = 0.1
 SEED = 23

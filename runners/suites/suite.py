@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runners.models import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal import Entry
-    from warehouse.lake import Row
+    from warehouse.lake.lake import Row
     from warehouse.store import Store
 
 PLACEHOLDER = "{prompt}"

@@ -68,7 +68,7 @@ def _read(file: Path) -> list[Batch]:
 
 def _write_page(checked: list[Checked], path: Path, html: Path | None) -> None:
     from warehouse.checking.page import page
-    from warehouse.whole_files import write_whole
+    from warehouse.lake.atomic import write_whole
 
     target = html or path / PAGE
     try:

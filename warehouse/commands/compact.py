@@ -24,7 +24,7 @@ def compact(path: Path) -> None:
     \b
       evalstore compact
     """
-    from warehouse.merging import merge_small
+    from warehouse.lake.compaction import merge_small
 
     store = open_store(path)
     if not path.is_dir():

@@ -12,7 +12,7 @@ from warehouse.cli import note, open_store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.batch import RunKey
+    from warehouse.lake.batch import RunKey
     from warehouse.store import Store
 
 
@@ -30,8 +30,8 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     \b
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
-    from warehouse.forgetting import find_run
     from warehouse.journal import claimed
+    from warehouse.lake.forgetting import find_run
 
     store = open_store(path)
     store.absorb()
@@ -44,7 +44,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
 
 
 def _forget(store: Store, key: RunKey) -> None:
-    from warehouse.forgetting import forget as forget_run
+    from warehouse.lake.forgetting import forget as forget_run
 
     # What its process left behind since, if it was killed, goes too.
     store.absorb()

@@ -10,7 +10,7 @@ import click
 from warehouse.cells import as_json, visible
 from warehouse.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
-from warehouse.locks import sharing_lake
+from warehouse.lake.locks import sharing_lake
 from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _facts(store: Store) -> dict[str, Any]:
 
 
 def _verify(store: Store, fmt: str) -> None:
-    from warehouse.verifying import verify
+    from warehouse.lake.verification import verify
 
     found = verify(store)
     facts = {**asdict(found), "journals": [_journal(pending) for pending in found.journals]}

@@ -26,8 +26,8 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
     """
-    from warehouse.locks import sharing_lake
-    from warehouse.merging import MANY, small
+    from warehouse.lake.compaction import MANY, small
+    from warehouse.lake.locks import sharing_lake
 
     store = open_store(path)
     if not path.is_dir():

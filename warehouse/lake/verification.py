@@ -9,7 +9,7 @@ import duckdb
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import StoreBusy, StoreDamaged
-from warehouse.locks import sharing_lake
+from warehouse.lake.locks import sharing_lake
 from warehouse.recovery import Pending, pending_journals
 from warehouse.sync import examine
 

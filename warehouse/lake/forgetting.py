@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from warehouse.batch import Forgotten
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.locks import having_lake_alone, sharing_lake
-from warehouse.merging import parts_in, rows_of
+from warehouse.lake.batch import Forgotten
+from warehouse.lake.compaction import parts_in, rows_of
+from warehouse.lake.locks import having_lake_alone, sharing_lake
 from warehouse.schemas import BATCH, BY_NAME
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from warehouse.batch import Batch, RunKey, Source
-    from warehouse.lake import Lake
+    from warehouse.lake.batch import Batch, RunKey, Source
+    from warehouse.lake.lake import Lake
     from warehouse.schemas import Table
 
 

@@ -17,9 +17,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from warehouse.batch import Batch, BatchFile, batch_from_json, batch_to_json
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
-from warehouse.locks import left_behind, open_locked
+from warehouse.lake.batch import Batch, BatchFile, batch_from_json, batch_to_json
+from warehouse.lake.locks import left_behind, open_locked
 from warehouse.schemas import (
     BATCH,
     BY_NAME,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from warehouse.batch import Forgotten, Generation, Source
+    from warehouse.lake.batch import Forgotten, Generation, Source
 
 # What a document raises that is valid JSON, or not even that, and no batch.
 _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.batch import Generation, RunKey, current_generations
 from warehouse.connection import open_in_memory
+from warehouse.lake.batch import Generation, RunKey, current_generations
 from warehouse.schemas import (
     ARTIFACTS,
     EVENTS,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from warehouse.batch import Batch
-    from warehouse.lake import Lake, Row
+    from warehouse.lake.batch import Batch
+    from warehouse.lake.lake import Lake, Row
 
 # What a source of a run must not lack where it brings something new. Of a run's other tables
 # more may come at any time: another header, another snapshot, a report written anew.

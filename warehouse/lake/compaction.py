@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.lake import ROWS_PER_GROUP
-from warehouse.locks import having_lake_alone
+from warehouse.lake.lake import ROWS_PER_GROUP
+from warehouse.lake.locks import having_lake_alone
 from warehouse.schemas import BATCH, TABLES, merged_schema
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from warehouse.batch import Batch
-    from warehouse.lake import BatchWriter, Lake
+    from warehouse.lake.batch import Batch
+    from warehouse.lake.lake import BatchWriter, Lake
     from warehouse.schemas import Table
 
 # A batch below the first is small; small ones are merged until they come to the second.
