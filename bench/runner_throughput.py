@@ -26,7 +26,7 @@ from runners.models import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers import make_provider
 from runners.recording import Place, Recorder, result_row
-from warehouse.journal import Entry, Journal
+from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from runners.engine import Outcome
     from runners.plan import Cell, Plan
-    from warehouse.journal import Entry, Journal
+    from warehouse.journal.journal import Entry, Journal
     from warehouse.lake.lake import Row
 
 _SHOWN_OF_A_RETRY = 500  # characters of what an earlier try said

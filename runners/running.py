@@ -19,7 +19,7 @@ from runners.recording import Place, Recorder, result_row
 from runners.suites import family_of
 from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
-from warehouse.journal import Entry, Journal
+from warehouse.journal.journal import Entry, Journal
 from warehouse.jsontext import json_text
 from warehouse.lake.lake import evalstore_version
 from warehouse.masking import Mask, secrets_of_environment, secrets_of_url

@@ -10,7 +10,7 @@ from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, 
 from test_openclaw_import import write_run
 from test_openclaw_lines import event, line
 
-from warehouse.journal import Entry, Journal
+from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.locks import having_lake_alone, sharing_lake

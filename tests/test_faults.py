@@ -21,7 +21,7 @@ from support import (
 )
 
 from warehouse.errors import BadInput, StoreBusy, StoreNewer
-from warehouse.journal import Entry, Journal
+from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.store import EvalstoreWarning, Store
 from warehouse.sync import only_writer

@@ -5,7 +5,7 @@ import os
 import pytest
 from support import bring_in, command, digests, new_store, task, write_log
 
-from warehouse.journal import claimed
+from warehouse.journal.journal import claimed
 
 SECRET = "zyxwvu-forgotten-answer"
 

@@ -14,12 +14,12 @@ from bench.killing import forked, killed_at_each_deed
 from exports.palindrome import Selection, export_palindrome
 from exports.poster_publish import PUBLISHED, publish
 from exports.poster_report import gather
-from warehouse.journal import Entry, Journal, journal_paths, read_journal
+from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
+from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
 from warehouse.lake.lake import Lake
-from warehouse.recovery import absorb_journals
 from warehouse.schemas import BY_NAME, RESULTS
 from warehouse.udfs import UDFS
 

@@ -16,7 +16,7 @@ from support import ROOT, bring_in, command, new_store
 
 from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
-from warehouse.journal import claimed
+from warehouse.journal.journal import claimed
 from warehouse.yaml_documents import load
 
 # litellm and its libraries warn of their own ways.

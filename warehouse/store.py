@@ -11,8 +11,8 @@ import duckdb
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.lake import Lake
-from warehouse.recovery import absorb_journals
 from warehouse.sync import WAIT_SECONDS, SyncReport, is_at_work, is_current, only_writer, sync
 
 if TYPE_CHECKING:

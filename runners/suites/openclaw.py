@@ -15,7 +15,7 @@ from runners.suites import openclaw_host
 from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.journal import Entry
+from warehouse.journal.journal import Entry
 from warehouse.jsontext import json_text, utf8
 from warehouse.paths import TASKS
 from warehouse.prompt_files import is_prompt_list, prompt_rows

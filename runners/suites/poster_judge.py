@@ -14,7 +14,7 @@ from runners.suites.posters import common, meta, record_columns, with_defaults
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.journal import Entry
+from warehouse.journal.journal import Entry
 from warehouse.jsontext import json_text
 
 if TYPE_CHECKING:

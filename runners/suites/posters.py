@@ -15,7 +15,7 @@ from runners.suites.poster_prompts import read_prompts
 from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.journal import Entry
+from warehouse.journal.journal import Entry
 from warehouse.jsontext import is_exact, json_text, utf8
 from warehouse.udfs.poster_schema import POSTER_SCHEMA
 from warehouse.udfs.poster_text import extract_json

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runners.engine import Outcome
     from runners.models import Model, ModelFile
     from runners.plan import Cell, Plan, Task
-    from warehouse.journal import Entry
+    from warehouse.journal.journal import Entry
     from warehouse.lake.lake import Row
     from warehouse.store import Store
 

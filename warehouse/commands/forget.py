@@ -30,7 +30,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     \b
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
-    from warehouse.journal import claimed
+    from warehouse.journal.journal import claimed
     from warehouse.lake.forgetting import find_run
 
     store = open_store(path)

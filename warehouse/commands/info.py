@@ -10,13 +10,13 @@ import click
 from warehouse.cells import as_json, visible
 from warehouse.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
+from warehouse.journal.recovery import pending_journals
 from warehouse.lake.locks import sharing_lake
-from warehouse.recovery import pending_journals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.recovery import Pending
+    from warehouse.journal.recovery import Pending
     from warehouse.store import Store
 
 _COUNTS = """

@@ -9,8 +9,8 @@ import duckdb
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import StoreBusy, StoreDamaged
+from warehouse.journal.recovery import Pending, pending_journals
 from warehouse.lake.locks import sharing_lake
-from warehouse.recovery import Pending, pending_journals
 from warehouse.sync import examine
 
 if TYPE_CHECKING:

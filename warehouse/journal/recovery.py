@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
-from warehouse.journal import journal_paths, read_journal
+from warehouse.journal.journal import journal_paths, read_journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.locks import absorbing_alone, left_behind
 from warehouse.schemas import BY_NAME, QUARANTINE
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from warehouse.journal import Entry, LeftJournal
+    from warehouse.journal.journal import Entry, LeftJournal
     from warehouse.lake.lake import BatchWriter, Lake, Row
 
 

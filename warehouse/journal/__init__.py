@@ -1,0 +1,1 @@
+"""The journal of a run in progress, and its recovery into a batch."""
