@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from bench.poster_plain import plain_comparisons, plain_scores, plain_view
 from bench.poster_samples import EVENTS, POSTERS, make_batch
 from bench.ratios import Ratio
-from warehouse.udfs import poster_text
-from warehouse.udfs.bootstrap import compare_all
-from warehouse.udfs.poster_batches import score_batch
+from warehouse.scoring.posters import text as poster_text
+from warehouse.scoring.posters.batches import score_batch
+from warehouse.scoring.statistics.bootstrap import compare_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

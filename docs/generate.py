@@ -14,9 +14,9 @@ import click
 
 from evalstore import _cli
 from warehouse.schemas import BY_NAME, TABLES
+from warehouse.scoring.registry import UDFS
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
-from warehouse.udfs import UDFS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,7 +11,7 @@ from exports.poster_report import Report, json_bytes
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
 from warehouse.lake.atomic import write_whole
-from warehouse.udfs.poster_meta import published_label
+from warehouse.scoring.posters.meta import published_label
 
 if TYPE_CHECKING:
     from pathlib import Path

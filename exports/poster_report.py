@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from exports.poster_chart import Point, draw_svg
 from exports.poster_tables import comparisons_markdown, ground_truth, summary_markdown
 from warehouse.errors import BadInput
-from warehouse.udfs.bootstrap import ALPHA, RESAMPLES, SEED
-from warehouse.udfs.poster_matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
-from warehouse.udfs.poster_parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS
+from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
+from warehouse.scoring.posters.parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS
+from warehouse.scoring.statistics.bootstrap import ALPHA, RESAMPLES, SEED
 
 if TYPE_CHECKING:
     import duckdb

@@ -133,7 +133,7 @@ def promote(path: Path, dataset: str | None) -> None:
 def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
     """Ask for each difference which side is right, or what is."""
     from ingest.annotating import merged
-    from warehouse.udfs.annotation_pairs import differences
+    from warehouse.scoring.posters.annotation_pairs import differences
 
     a, b = desk.pair(poster)
     choices = [_ask(row, a, b) for row in differences(a.document, b.document)]

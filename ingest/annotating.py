@@ -17,7 +17,7 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text
 from warehouse.schemas import ANNOTATIONS
-from warehouse.udfs.annotation_pairs import align, differences, events_of
+from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -22,7 +22,7 @@ import httpx
 
 from runners.calls import Image
 from warehouse.errors import EvalstoreError
-from warehouse.udfs.poster_meta import instagram_shortcode
+from warehouse.scoring.posters.meta import instagram_shortcode
 
 _SECONDS = 20.0  # for a whole picture
 _MOST_BYTES = 20 * 2**20

@@ -26,8 +26,8 @@ from support import (
 
 import evalstore
 from warehouse.cli import FORMATS, note
+from warehouse.scoring.registry import UDFS
 from warehouse.sql_files import shipped_sql
-from warehouse.udfs import UDFS
 
 EVALSTORE = (sys.executable, "-m", "evalstore", "--store")
 COMMANDS = [name for name, _, _ in evalstore._COMMANDS]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from warehouse.scoring.openclaw.tiers import percentile
 from warehouse.sql_files import shipped_sql
-from warehouse.udfs.tiers import percentile
 
 AMOUNTS = st.lists(st.floats(0, 1e6, allow_nan=False), max_size=50)
 

@@ -21,7 +21,7 @@ from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
 from warehouse.lake.lake import Lake
 from warehouse.schemas import BY_NAME, RESULTS
-from warehouse.udfs import UDFS
+from warehouse.scoring.registry import UDFS
 
 assert UDFS  # the children must not import them anew
 pytestmark = pytest.mark.filterwarnings("default")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from support import PALINDROME, needs_reference
 
 from warehouse.connection import open_for_writing
-from warehouse.udfs import UDFS, palindrome
+from warehouse.scoring import palindrome
+from warehouse.scoring.registry import UDFS
 
 
 @pytest.fixture

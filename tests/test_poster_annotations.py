@@ -10,7 +10,7 @@ from test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
 
 import evalstore
 from ingest.annotating import TAKE_A, TAKE_B, merged
-from warehouse.udfs.annotation_pairs import compare_batch, differences
+from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"
 DIFFERING = ("5fc63edbedab", "b199ea2fec3d", "c500adc741d0")

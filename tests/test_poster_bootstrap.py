@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from poster_cases import needs_cases, read_cases
 
-from warehouse.udfs.bootstrap import (
+from warehouse.scoring.statistics.bootstrap import (
     Difference,
     compare_all,
     confidence_interval,
@@ -14,7 +14,7 @@ from warehouse.udfs.bootstrap import (
     mean,
     paired_difference,
 )
-from warehouse.udfs.bootstrap_batches import (
+from warehouse.scoring.statistics.bootstrap_batches import (
     confidence_interval_batch,
     difference_batch,
     holm_batch,

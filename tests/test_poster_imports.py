@@ -7,7 +7,7 @@ MODULES = ("bootstrap", "bootstrap_batches", "poster_batches", "poster_calls", "
 
 
 def test_heavy_libraries_wait_for_the_first_call() -> None:
-    imports = "; ".join(f"import warehouse.udfs.{name}" for name in MODULES)
+    imports = "; ".join(f"import warehouse.scoring.registry.{name}" for name in MODULES)
     show = "print(sorted({'numpy', 'scipy', 'duckdb'} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {imports}; {show}"],

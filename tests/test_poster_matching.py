@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from warehouse.udfs.hungarian import Matrix, assign, find_cheapest
-from warehouse.udfs.poster_matching import CORE, FULL, EventPairs
+from warehouse.scoring.posters.matching import CORE, FULL, EventPairs
+from warehouse.scoring.statistics.hungarian import Matrix, assign, find_cheapest
 
 Costs = list[list[float]]
 

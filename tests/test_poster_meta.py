@@ -3,8 +3,8 @@ import json
 import pytest
 from poster_cases import POSTERS, needs_cases, read_cases
 
-from warehouse.udfs.poster_calls import estimate_cost, resolve_max_output
-from warehouse.udfs.poster_meta import (
+from warehouse.scoring.posters.calls import estimate_cost, resolve_max_output
+from warehouse.scoring.posters.meta import (
     dataset_hash,
     image_suffix,
     instagram_shortcode,

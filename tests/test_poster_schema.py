@@ -3,7 +3,7 @@ import math
 import pytest
 from poster_cases import needs_cases, read_cases
 
-from warehouse.udfs.poster_schema import (
+from warehouse.scoring.posters.schema import (
     EVENT_KEYS,
     POSTER_SCHEMA,
     TOP_KEYS,

@@ -4,15 +4,15 @@ from typing import Any
 import pytest
 from poster_cases import POSTERS, needs_cases, read_cases, read_json
 
-from warehouse.udfs.poster_batches import (
+from warehouse.scoring.posters.batches import (
     extract_json_batch,
     matches_batch,
     schema_strict_batch,
     score_batch,
     string_score_batch,
 )
-from warehouse.udfs.poster_matching import Match
-from warehouse.udfs.poster_scores import PosterScore, matches, score
+from warehouse.scoring.posters.matching import Match
+from warehouse.scoring.posters.scores import PosterScore, matches, score
 
 EVENT = {
     "date": "2026-01-02",

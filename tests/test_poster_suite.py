@@ -15,8 +15,8 @@ from support import ROOT, command, new_store
 from runners import pictures
 from runners.pictures import NoPictureError, PictureCache
 from warehouse.errors import EvalstoreError
-from warehouse.udfs.poster_meta import poster_id
-from warehouse.udfs.poster_schema import POSTER_SCHEMA
+from warehouse.scoring.posters.meta import poster_id
+from warehouse.scoring.posters.schema import POSTER_SCHEMA
 
 SAMPLES = ROOT / "examples" / "posters"
 LISTED = (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from poster_cases import needs_cases, read_cases
 
-from warehouse.udfs.poster_text import extract_json, normalise, normalise_handle, string_score
+from warehouse.scoring.posters.text import extract_json, normalise, normalise_handle, string_score
 
 
 def equal(a: object, b: object) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openclaw_cases import FOLDER
 
-from warehouse.udfs.prompts_check import Problem, check_prompts
+from warehouse.scoring.openclaw.prompt_check import Problem, check_prompts
 
 GOOD = {"id": "P0", "name": "n", "prompt": "Say ok.", "validator": {"type": "exact", "value": "ok"}}
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.udfs import regex_process, regexes
-from warehouse.udfs.regex_cost import pattern_cost
-from warehouse.udfs.regexes import ABANDONED, TIMEOUT, Match, fullmatch, fullmatch_many
+from warehouse.scoring.regex import process as regex_process
+from warehouse.scoring.regex import regexes
+from warehouse.scoring.regex.cost import pattern_cost
+from warehouse.scoring.regex.regexes import ABANDONED, TIMEOUT, Match, fullmatch, fullmatch_many
 
 HOSTILE = "(a+)+b"
 ENDLESS = "a" * 60
@@ -165,7 +166,7 @@ def test_the_worker_ends_with_its_parent():
     # The parent is killed while its worker is inside an endless match.
     script = (
         "import threading, sys\n"
-        "from warehouse.udfs import regex_process, regexes\n"
+        "from warehouse.scoring.registry import regex_process, regexes\n"
         "regexes.fullmatch('(a+)+b', 'ab')\n"
         "print(regex_process._current._process.pid, flush=True)\n"
         "regexes.fullmatch('(a+)+b', 'a' * 60, seconds=0.3)\n"

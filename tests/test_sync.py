@@ -150,7 +150,9 @@ def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):
     before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
     monkeypatch.setattr("warehouse.scoring.code_digest", lambda: "another scorer")
     monkeypatch.setattr("warehouse.sync._definitions", lambda: "another scorer")
-    monkeypatch.setattr("warehouse.udfs.palindrome.is_correct", lambda _answer, _reference: False)
+    monkeypatch.setattr(
+        "warehouse.scoring.palindrome.is_correct", lambda _answer, _reference: False
+    )
     examples.sync()
     assert before != [(0,)]
     assert examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall() == [(0,)]

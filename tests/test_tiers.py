@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openclaw_cases import read_cases
 
-from warehouse.udfs.tiers import TIER_NAMES, percentile, percentile_batch, tier, tier_batch
+from warehouse.scoring.openclaw.tiers import (
+    TIER_NAMES,
+    percentile,
+    percentile_batch,
+    tier,
+    tier_batch,
+)
 
 
 def test_reference_tiers():

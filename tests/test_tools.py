@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openclaw_cases import read_cases
 
-from warehouse.udfs import tools
-from warehouse.udfs.tools import (
+from warehouse.scoring.openclaw import tools
+from warehouse.scoring.openclaw.tools import (
     detect_tools,
     expected_tools,
     original_tool_use_success,
     tool_use_success,
 )
-from warehouse.udfs.verdicts import InvalidValidatorError
+from warehouse.scoring.openclaw.verdicts import InvalidValidatorError
 
 NAME = r"[a-z0-9_\-.]+"
 PATTERNS = (

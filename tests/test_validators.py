@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openclaw_cases import read_cases
 
-from warehouse.udfs.json_keys import RULE_TYPES, _message, json_candidate
-from warehouse.udfs.text_checks import count_sentences
-from warehouse.udfs.validators import CHECKS, validate, validate_batch
-from warehouse.udfs.verdicts import Verdict, as_object, to_json
+from warehouse.scoring.openclaw.json_keys import RULE_TYPES, _message, json_candidate
+from warehouse.scoring.openclaw.text_checks import count_sentences
+from warehouse.scoring.openclaw.validators import CHECKS, validate, validate_batch
+from warehouse.scoring.openclaw.verdicts import Verdict, as_object, to_json
 
 texts = st.text(st.sampled_from(list("ab -.!?\n\r\t\"'`{}[]:,1\x1c\x85\xa0\u2028é")), max_size=40)
 json_values = st.recursive(

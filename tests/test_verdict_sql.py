@@ -11,12 +11,12 @@ from test_tools import pieces
 from test_validators import json_values, validators
 
 from warehouse.connection import open_for_writing
+from warehouse.scoring.openclaw.rules import read_rules
+from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences
+from warehouse.scoring.openclaw.tools import detect_tools
+from warehouse.scoring.openclaw.validators import validate_batch
+from warehouse.scoring.regex.regexes import full_match_batch
 from warehouse.sql_files import shipped_sql
-from warehouse.udfs.regexes import full_match_batch
-from warehouse.udfs.rules import read_rules
-from warehouse.udfs.text_checks import BLANKS, count_sentences
-from warehouse.udfs.tools import detect_tools
-from warehouse.udfs.validators import validate_batch
 
 CHARACTERS = (
     "ab -.!?\n\r\t\v\f\"'`$#<[{}\\/:,1\0\x1b\x1c\x1f\x7f\x85\xa0\u2028\u3000\ufeffé\U0001f600"

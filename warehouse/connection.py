@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from warehouse.udfs import Udf
+    from warehouse.scoring.registry import Udf
 
 # Files of this form open in every DuckDB client since 1.2.
 _STORAGE = "v1.2.0"
@@ -46,7 +46,7 @@ def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.Duck
         StoreBusy: another program still holds the file after `wait_seconds`.
         duckdb.Error: the file is damaged.
     """
-    from warehouse.udfs import UDFS
+    from warehouse.scoring.registry import UDFS
 
     config = {"storage_compatibility_version": _STORAGE}
     connection = _connect_patiently(path, wait_seconds, read_only=False, config=config)
@@ -178,7 +178,7 @@ def _mentioned(query: str) -> list[Udf]:
     # The names are looked for in the text first: importing them all costs start-up time.
     if "_" not in query or "(" not in query:
         return []
-    from warehouse.udfs import UDFS
+    from warehouse.scoring.registry import UDFS
 
     return [udf for udf in UDFS if udf.name in query.lower()]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from warehouse.fields import Violation
 from warehouse.hashing import content_hash
 from warehouse.jsontext import is_exact, json_text, utf8
-from warehouse.udfs.prompts_check import check_prompts
-from warehouse.udfs.tools import expected_tools
+from warehouse.scoring.openclaw.prompt_check import check_prompts
+from warehouse.scoring.openclaw.tools import expected_tools
 
 if TYPE_CHECKING:
     from warehouse.lake.lake import Row
-    from warehouse.udfs.prompts_check import Problem
+    from warehouse.scoring.openclaw.prompt_check import Problem
 
 SUITE = "openclaw"
 

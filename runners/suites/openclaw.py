@@ -19,10 +19,10 @@ from warehouse.journal.journal import Entry
 from warehouse.jsontext import json_text, utf8
 from warehouse.paths import TASKS
 from warehouse.prompt_files import is_prompt_list, prompt_rows
+from warehouse.scoring.openclaw.tools import detect_tools, tool_use_success
+from warehouse.scoring.openclaw.validators import validate
+from warehouse.scoring.openclaw.verdicts import as_object, to_json
 from warehouse.snapshots import snapshot_row, snapshot_tag
-from warehouse.udfs.tools import detect_tools, tool_use_success
-from warehouse.udfs.validators import validate
-from warehouse.udfs.verdicts import as_object, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,9 +19,9 @@ from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text, utf8
-from warehouse.udfs.prompts_check import check_prompts
-from warehouse.udfs.validators import validate
-from warehouse.udfs.verdicts import as_object, to_json
+from warehouse.scoring.openclaw.prompt_check import check_prompts
+from warehouse.scoring.openclaw.validators import validate
+from warehouse.scoring.openclaw.verdicts import as_object, to_json
 from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model
 from warehouse.errors import BadInput
 from warehouse.jsontext import canonical_json, utf8
 from warehouse.paths import TASKS
+from warehouse.scoring.palindrome import extract_answer, is_correct
 from warehouse.task_files import task_rows
-from warehouse.udfs.palindrome import extract_answer, is_correct
 from warehouse.yaml_documents import Mapping, YamlError, parse
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.jsontext import json_text
 from warehouse.masking import Mask, secrets_of_url
-from warehouse.udfs.poster_meta import dataset_hash, poster_id, read_urls
+from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
     from runners.suites.suite import PosterFiles

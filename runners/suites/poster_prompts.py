@@ -7,7 +7,7 @@ from pathlib import Path
 
 from warehouse.errors import BadInput
 from warehouse.paths import TASKS
-from warehouse.udfs.poster_meta import dataset_hash
+from warehouse.scoring.posters.meta import dataset_hash
 
 _NAMES = ("predict", "ground_truth", "judge")
 _OWN = (Path("benchmark/prompts"), Path("tasks/posters"))

@@ -17,8 +17,8 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
 from warehouse.jsontext import is_exact, json_text, utf8
-from warehouse.udfs.poster_schema import POSTER_SCHEMA
-from warehouse.udfs.poster_text import extract_json
+from warehouse.scoring.posters.schema import POSTER_SCHEMA
+from warehouse.scoring.posters.text import extract_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warehouse.udfs.json_keys import RULE_TYPES
-from warehouse.udfs.regexes import pattern_error
-from warehouse.udfs.validators import CHECKS
+from warehouse.scoring.openclaw.json_keys import RULE_TYPES
+from warehouse.scoring.openclaw.validators import CHECKS
+from warehouse.scoring.regex.regexes import pattern_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from warehouse.udfs.regexes import pattern_error
-from warehouse.udfs.text_checks import limit_of
-from warehouse.udfs.tools import lowered_names
+from warehouse.scoring.openclaw.text_checks import limit_of
+from warehouse.scoring.openclaw.tools import lowered_names
+from warehouse.scoring.regex.regexes import pattern_error
 
 _LIMITS = {"max_words": 0, "max_sentences": 1, "exact_bullets": 0}
 _BIGINTS = range(-(2**63), 2**63)

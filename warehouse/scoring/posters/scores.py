@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from warehouse.udfs.poster_matching import CORE, FULL, EventPairs, Match
-from warehouse.udfs.poster_parts import (
+from warehouse.scoring.posters.matching import CORE, FULL, EventPairs, Match
+from warehouse.scoring.posters.parts import (
     composite,
     date_agreement,
     event_count,
@@ -11,8 +11,8 @@ from warehouse.udfs.poster_parts import (
     missing_of_gold_rate,
     top_level,
 )
-from warehouse.udfs.poster_record import EVENT_FIELDS, Record, read_record
-from warehouse.udfs.poster_schema import SchemaChecks, check_schema
+from warehouse.scoring.posters.record import EVENT_FIELDS, Record, read_record
+from warehouse.scoring.posters.schema import SchemaChecks, check_schema
 
 _VENUE, _CITY, _PROVINCE, _COUNTRY = map(
     EVENT_FIELDS.index, ("venue", "city", "province", "country")

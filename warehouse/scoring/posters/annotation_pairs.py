@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.udfs.poster_matching import CORE, EventPairs
-from warehouse.udfs.poster_record import EVENT_FIELDS, TOP_FIELDS, read_record
-from warehouse.udfs.poster_text import normalise, normalise_handle
-from warehouse.udfs.rows import parse_json, reason_of
+from warehouse.scoring.columns import parse_json, reason_of
+from warehouse.scoring.posters.matching import CORE, EventPairs
+from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, read_record
+from warehouse.scoring.posters.text import normalise, normalise_handle
 
 Row = dict[str, Any]
 Pair = tuple[int | None, int | None]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warehouse.udfs.poster_matching import CORE, FULL, EventPairs, Terms
-from warehouse.udfs.poster_record import EVENT_FIELDS, read_record
-from warehouse.udfs.rows import parse_json, reason_of, write_json
+from warehouse.scoring.columns import parse_json, reason_of, write_json
+from warehouse.scoring.posters.matching import CORE, FULL, EventPairs, Terms
+from warehouse.scoring.posters.record import EVENT_FIELDS, read_record
 
 Row = dict[str, Any]
 Texts = Sequence[str | None]

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from warehouse.udfs.poster_schema import schema_exact, schema_strict, schema_valid
-from warehouse.udfs.poster_scores import (
+from warehouse.scoring.columns import Distinct, map_distinct, parse_json, reason_of, write_json
+from warehouse.scoring.posters.schema import schema_exact, schema_strict, schema_valid
+from warehouse.scoring.posters.scores import (
     PosterScore,
     Prediction,
     match_records,
     read_prediction,
     score_records,
 )
-from warehouse.udfs.poster_text import extract_json, normalise, string_score
-from warehouse.udfs.rows import Distinct, map_distinct, parse_json, reason_of, write_json
+from warehouse.scoring.posters.text import extract_json, normalise, string_score
 
 Texts = Sequence[str | None]
 

@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from warehouse.udfs.verdicts import InvalidValidatorError, JsonValue, Verdict, failed, passed
+from warehouse.scoring.openclaw.verdicts import (
+    InvalidValidatorError,
+    JsonValue,
+    Verdict,
+    failed,
+    passed,
+)
 
 # The original strips these and no other blanks.
 BLANKS = " \t\r\n"

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from warehouse.udfs.json_keys import check_json_keys
-from warehouse.udfs.regexes import Match, fullmatch, fullmatch_many
-from warehouse.udfs.rows import map_by_key
-from warehouse.udfs.text_checks import (
+from warehouse.scoring.columns import map_by_key
+from warehouse.scoring.openclaw.json_keys import check_json_keys
+from warehouse.scoring.openclaw.text_checks import (
     BLANKS,
     check_exact,
     check_exact_bullets,
@@ -15,8 +14,8 @@ from warehouse.udfs.text_checks import (
     check_max_words,
     check_one_of,
 )
-from warehouse.udfs.tools import detect_tools, lowered_names
-from warehouse.udfs.verdicts import (
+from warehouse.scoring.openclaw.tools import detect_tools, lowered_names
+from warehouse.scoring.openclaw.verdicts import (
     InvalidValidatorError,
     JsonValue,
     Verdict,
@@ -27,6 +26,7 @@ from warehouse.udfs.verdicts import (
     to_json,
     undecided,
 )
+from warehouse.scoring.regex.regexes import Match, fullmatch, fullmatch_many
 
 Check: TypeAlias = Callable[[str, Mapping[str, Any]], Verdict]
 

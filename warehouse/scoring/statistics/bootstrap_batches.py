@@ -7,14 +7,14 @@ leave out the pair). A row that cannot be computed gets a reason; no row fails t
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warehouse.udfs.bootstrap import (
+from warehouse.scoring.columns import reason_of
+from warehouse.scoring.statistics.bootstrap import (
     Difference,
     confidence_interval,
     difference,
     holm,
     paired_difference,
 )
-from warehouse.udfs.rows import reason_of
 
 Scores = Sequence[float | None]
 Column = Sequence[Scores | None]

@@ -5,9 +5,9 @@ from functools import partial
 from operator import add
 from typing import NamedTuple
 
-from warehouse.udfs.hungarian import assign, find_cheapest
-from warehouse.udfs.poster_record import EVENT_FIELDS
-from warehouse.udfs.poster_text import string_score
+from warehouse.scoring.posters.record import EVENT_FIELDS
+from warehouse.scoring.posters.text import string_score
+from warehouse.scoring.statistics.hungarian import assign, find_cheapest
 
 EVENT_WEIGHTS = {
     "date": 0.3,

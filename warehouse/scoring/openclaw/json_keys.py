@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from warehouse.udfs.verdicts import (
+from warehouse.scoring.openclaw.verdicts import (
     InvalidValidatorError,
     JsonValue,
     Verdict,

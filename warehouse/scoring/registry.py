@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.udfs import (
+from warehouse.scoring.openclaw.rules import read_rules
+from warehouse.scoring.openclaw.validators import validate_batch
+from warehouse.scoring.posters.types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
+from warehouse.scoring.regex.regexes import full_match_batch
+from warehouse.scoring.registry import (
     annotation_pairs,
     bootstrap_batches,
     palindrome,
@@ -13,10 +17,6 @@ from warehouse.udfs import (
     poster_comparisons,
     poster_events,
 )
-from warehouse.udfs.poster_types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
-from warehouse.udfs.regexes import full_match_batch
-from warehouse.udfs.rules import read_rules
-from warehouse.udfs.validators import validate_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

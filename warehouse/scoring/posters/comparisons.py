@@ -5,7 +5,7 @@ from itertools import combinations
 from statistics import pstdev
 from typing import Any
 
-from warehouse.udfs.bootstrap import Difference, compare_all, holm, paired_difference
+from warehouse.scoring.statistics.bootstrap import Difference, compare_all, holm, paired_difference
 
 Row = dict[str, Any]
 Lists = Sequence[Sequence[float] | None]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from warehouse.udfs.verdicts import InvalidValidatorError
+from warehouse.scoring.openclaw.verdicts import InvalidValidatorError
 
 _NAME = r"[a-z0-9_\-.]+"
 # `[a-z]` with IGNORECASE also takes these four letters; spelling them out is much faster.

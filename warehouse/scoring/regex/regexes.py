@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from warehouse.udfs.regex_cost import pattern_cost
-from warehouse.udfs.regex_process import TIMEOUT, WorkerLostError, ask, close
-from warehouse.udfs.rows import map_by_key
+from warehouse.scoring.columns import map_by_key
+from warehouse.scoring.regex.cost import pattern_cost
+from warehouse.scoring.regex.process import TIMEOUT, WorkerLostError, ask, close
 
 __all__ = [
     "ABANDONED",

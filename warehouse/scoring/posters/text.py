@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from cydifflib import SequenceMatcher
 
-from warehouse.udfs.rows import parse_json
+from warehouse.scoring.columns import parse_json
 
 _RATIOS_KEPT = 1 << 16
 _LITERAL_BACKSLASH_S = re.compile(r"\\s+")

@@ -1,8 +1,8 @@
 """The parts of a poster's score around the events matched, and how the parts are weighed."""
 
-from warehouse.udfs.poster_matching import Match
-from warehouse.udfs.poster_record import EVENT_FIELDS, TOP_FIELDS, Record
-from warehouse.udfs.poster_text import exact_score, string_score
+from warehouse.scoring.posters.matching import Match
+from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, Record
+from warehouse.scoring.posters.text import exact_score, string_score
 
 TOP_WEIGHTS = {
     "artist_name": 0.35,

@@ -1,0 +1,1 @@
+"""Scoring functions: pure Python, made available to SQL as UDFs."""

@@ -1,0 +1,1 @@
+"""Scoring of openclaw answers: validators, tool detection, tiers."""

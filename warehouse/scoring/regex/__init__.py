@@ -1,0 +1,1 @@
+"""Users' regular expressions, run under a time limit."""

@@ -1,0 +1,1 @@
+"""Statistics that follow the original programs to the last bit."""
