@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from exports.yaml_text import dump
 from warehouse.errors import BadInput
+from warehouse.formats.yaml.documents import YamlError, load
 from warehouse.lake.atomic import write_whole
-from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

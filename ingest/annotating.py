@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.poster_dataset import SUITE, annotator_rows
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text
 from warehouse.schemas import ANNOTATIONS
 from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
 

@@ -15,11 +15,11 @@ from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
 from ingest.settling import Outcome
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import utf8
+from warehouse.formats.secrets import key_lines, redact
 from warehouse.hashing import content_hash
-from warehouse.jsontext import utf8
 from warehouse.lake.batch import Source, current_generations
 from warehouse.schemas import FILES, QUARANTINE, VIOLATIONS
-from warehouse.secrets import key_lines, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,9 +17,9 @@ from ingest.numbering import Records, number
 from ingest.settling import Outcome, conflict_message, next_generation
 from warehouse.connection import open_in_memory
 from warehouse.errors import BadInput
+from warehouse.formats.prompt_files import SUITE
 from warehouse.lake.batch import Generation
 from warehouse.lake.contents import read_places
-from warehouse.prompt_files import SUITE
 from warehouse.schemas import EVENTS, RESULTS, arrow_schema
 
 if TYPE_CHECKING:

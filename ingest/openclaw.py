@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ingest.reading import Reading, Reject
-from warehouse.jsontext import is_exact, json_text, utf8
-from warehouse.prompt_files import SUITE, is_prompt_list, prompt_rows
-from warehouse.snapshots import is_snapshot_name, snapshot_row
+from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.prompt_files import SUITE, is_prompt_list, prompt_rows
+from warehouse.formats.snapshots import is_snapshot_name, snapshot_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,10 +9,10 @@ from ingest.openclaw import bare_run
 from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
 from ingest.reading import SourceFile
 from ingest.settling import Outcome
+from warehouse.formats.secrets import redact
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import read_added
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
-from warehouse.secrets import redact
 
 if TYPE_CHECKING:
     from pathlib import Path

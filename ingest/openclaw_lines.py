@@ -23,8 +23,8 @@ from ingest.openclaw_fields import FIELDS, FITTING_LINE, MOMENTS
 from ingest.openclaw_record import UnreadableLineError, read_record
 from ingest.reading import Reject
 from warehouse.connection import open_in_memory
+from warehouse.formats.secrets import SHAPES, SHAPES_ANYWHERE, redact
 from warehouse.schemas import RESULTS, arrow_schema
-from warehouse.secrets import SHAPES, SHAPES_ANYWHERE, redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

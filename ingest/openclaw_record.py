@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ingest.openclaw_fields import FIELDS, KEYS, MOMENTS
-from warehouse.jsontext import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reading, Reject, SourceFile
-from warehouse.fields import Fields
+from warehouse.formats.json_text import json_text
+from warehouse.formats.yaml.documents import (
+    Mapping,
+    Node,
+    Sequence,
+    slice_text,
+    text_lines,
+    value_of,
+)
+from warehouse.formats.yaml.fields import Fields
 from warehouse.hashing import content_hash, numbered
-from warehouse.jsontext import json_text
-from warehouse.yaml_documents import Mapping, Node, Sequence, slice_text, text_lines, value_of
 
 if TYPE_CHECKING:
     from warehouse.lake.lake import Row

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.poster_files import Quartet, folders_in, read_quartets
 from ingest.reading import Reading
-from warehouse.fields import Violation
+from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from warehouse.jsontext import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

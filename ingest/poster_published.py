@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.poster_files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
+from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.poster_dataset import SUITE
 from ingest.poster_files import number, whole
+from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
     from ingest.poster_dataset import Dataset

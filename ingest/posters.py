@@ -27,8 +27,8 @@ from ingest.poster_layout import find_workspace
 from ingest.poster_published import read_ledger, read_published
 from ingest.poster_results import judgement_row, result_rows
 from ingest.reading import Reading
+from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
+from warehouse.formats.json_text import utf8
 from warehouse.hashing import content_hash
-from warehouse.jsontext import utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import Reject, SourceFile
-    from warehouse.fields import Violation
+    from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
     from warehouse.lake.lake import Row
 

@@ -9,9 +9,9 @@ from ingest import openclaw, posters
 from ingest.palindrome import is_log, read_log
 from ingest.poster_layout import is_ledger, is_published
 from ingest.reading import Reading, Reject, SourceFile
-from warehouse.model_files import is_model_file, model_row
-from warehouse.task_files import is_task_file, task_rows
-from warehouse.yaml_documents import Mapping, Node, YamlError, parse
+from warehouse.formats.model_files import is_model_file, model_row
+from warehouse.formats.task_files import is_task_file, task_rows
+from warehouse.formats.yaml.documents import Mapping, Node, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warehouse.jsontext import utf8
+from warehouse.formats.json_text import utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.fields import Violation
+    from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
     from warehouse.lake.lake import Row
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.connection import open_in_memory
-from warehouse.jsontext import canonical_json
+from warehouse.formats.json_text import canonical_json
 from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.locks import sharing_lake
 

@@ -10,7 +10,7 @@ from runners.models import read_model_files
 from runners.providers import make_provider
 from runners.providers.http import endpoint
 from runners.providers.ollama_openai import OllamaOpenai, ollama_base
-from warehouse.jsontext import canonical_json
+from warehouse.formats.json_text import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

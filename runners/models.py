@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from runners.providers import NAMES
 from warehouse.errors import BadInput
-from warehouse.fields import Violation
+from warehouse.formats.json_text import canonical_json, json_text
+from warehouse.formats.masking import is_secret_name
+from warehouse.formats.model_files import is_model_file, model_row
+from warehouse.formats.yaml.documents import Mapping, YamlError, parse
+from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
-from warehouse.jsontext import canonical_json, json_text
-from warehouse.masking import is_secret_name
-from warehouse.model_files import is_model_file, model_row
 from warehouse.paths import MODELS
-from warehouse.yaml_documents import Mapping, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.models import Model
 from warehouse.errors import BadInput
-from warehouse.jsontext import canonical_json, json_text
+from warehouse.formats.json_text import canonical_json, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runners.calls import OK, Failure, Reply
+from warehouse.formats.json_text import canonical_json, json_text, utf8
 from warehouse.hashing import content_hash
-from warehouse.jsontext import canonical_json, json_text, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,11 +18,11 @@ from runners.prices import cost
 from runners.recording import Place, Recorder, result_row
 from runners.suites import family_of
 from warehouse.errors import EvalstoreError
+from warehouse.formats.json_text import json_text
+from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry, Journal
-from warehouse.jsontext import json_text
 from warehouse.lake.lake import evalstore_version
-from warehouse.masking import Mask, secrets_of_environment, secrets_of_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,11 +11,11 @@ from runners.done import Done, find_done, suites_of
 from runners.plan import plan_from_json
 from runners.running import Run
 from warehouse.errors import BadInput, StoreBusy
+from warehouse.formats.json_text import json_text
+from warehouse.formats.masking import MASK
 from warehouse.journal.journal import claimed
 from warehouse.journal.recovery import pending_journals
-from warehouse.jsontext import json_text
 from warehouse.lake.batch import Generation
-from warehouse.masking import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support import new_store
 
+from warehouse.formats.yaml.documents import load
 from warehouse.lake.batch import Generation
 from warehouse.schemas import BY_NAME
 from warehouse.sql_files import shipped_sql
-from warehouse.yaml_documents import load
 
 FOLDER = Path(__file__).parent / "golden"
 CASES = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}

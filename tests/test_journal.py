@@ -17,14 +17,14 @@ from runners.plan import Plan
 from runners.running import Options
 from runners.starting import new_run, resumed_run
 from warehouse.errors import StoreBusy
+from warehouse.formats.json_text import utf8
+from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.journal import journal, recovery
 from warehouse.journal.journal import Entry, Journal, claimed, journal_paths
 from warehouse.journal.recovery import absorb_journals, pending_journals
-from warehouse.jsontext import utf8
 from warehouse.lake import locks
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
-from warehouse.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent

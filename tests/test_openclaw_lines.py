@@ -13,7 +13,7 @@ from ingest.numbering import SeenHashes, number
 from ingest.openclaw_fields import FIELDS, KEYS
 from ingest.openclaw_lines import line_reader
 from ingest.openclaw_record import UnreadableLineError, read_record
-from warehouse.secrets import key_lines
+from warehouse.formats.secrets import key_lines
 
 RECORD = {
     "record_type": "result",

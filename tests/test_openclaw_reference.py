@@ -8,8 +8,8 @@ from support import bring_in, digests, new_store
 from test_validators import has_rule_beyond_the_original
 
 from exports.openclaw import export_openclaw
+from warehouse.formats.snapshots import parse_snapshot
 from warehouse.scoring.openclaw.tiers import tier
-from warehouse.snapshots import parse_snapshot
 
 RUNS = FOLDER / "runs"
 needs_runs = pytest.mark.skipif(not RUNS.is_dir(), reason=f"the reference runs are not in {RUNS}")

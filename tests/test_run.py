@@ -16,8 +16,8 @@ from support import ROOT, bring_in, command, new_store
 
 from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
+from warehouse.formats.yaml.documents import load
 from warehouse.journal.journal import claimed
-from warehouse.yaml_documents import load
 
 # litellm and its libraries warn of their own ways.
 pytestmark = pytest.mark.filterwarnings("default")

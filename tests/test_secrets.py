@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pytest
 from support import bring_in, log, task, write_log
 
-from warehouse.secrets import SHAPES, key_lines, redact
+from warehouse.formats.secrets import SHAPES, key_lines, redact
 
 # Shapes alone: none of these is or was a key.
 KEYS = [

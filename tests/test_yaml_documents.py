@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from warehouse import yaml_composer, yaml_documents
-from warehouse.yaml_documents import (
+from warehouse.formats.yaml import composer as yaml_composer
+from warehouse.formats.yaml import documents as yaml_documents
+from warehouse.formats.yaml.documents import (
     Mapping,
     Scalar,
     Sequence,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from exports.yaml_text import UnwritableError, dump
-from warehouse.yaml_documents import load
+from warehouse.formats.yaml.documents import load
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data" / "palindrome"
 STYLE = DATA / "yaml_style.jsonl"

@@ -20,7 +20,7 @@ import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from warehouse.errors import StoreBusy
-from warehouse.jsontext import utf8
+from warehouse.formats.json_text import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

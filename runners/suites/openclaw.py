@@ -14,15 +14,15 @@ from runners.plan import Plan, Task
 from runners.suites import openclaw_host
 from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
+from warehouse.formats.snapshots import snapshot_row, snapshot_tag
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
-from warehouse.jsontext import json_text, utf8
 from warehouse.paths import TASKS
-from warehouse.prompt_files import is_prompt_list, prompt_rows
 from warehouse.scoring.openclaw.tools import detect_tools, tool_use_success
 from warehouse.scoring.openclaw.validators import validate
 from warehouse.scoring.openclaw.verdicts import as_object, to_json
-from warehouse.snapshots import snapshot_row, snapshot_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

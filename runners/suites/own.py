@@ -17,12 +17,12 @@ from runners.calls import Reply
 from runners.plan import Plan, Task
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.yaml.documents import YamlError, load
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text, utf8
 from warehouse.scoring.openclaw.prompt_check import check_prompts
 from warehouse.scoring.openclaw.validators import validate
 from warehouse.scoring.openclaw.verdicts import as_object, to_json
-from warehouse.yaml_documents import YamlError, load
 
 if TYPE_CHECKING:
     from runners.engine import Outcome

@@ -12,11 +12,11 @@ from runners.models import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
-from warehouse.jsontext import canonical_json, utf8
+from warehouse.formats.json_text import canonical_json, utf8
+from warehouse.formats.task_files import task_rows
+from warehouse.formats.yaml.documents import Mapping, YamlError, parse
 from warehouse.paths import TASKS
 from warehouse.scoring.palindrome import extract_answer, is_correct
-from warehouse.task_files import task_rows
-from warehouse.yaml_documents import Mapping, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

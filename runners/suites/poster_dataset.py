@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from runners.pictures import NoPictureError, Picture, PictureCache, is_address, picture_suffixes
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text
+from warehouse.formats.masking import Mask, secrets_of_url
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text
-from warehouse.masking import Mask, secrets_of_url
 from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from runners.suites.poster_prompts import read_prompts
 from runners.suites.posters import common, meta, record_columns, with_defaults
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
-from warehouse.jsontext import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ from runners.suites.poster_dataset import read_dataset
 from runners.suites.poster_prompts import read_prompts
 from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput
+from warehouse.formats.json_text import is_exact, json_text, utf8
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
-from warehouse.jsontext import is_exact, json_text, utf8
 from warehouse.scoring.posters.schema import POSTER_SCHEMA
 from warehouse.scoring.posters.text import extract_json
 

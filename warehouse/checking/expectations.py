@@ -17,7 +17,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from warehouse.errors import BadInput
-from warehouse.yaml_documents import Mapping, Node, Scalar, Sequence, YamlError, parse, value_of
+from warehouse.formats.yaml.documents import (
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    YamlError,
+    parse,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,11 +20,11 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from warehouse.errors import StoreBusy, StoreReadOnly
+from warehouse.formats.json_text import utf8
+from warehouse.formats.masking import Mask
 from warehouse.hashing import content_hash
-from warehouse.jsontext import utf8
 from warehouse.lake.batch import Generation
 from warehouse.lake.locks import open_locked
-from warehouse.masking import Mask
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text
 
 if TYPE_CHECKING:
     from warehouse.lake.lake import Row

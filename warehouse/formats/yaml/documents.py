@@ -14,8 +14,8 @@ from typing import Final
 
 import yaml
 
-from warehouse.yaml_composer import compose
-from warehouse.yaml_nodes import (
+from warehouse.formats.yaml.composer import compose
+from warehouse.formats.yaml.nodes import (
     Mapping,
     Node,
     Scalar,

@@ -14,8 +14,8 @@ from yaml import (
 )
 from yaml._yaml import CParser
 
-from warehouse.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlError
-from warehouse.yaml_scalars import ScalarValue, resolve, tagged_value
+from warehouse.formats.yaml.nodes import Mapping, Node, Scalar, Sequence, YamlError
+from warehouse.formats.yaml.scalars import ScalarValue, resolve, tagged_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

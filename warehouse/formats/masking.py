@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
-from warehouse.secrets import redact
+from warehouse.formats.secrets import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

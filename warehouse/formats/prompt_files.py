@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from warehouse.fields import Violation
+from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
-from warehouse.jsontext import is_exact, json_text, utf8
 from warehouse.scoring.openclaw.prompt_check import check_prompts
 from warehouse.scoring.openclaw.tools import expected_tools
 

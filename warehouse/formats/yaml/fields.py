@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warehouse.jsontext import is_exact, json_text, utf8
-from warehouse.yaml_documents import Mapping, Node, Scalar, value_of
-from warehouse.yaml_nodes import repeats_keys
+from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.yaml.documents import Mapping, Node, Scalar, value_of
+from warehouse.formats.yaml.nodes import repeats_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

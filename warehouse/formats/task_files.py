@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.fields import Fields
+from warehouse.formats.json_text import json_text
+from warehouse.formats.yaml.documents import Mapping, Node, Sequence, value_of
+from warehouse.formats.yaml.fields import Fields
 from warehouse.hashing import content_hash
-from warehouse.jsontext import json_text
-from warehouse.yaml_documents import Mapping, Node, Sequence, value_of
 
 if TYPE_CHECKING:
-    from warehouse.fields import Violation
+    from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.lake import Row
 
 SUITE = "palindrome"

@@ -1,0 +1,1 @@
+"""Formats of files and values that several packages read or write."""
