@@ -77,7 +77,7 @@ def _visible_messages() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        from warehouse.cells import visible_lines
+        from warehouse.output.formatting import visible_lines
 
         said = error.format_message()
         shown = visible_lines(said)
@@ -94,7 +94,7 @@ def _room_for_output() -> Iterator[None]:
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
-        from warehouse.terminal import silence
+        from warehouse.output.terminal import silence
 
         silence(sys.stdout)
         click.echo(f"error: not all could be written: {error.strerror}", err=True)
@@ -131,7 +131,7 @@ class _Commands(click.Group):
             with _visible_messages(), _room_for_output():
                 return super().invoke(ctx)
         except EvalstoreError as error:
-            from warehouse.cells import visible_lines
+            from warehouse.output.formatting import visible_lines
 
             click.echo(f"error: {visible_lines(str(error))}", err=True)
             ctx.exit(error.exit_code)

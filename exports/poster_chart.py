@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warehouse.cells import visible
+from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

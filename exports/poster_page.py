@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from exports.poster_chart import draw_svg
 from exports.poster_tables import PAIRED, PAIRS, SUMMARY, ground_truth
-from warehouse import page
-from warehouse.cells import as_json
+from warehouse.output import html as page
+from warehouse.output.formatting import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

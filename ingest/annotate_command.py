@@ -142,7 +142,7 @@ def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
 
 def _ask(row: dict[str, str | None], a: Record, b: Record) -> object:
     from ingest.annotating import TAKE_A, TAKE_B
-    from warehouse.cells import visible
+    from warehouse.output.formatting import visible
 
     say(row["field"])
     for letter, record, value in (("a", a, row["value_a"]), ("b", b, row["value_b"])):

@@ -99,13 +99,13 @@ def _gold_claim(
 
 
 def _track(files: Sequence[Path]) -> Iterable[Path]:
-    from warehouse.progress import track
+    from warehouse.output.progress import track
 
     return track(files, len(files), "importing")
 
 
 def _print_summary(summary: Summary) -> None:
-    from warehouse.cells import visible
+    from warehouse.output.formatting import visible
 
     for path in summary.missing:
         note(f"{visible(str(path))}: no such file or folder")

@@ -227,7 +227,7 @@ def _write_files(prepared: Prepared) -> None:
 
 def _print_estimates(run: Run) -> None:
     from runners.estimating import estimate
-    from warehouse.output import write_rows
+    from warehouse.output.writers import write_rows
 
     columns = ("model", "provider", "cells", "done", "to_ask", "tokens", "cost_usd", "missing")
     rows = [
@@ -270,6 +270,6 @@ def models(fmt: str) -> None:
       evalstore models --format csv
     """
     from runners.listing import COLUMNS, model_lines
-    from warehouse.output import write_rows
+    from warehouse.output.writers import write_rows
 
     write_rows(COLUMNS, model_lines(), fmt, sys.stdout.buffer, note=note)

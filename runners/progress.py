@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from runners.calls import Reply
-from warehouse.cells import visible
 from warehouse.cli import note
+from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

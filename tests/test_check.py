@@ -11,7 +11,6 @@ from support import ROOT, bring_in, command, log, new_store, write_log
 from test_output import HOSTILE, UNSEEN
 
 from docs.generate import DOCS
-from warehouse.cells import human, visible_lines
 from warehouse.checking import gx as great
 from warehouse.checking import shipped
 from warehouse.checking.check import Checked, Outcome, run_checks
@@ -20,6 +19,7 @@ from warehouse.checking.page import page
 from warehouse.connection import open_for_writing
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
+from warehouse.output.formatting import human, visible_lines
 from warehouse.schemas import BY_NAME, TABLES
 from warehouse.sql_files import shipped_sql
 

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from warehouse import cells, page
 from warehouse.errors import BadInput
-from warehouse.output import FORMATS, write_query, write_rows
-from warehouse.progress import track
-from warehouse.rows import BATCH, of_values
-from warehouse.terminal import SHOWN, Screen
+from warehouse.output import formatting as cells
+from warehouse.output import html as page
+from warehouse.output.progress import track
+from warehouse.output.rows import BATCH, of_values
+from warehouse.output.terminal import SHOWN, Screen
+from warehouse.output.writers import FORMATS, write_query, write_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT_FORMATS = [fmt for fmt in FORMATS if fmt != "parquet"]
@@ -412,7 +413,7 @@ def test_an_error_in_the_middle_keeps_the_rows_before_it(con):
 
 PROGRAM = """
 import sys, duckdb
-from warehouse.output import write_query
+from warehouse.output.writers import write_query
 sql, fmt = sys.argv[1:]
 with duckdb.connect() as con:
     write_query(con, sql, fmt, sys.stdout.buffer, note=lambda text: print(text, file=sys.stderr))

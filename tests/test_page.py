@@ -11,7 +11,7 @@ from test_output import HOSTILE, UNSEEN, rendered
 
 from exports.poster_page import report_page
 from exports.poster_report import gather
-from warehouse import cells
+from warehouse.output import formatting as cells
 
 POSTERS = Path(__file__).resolve().parents[1] / "examples" / "posters"
 HARMLESS = {

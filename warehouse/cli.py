@@ -19,7 +19,7 @@ FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
 def say(text: object) -> None:
     """Tell a person something on stdout; what is quoted in it does nothing to a terminal."""
-    from warehouse.cells import visible_lines
+    from warehouse.output.formatting import visible_lines
 
     click.echo(visible_lines(str(text)))
 
@@ -29,8 +29,8 @@ def note(text: str) -> None:
 
     Where nobody can read it any more, the work goes on all the same.
     """
-    from warehouse.cells import visible_lines
-    from warehouse.terminal import silence
+    from warehouse.output.formatting import visible_lines
+    from warehouse.output.terminal import silence
 
     try:
         click.echo(visible_lines(text), err=True)
@@ -72,7 +72,7 @@ def print_rows(
     Raises:
         BadInput: the query cannot be run; the message marks the place.
     """
-    from warehouse.output import write_query
+    from warehouse.output.writers import write_query
     from warehouse.store import query_errors
 
     with open_store(path).reading(query) as connection, query_errors():

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.cells import exact
 from warehouse.checking import gx as great
 from warehouse.checking.frames import SAMPLE, Frame, Source
 from warehouse.checking.gx import Verdict
 from warehouse.errors import BadInput
-from warehouse.progress import track
+from warehouse.output.formatting import exact
+from warehouse.output.progress import track
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from warehouse.rows import of_query
+from warehouse.output.rows import of_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.cells import human
 from warehouse.checking.report import counts, problems, said
-from warehouse.page import TAIL, head, text
+from warehouse.output.formatting import human
+from warehouse.output.html import TAIL, head, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from warehouse.cells import as_json, visible
-from warehouse.output import write_rows
-from warehouse.terminal import quiet_pipe
+from warehouse.output.formatting import as_json, visible
+from warehouse.output.terminal import quiet_pipe
+from warehouse.output.writers import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warehouse.cells import as_json, visible
 from warehouse.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.journal.recovery import pending_journals
 from warehouse.lake.locks import sharing_lake
+from warehouse.output.formatting import as_json, visible
 
 if TYPE_CHECKING:
     from pathlib import Path

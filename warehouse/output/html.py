@@ -11,7 +11,7 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from warehouse.cells import exact, visible_lines
+from warehouse.output.formatting import exact, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

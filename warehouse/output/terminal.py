@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from warehouse.cells import human
+from warehouse.output.formatting import human
 
 if TYPE_CHECKING:
-    from warehouse.rows import Batch, Rows
+    from warehouse.output.rows import Batch, Rows
 
 SHOWN = 1_000  # rows: nobody reads more of them in a terminal
 GAP = "  "

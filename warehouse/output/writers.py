@@ -1,6 +1,6 @@
 r"""Rows on standard output or in a file, in the formats of `--format`.
 
-Every format but a table on a terminal is exact (`warehouse.cells` says how values are written),
+Every format but a table on a terminal is exact (`warehouse.output.formatting` says how values are written),
 streams, and is UTF-8 with `\n` line ends:
 
     table     for people; in full unless the output is a terminal
@@ -18,10 +18,11 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from warehouse import cells, page
 from warehouse.errors import BadInput
-from warehouse.rows import Batch, Parameters, Rows, of_query, of_values
-from warehouse.terminal import Screen, quiet_pipe, screen, table
+from warehouse.output import formatting as cells
+from warehouse.output import html as page
+from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values
+from warehouse.output.terminal import Screen, quiet_pipe, screen, table
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.cells import exact
 from warehouse.errors import BadInput
+from warehouse.output.formatting import exact
 
 if TYPE_CHECKING:
     import pyarrow as pa

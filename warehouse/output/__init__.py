@@ -1,0 +1,1 @@
+"""Rows, tables, pages and progress, as people and programs see them."""
