@@ -12,7 +12,7 @@ from warehouse.cli import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from ingest.annotating import Desk, Record
+    from ingest.formats.posters.adjudication import Desk, Record
 
 _dataset_option = click.option("--dataset", metavar="NAME", help="Needed where there are several.")
 _by_option = click.option("--by", required=True, metavar="NAME", help="Who settles it.")
@@ -40,7 +40,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     \b
       evalstore annotate import benchmark/annotations/ --dataset tours
     """
-    from ingest import annotating
+    from ingest.formats.posters import adjudication as annotating
 
     store = open_store(path)
     name = dataset if dataset is not None else annotating.Desk(store, None).dataset
@@ -93,7 +93,7 @@ def adjudicate(
       evalstore annotate adjudicate --from settled/ --by Cara
       evalstore annotate adjudicate --agreed --by Cara
     """
-    from ingest.annotating import Desk, read_settled
+    from ingest.formats.posters.adjudication import Desk, read_settled
 
     from_folder = settled is not None and settled.is_dir()
     if [poster is not None, agreed, from_folder].count(True) != 1 or (agreed and settled):
@@ -119,7 +119,7 @@ def promote(path: Path, dataset: str | None) -> None:
     \b
       evalstore annotate promote
     """
-    from ingest.annotating import Desk
+    from ingest.formats.posters.adjudication import Desk
 
     desk = Desk(open_store(path), dataset)
     promoted, problems = desk.promote(_now())
@@ -132,7 +132,7 @@ def promote(path: Path, dataset: str | None) -> None:
 
 def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
     """Ask for each difference which side is right, or what is."""
-    from ingest.annotating import merged
+    from ingest.formats.posters.adjudication import merged
     from warehouse.scoring.posters.annotation_pairs import differences
 
     a, b = desk.pair(poster)
@@ -141,7 +141,7 @@ def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
 
 
 def _ask(row: dict[str, str | None], a: Record, b: Record) -> object:
-    from ingest.annotating import TAKE_A, TAKE_B
+    from ingest.formats.posters.adjudication import TAKE_A, TAKE_B
     from warehouse.output.formatting import visible
 
     say(row["field"])

@@ -14,8 +14,8 @@ from warehouse.errors import BadInput, CheckFailed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ingest.formats.posters.dataset import GoldClaim
     from ingest.importing import Summary
-    from ingest.poster_dataset import GoldClaim
 
 _MESSAGES_SHOWN = 50
 _LEAST_ANNOTATORS = 2
@@ -82,7 +82,7 @@ def _gold_claim(
     *, gold: bool, annotators: str | None, adjudicated_by: str | None
 ) -> GoldClaim | None:
     """Check what `--gold` claims: two different people, and who settled what differed."""
-    from ingest.poster_dataset import GoldClaim
+    from ingest.formats.posters.dataset import GoldClaim
 
     names = [name.strip() for name in (annotators or "").split(",") if name.strip()]
     judge = (adjudicated_by or "").strip()

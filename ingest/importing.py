@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.adding import Readings
-from ingest.beside import Beside
 from ingest.discovery import find_files
+from ingest.formats.palindrome.project_files import Beside
 from ingest.ledger import Ledger, Options, Summary
 from ingest.readers import path_reader, read_file
 from ingest.units import Units

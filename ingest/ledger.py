@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from ingest.poster_dataset import GoldClaim
+    from ingest.formats.posters.dataset import GoldClaim
     from ingest.reading import Reading, Reject
     from warehouse.lake.batch import Batch, Generation, RunKey
     from warehouse.lake.lake import BatchWriter

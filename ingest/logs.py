@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.openclaw_lines import LineBlock, LineReader
+    from ingest.formats.openclaw.lines import LineBlock, LineReader
     from ingest.reading import Reject
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import BatchWriter, Lake

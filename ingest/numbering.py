@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.openclaw_lines import LineBlock
+    from ingest.formats.openclaw.lines import LineBlock
     from warehouse.lake.lake import Row
 
 _HEX_DIGITS = 32

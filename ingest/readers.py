@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest import openclaw, posters
-from ingest.palindrome import is_log, read_log
-from ingest.poster_layout import is_ledger, is_published
+from ingest.formats.openclaw import runs as openclaw
+from ingest.formats.palindrome.logs import is_log, read_log
+from ingest.formats.posters import workspace as posters
+from ingest.formats.posters.layout import is_ledger, is_published
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.formats.model_files import is_model_file, model_row
 from warehouse.formats.task_files import is_task_file, task_rows

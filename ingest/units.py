@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.adding import Readings
-from ingest.openclaw import give_prompts
-from ingest.openclaw_import import RunImport
-from ingest.openclaw_lines import line_reader
-from ingest.poster_dataset import declare_gold
+from ingest.formats.openclaw.lines import line_reader
+from ingest.formats.openclaw.run_import import RunImport
+from ingest.formats.openclaw.runs import give_prompts
+from ingest.formats.posters.dataset import declare_gold
 from ingest.readers import path_reader
 from ingest.reading import Reading, SourceFile
 from warehouse.errors import BadInput

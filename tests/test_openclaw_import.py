@@ -354,7 +354,7 @@ def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
 
 
 def test_memory_and_places_hold_for_many_lines(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 20_000)
     lines = [line(prompt_id=f"P{n % 12}", e2e_ms=n) for n in range(2000)]
     for at in (7, 500, 1999):
         lines[at] = f"broken {at}"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from support import bring_in, new_store
 
 from exports.openclaw import export_openclaw
+from ingest.formats.openclaw.fields import FIELDS, KEYS
+from ingest.formats.openclaw.lines import line_reader
+from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.numbering import SeenHashes, number
-from ingest.openclaw_fields import FIELDS, KEYS
-from ingest.openclaw_lines import line_reader
-from ingest.openclaw_record import UnreadableLineError, read_record
 from warehouse.formats.secrets import key_lines
 
 RECORD = {
@@ -80,7 +80,9 @@ def test_the_keys_are_the_specifications():
 
 
 def test_a_line_that_fits_is_taken_by_columns(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.openclaw_lines.read_record", lambda _: pytest.fail("does not fit"))
+    monkeypatch.setattr(
+        "ingest.formats.openclaw.lines.read_record", lambda _: pytest.fail("does not fit")
+    )
     (row,) = results(write(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
     assert row["raw_output"] == RECORD["raw_output"]
@@ -232,7 +234,7 @@ def test_a_key_is_found_whatever_stands_before_it(tmp_path):
 
 
 def test_what_was_begun_is_read_and_what_was_left_is_read_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
     path = write(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
     with line_reader() as lines:
         for leave in (lambda: None, lines.abandon):
@@ -258,7 +260,7 @@ def test_line_ends_marks_and_blank_lines_of_other_systems(store, tmp_path):
 
 
 def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
     lines = [line(prompt_id=f"P{n}", raw_output="ä" * (n * 37 % 1500)) for n in range(50)]
     lines[20:20] = ["broken", event()]
     path = write(tmp_path / "r.jsonl", *lines)
@@ -272,8 +274,8 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
 
 
 def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.openclaw_lines._BLOCK_BYTES", 1000)
-    monkeypatch.setattr("ingest.openclaw_lines._LONGEST_LINE_BYTES", 5000)
+    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.formats.openclaw.lines._LONGEST_LINE_BYTES", 5000)
     path = write(tmp_path / "r.jsonl", line(), line(raw_output="a" * 50_000), line(model="last"))
     blocks = read(path)
     rejects = [reject for block in blocks for reject in block.rejects]

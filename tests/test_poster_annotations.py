@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
 
 import evalstore
-from ingest.annotating import TAKE_A, TAKE_B, merged
+from ingest.formats.posters.adjudication import TAKE_A, TAKE_B, merged
 from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"

@@ -12,7 +12,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ingest.poster_files import files_in, number, read_document, text_of
+from ingest.formats.posters.files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ingest.poster_files import ReadBytes
+    from ingest.formats.posters.files import ReadBytes
     from warehouse.lake.lake import Row
 
 _SUITE = "posters"

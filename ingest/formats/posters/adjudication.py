@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.poster_dataset import SUITE, annotator_rows
+from ingest.formats.posters.dataset import SUITE, annotator_rows
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash

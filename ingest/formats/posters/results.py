@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ingest.poster_dataset import SUITE
-from ingest.poster_files import number, whole
+from ingest.formats.posters.dataset import SUITE
+from ingest.formats.posters.files import number, whole
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
-    from ingest.poster_dataset import Dataset
-    from ingest.poster_files import Quartet
+    from ingest.formats.posters.dataset import Dataset
+    from ingest.formats.posters.files import Quartet
     from warehouse.lake.lake import Row
 
 _PROVIDERS = ("openrouter", "ollama", "gemini")

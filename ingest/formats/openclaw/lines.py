@@ -19,8 +19,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.openclaw_fields import FIELDS, FITTING_LINE, MOMENTS
-from ingest.openclaw_record import UnreadableLineError, read_record
+from ingest.formats.openclaw.fields import FIELDS, FITTING_LINE, MOMENTS
+from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.reading import Reject
 from warehouse.connection import open_in_memory
 from warehouse.formats.secrets import SHAPES, SHAPES_ANYWHERE, redact

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.poster_files import Quartet, folders_in, read_quartets
+from ingest.formats.posters.files import Quartet, folders_in, read_quartets
 from ingest.reading import Reading
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.yaml.fields import Violation
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ingest.poster_files import ReadBytes
-    from ingest.poster_layout import Workspace
+    from ingest.formats.posters.files import ReadBytes
+    from ingest.formats.posters.layout import Workspace
     from warehouse.lake.lake import Row
 
 SUITE = "posters"

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.poster_files import files_in, folders_in, is_file, is_folder
+from ingest.formats.posters.files import files_in, folders_in, is_file, is_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

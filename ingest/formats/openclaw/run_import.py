@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from ingest.formats.openclaw.runs import bare_run
 from ingest.logs import Log, Logs, RunOutcome
-from ingest.openclaw import bare_run
 from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
 from ingest.reading import SourceFile
 from ingest.settling import Outcome
@@ -17,8 +17,8 @@ from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ingest.formats.openclaw.lines import LineReader
     from ingest.ledger import Ledger
-    from ingest.openclaw_lines import LineReader
     from ingest.reading import Reading, Reject
     from warehouse.lake.lake import Lake, Row
 

@@ -9,8 +9,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from ingest.poster_dataset import SUITE, read_dataset, seeds_of
-from ingest.poster_files import (
+from ingest.formats.posters.dataset import SUITE, read_dataset, seeds_of
+from ingest.formats.posters.files import (
     artifact_rows,
     files_in,
     folders_in,
@@ -23,9 +23,9 @@ from ingest.poster_files import (
     whole,
     with_dots,
 )
-from ingest.poster_layout import find_workspace
-from ingest.poster_published import read_ledger, read_published
-from ingest.poster_results import judgement_row, result_rows
+from ingest.formats.posters.layout import find_workspace
+from ingest.formats.posters.published import read_ledger, read_published
+from ingest.formats.posters.results import judgement_row, result_rows
 from ingest.reading import Reading
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.hashing import content_hash
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ingest.poster_dataset import Dataset
-    from ingest.poster_files import Quartet, ReadBytes
-    from ingest.poster_layout import RunFolder, Workspace
+    from ingest.formats.posters.dataset import Dataset
+    from ingest.formats.posters.files import Quartet, ReadBytes
+    from ingest.formats.posters.layout import RunFolder, Workspace
     from ingest.reading import SourceFile
     from warehouse.lake.lake import Row
 

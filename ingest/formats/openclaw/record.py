@@ -11,7 +11,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ingest.openclaw_fields import FIELDS, KEYS, MOMENTS
+from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS
 from warehouse.formats.json_text import is_exact, json_text, utf8
 
 if TYPE_CHECKING:

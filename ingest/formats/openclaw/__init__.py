@@ -1,0 +1,1 @@
+"""OpenClaw run folders and results.jsonl files."""

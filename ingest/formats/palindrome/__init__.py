@@ -1,0 +1,1 @@
+"""Palindrome logs, and the task and model files next to them."""

@@ -1,0 +1,1 @@
+"""Poster workspaces, published reports and human annotations."""
