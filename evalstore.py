@@ -35,7 +35,7 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
     ("check", "warehouse.commands.check:check", "Check that everything in the store holds."),
     ("export", "exports.command:export", "Write the specification's files out again."),
-    ("annotate", "ingest.annotate_command:annotate", "Make gold ground truth of posters."),
+    ("annotate", "ingest.annotate:annotate", "Make gold ground truth of posters."),
     ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
     ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
     ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),

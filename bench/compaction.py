@@ -17,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from ingest.readers import read_file
 from ingest.reading import SourceFile
 from warehouse.lake.batch import ROOT_GENERATION, Generation

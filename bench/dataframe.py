@@ -11,7 +11,7 @@ import pandas as pd
 
 from bench.openclaw_rows import write_rows
 from bench.ratios import Ratio
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.store import Store
 
 if TYPE_CHECKING:

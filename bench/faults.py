@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from bench.killing import forked
 from exports.palindrome import Selection, export_palindrome
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.errors import EvalstoreError
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget

@@ -11,7 +11,7 @@ import yaml
 
 from bench.processes import ROOT
 from bench.ratios import Ratio
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.lake.lake import Lake
 
 _LOGS, _QUICK_LOGS, _ROUNDS = 1000, 50, 3

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from bench.processes import ROOT, medians
 from bench.ratios import Ratio
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.store import Store
 
 _ROUNDS, _QUICK_ROUNDS = 25, 3

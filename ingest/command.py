@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ingest.settling import Outcome
+from ingest.reconciliation import Outcome
 from warehouse.cli import note, open_store
 from warehouse.errors import BadInput, CheckFailed
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ingest.formats.posters.dataset import GoldClaim
-    from ingest.importing import Summary
+    from ingest.importer import Summary
 
 _MESSAGES_SHOWN = 50
 _LEAST_ANNOTATORS = 2
@@ -65,7 +65,7 @@ def import_(
       evalstore import runs/ --prompts tasks/house_tools.json
       evalstore import benchmark/ --gold --annotators A,B --adjudicated-by C
     """
-    from ingest.importing import Options, import_paths
+    from ingest.importer import Options, import_paths
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the name is empty", param_hint="--as")

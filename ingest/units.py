@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.adding import Readings
+from ingest.additions import Readings
 from ingest.formats.openclaw.lines import line_reader
 from ingest.formats.openclaw.run_import import RunImport
 from ingest.formats.openclaw.runs import give_prompts
@@ -19,7 +19,7 @@ from warehouse.lake.lake import file_sha256
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ingest.ledger import Ledger
+    from ingest.session import Ledger
     from warehouse.lake.lake import Lake
 
 

@@ -21,7 +21,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 
 import evalstore
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]

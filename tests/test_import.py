@@ -14,7 +14,7 @@ from support import (
     write_log,
 )
 
-from ingest.settling import Outcome
+from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation, current_generations
 

@@ -9,7 +9,7 @@ from support import bring_in, command, digests, new_store
 from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
 from exports.openclaw import export_openclaw
-from ingest.settling import Outcome
+from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput
 
 CONFIG = {"run_id": "r", "prompts_path": "../../prompts.json", "targets": ["ollama"], "zahl": 1.5}

@@ -176,7 +176,7 @@ IMPORT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from ingest.importing import Options, import_paths
+from ingest.importer import Options, import_paths
 from warehouse.store import Store
 store = Store(Path(sys.argv[2]))
 sys.stdin.readline()  # both begin together

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ingest.formats.openclaw.runs import bare_run
-from ingest.logs import Log, Logs, RunOutcome
 from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
 from ingest.reading import SourceFile
-from ingest.settling import Outcome
+from ingest.reconciliation import Outcome
+from ingest.streams import Log, Logs, RunOutcome
 from warehouse.formats.secrets import redact
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import read_added
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.openclaw.lines import LineReader
-    from ingest.ledger import Ledger
     from ingest.reading import Reading, Reject
+    from ingest.session import Ledger
     from warehouse.lake.lake import Lake, Row
 
 # Of the runs of one log, the one whose outcome comes first speaks for the file.

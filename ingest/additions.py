@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.settling import Outcome, settle
+from ingest.reconciliation import Outcome, settle
 from warehouse.lake.contents import read_contents
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ingest.ledger import Ledger
     from ingest.reading import Reading, SourceFile
+    from ingest.session import Ledger
     from warehouse.lake.batch import RunKey
     from warehouse.lake.contents import RunContent
     from warehouse.lake.lake import Lake

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.numbering import Records, number
-from ingest.settling import Outcome, conflict_message, next_generation
+from ingest.reconciliation import Outcome, conflict_message, next_generation
 from warehouse.connection import open_in_memory
 from warehouse.errors import BadInput
 from warehouse.formats.prompt_files import SUITE

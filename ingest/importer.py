@@ -11,11 +11,11 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ingest.adding import Readings
+from ingest.additions import Readings
 from ingest.discovery import find_files
 from ingest.formats.palindrome.project_files import Beside
-from ingest.ledger import Ledger, Options, Summary
 from ingest.readers import path_reader, read_file
+from ingest.session import Ledger, Options, Summary
 from ingest.units import Units
 from warehouse.lake.locks import sharing_lake
 

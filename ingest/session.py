@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
-from ingest.settling import Outcome
+from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import utf8
 from warehouse.formats.secrets import key_lines, redact
