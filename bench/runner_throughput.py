@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
 from runners.calls import Request
-from runners.engine import Engine, Job, Settings
+from runners.engine.engine import Engine, Job, Settings
 from runners.models import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers import make_provider

@@ -176,8 +176,8 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
 
 
 def _options(suite: str | None, given: dict[str, Any]) -> Options:
-    from runners.engine import Settings
-    from runners.retrying import Retrying
+    from runners.engine.engine import Settings
+    from runners.engine.retry import Retrying
     from runners.running import Options
     from warehouse.paths import TASKS
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
 
 _QUIET_SECONDS = 10.0
 

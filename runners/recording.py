@@ -13,7 +13,7 @@ from warehouse.hashing import content_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from warehouse.journal.journal import Entry, Journal
     from warehouse.lake.lake import Row

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runners.budget import Budget
 from runners.callers import Callers, estimated_tokens
-from runners.engine import Engine, Job, Settings
+from runners.engine.budget import Budget
+from runners.engine.engine import Engine, Job, Settings
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
 from runners.recording import Place, Recorder, result_row
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.done import Done
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from runners.suites.suite import Suite
     from warehouse.lake.lake import Row

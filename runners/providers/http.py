@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from runners.calls import AUTH_ERROR, ERROR, EXCEPTION, RATE_LIMITED, SKIPPED, Failure
-from runners.retrying import retry_after_seconds
+from runners.engine.retry import retry_after_seconds
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

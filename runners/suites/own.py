@@ -25,7 +25,7 @@ from warehouse.scoring.openclaw.validators import validate
 from warehouse.scoring.openclaw.verdicts import as_object, to_json
 
 if TYPE_CHECKING:
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.plan import Cell
     from warehouse.lake.lake import Row
 

@@ -21,7 +21,7 @@ from warehouse.scoring.palindrome import extract_answer, is_correct
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.plan import Cell
     from warehouse.lake.lake import Row
 

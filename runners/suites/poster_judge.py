@@ -20,7 +20,7 @@ from warehouse.journal.journal import Entry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.plan import Cell
     from warehouse.lake.lake import Row
 

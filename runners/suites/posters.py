@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runners.calls import Request
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.models import Model
     from runners.plan import Cell
     from warehouse.lake.lake import Row

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from runners.engine import Outcome
+    from runners.engine.engine import Outcome
     from runners.models import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal.journal import Entry

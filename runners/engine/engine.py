@@ -11,12 +11,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from runners.breaker import Breaker, not_asked
-from runners.budget import Budget
 from runners.calls import ERROR, EXCEPTION, Failure, Reply, Request, Result
-from runners.clock import Clock, SystemClock
-from runners.limits import Limiter
-from runners.retrying import Retrying
+from runners.engine.breaker import Breaker, not_asked
+from runners.engine.budget import Budget
+from runners.engine.clock import Clock, SystemClock
+from runners.engine.limits import Limiter
+from runners.engine.retry import Retrying
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runners.clock import Clock
+    from runners.engine.clock import Clock
 
 _MINUTE = 60.0
 

@@ -1,0 +1,1 @@
+"""Makes many calls at once: limits, retries, budget, circuit breaker."""
