@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from runners.calls import Request
 from runners.engine.engine import Engine, Job, Settings
 from runners.models import Model
 from runners.plan import Cell, Plan, Task
-from runners.providers import make_provider
+from runners.providers.base import Request
+from runners.providers.registry import make_provider
 from runners.recording import Place, Recorder, result_row
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runners.callers import estimated_tokens
 from runners.plan import cells_of
+from runners.providers.pool import estimated_tokens
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.providers import NAMES
+from runners.providers.registry import NAMES
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.masking import is_secret_name

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from runners.calls import Image
+from runners.providers.base import Image
 from warehouse.errors import EvalstoreError
 from warehouse.scoring.posters.meta import instagram_shortcode
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from runners.calls import Reply
+from runners.providers.base import Reply
 from warehouse.cli import note
 from warehouse.output.formatting import visible
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import OK, Failure, Reply
+from runners.providers.base import OK, Failure, Reply
 from warehouse.formats.json_text import canonical_json, json_text, utf8
 from warehouse.hashing import content_hash
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runners.callers import Callers, estimated_tokens
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, Job, Settings
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
+from runners.providers.pool import Callers, estimated_tokens
 from runners.recording import Place, Recorder, result_row
 from runners.suites import family_of
 from warehouse.errors import EvalstoreError

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from runners.calls import ERROR, TIMED_OUT, Failure, Reply, Request
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying, retry_after_seconds
+from runners.providers.base import ERROR, TIMED_OUT, Failure, Reply, Request
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
 REFUSED = Failure("auth_error", "http_401", "no")

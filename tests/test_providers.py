@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from serving import RESET, chat, closed_port, events, http, serving
 
-from runners.calls import Failure, Image, Reply, Request
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying
-from runners.providers import make_provider
+from runners.providers.base import Failure, Image, Reply, Request
+from runners.providers.registry import make_provider
 
 SYSTEM = "You are a helpful assistant. Follow instructions exactly."
 CASES = Path(__file__).resolve().parent.parent.parent / "shared/data/openclaw/provider_calls.jsonl"

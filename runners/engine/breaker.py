@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runners.calls import EMPTY, Failure, Reply, Result
+from runners.providers.base import EMPTY, Failure, Reply, Result
 
 
 class Breaker:

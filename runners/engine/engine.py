@@ -11,18 +11,18 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import ERROR, EXCEPTION, Failure, Reply, Request, Result
 from runners.engine.breaker import Breaker, not_asked
 from runners.engine.budget import Budget
 from runners.engine.clock import Clock, SystemClock
 from runners.engine.limits import Limiter
 from runners.engine.retry import Retrying
+from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
     from datetime import datetime
 
-    from runners.calls import Provider
+    from runners.providers.base import Provider
 
 # After Ctrl-C, calls under way are paid already: they get this long to answer.
 GRACE_SECONDS = 5.0

@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.calls import AUTH_ERROR, EMPTY, ERROR, RATE_LIMITED, SKIPPED, Failure, Reply
+from runners.providers.base import AUTH_ERROR, EMPTY, ERROR, RATE_LIMITED, SKIPPED, Failure, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runners.calls import Request, Result
+    from runners.providers.base import Request, Result
 
 _PROGRAM = "claude"
 _NOT_FOUND = 127

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from runners.calls import AUTH_ERROR, ERROR, EXCEPTION, RATE_LIMITED, SKIPPED, Failure
 from runners.engine.retry import retry_after_seconds
+from runners.providers.base import AUTH_ERROR, ERROR, EXCEPTION, RATE_LIMITED, SKIPPED, Failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

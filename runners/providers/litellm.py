@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import (
+from runners.prices import cost, known_price
+from runners.providers.base import (
     ERROR,
     EXCEPTION,
     SKIPPED,
@@ -20,14 +21,13 @@ from runners.calls import (
     Reply,
     empty,
 )
-from runners.prices import cost, known_price
 from runners.providers.http import as_count, http_failure
-from runners.providers.pictures import data_url
+from runners.providers.images import data_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from runners.calls import Request, Result
+    from runners.providers.base import Request, Result
 
 _FIRST_ERROR = 300
 _STRONGEST = "xhigh"

@@ -7,14 +7,23 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import EMPTY, ERROR, EXCEPTION, SKIPPED, TIMED_OUT, Failure, Reply, empty
 from runners.prices import cost
+from runners.providers.base import (
+    EMPTY,
+    ERROR,
+    EXCEPTION,
+    SKIPPED,
+    TIMED_OUT,
+    Failure,
+    Reply,
+    empty,
+)
 from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runners.calls import Request, Result
+    from runners.providers.base import Request, Result
 
 _DEFAULT_BASE = "http://localhost:11434/v1"
 _NEVER_THINKS = ("glm", "qwen3.5")
@@ -137,7 +146,7 @@ def _thinking(request: Request) -> dict[str, Any]:
 def _content(request: Request) -> Any:  # noqa: ANN401 - text, or a list of parts
     if not request.images:
         return request.prompt
-    from runners.providers.pictures import data_url
+    from runners.providers.images import data_url
 
     pictures = [{"type": "image_url", "image_url": {"url": data_url(i)}} for i in request.images]
     return [{"type": "text", "text": request.prompt}, *pictures]

@@ -8,15 +8,15 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import AUTH_ERROR, EMPTY, ERROR, EXCEPTION, TIMED_OUT, Failure, Reply
 from runners.prices import cost, known_price
+from runners.providers.base import AUTH_ERROR, EMPTY, ERROR, EXCEPTION, TIMED_OUT, Failure, Reply
 from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
-from runners.providers.pictures import data_url
+from runners.providers.images import data_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from runners.calls import Request, Result
+    from runners.providers.base import Request, Result
 
 _DEFAULT_BASE = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"

@@ -13,7 +13,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import (
+from runners.prices import cost
+from runners.providers.base import (
     AUTH_ERROR,
     EMPTY,
     ERROR,
@@ -25,7 +26,6 @@ from runners.calls import (
     Reply,
     empty,
 )
-from runners.prices import cost
 from runners.providers.http import as_count
 from warehouse.errors import BadInput
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from runners.calls import Request, Result
+    from runners.providers.base import Request, Result
 
 _STATUSES = (OK, SKIPPED, AUTH_ERROR, RATE_LIMITED, ERROR)
 

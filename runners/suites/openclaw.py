@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import Reply, Request
 from runners.models import Model
 from runners.plan import Plan, Task
+from runners.providers.base import Reply, Request
 from runners.suites import openclaw_host
 from runners.suites.suite import Plain, Prepared, Wish, selected
 from warehouse.errors import BadInput

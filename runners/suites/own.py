@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import Reply
 from runners.plan import Plan, Task
+from runners.providers.base import Reply
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.calls import Reply
 from runners.models import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
+from runners.providers.base import Reply
 from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, utf8

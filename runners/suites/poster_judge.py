@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import Reply
 from runners.done import find_done
 from runners.plan import Plan, Task
+from runners.providers.base import Reply
 from runners.suites.poster_dataset import SUITE as POSTERS
 from runners.suites.poster_prompts import read_prompts
 from runners.suites.posters import common, meta, record_columns, with_defaults

@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runners.calls import Reply
 from runners.pictures import PictureCache
 from runners.plan import Plan, Task
+from runners.providers.base import Reply
 from runners.suites.poster_dataset import SUITE as FAMILY
 from runners.suites.poster_dataset import read_dataset
 from runners.suites.poster_prompts import read_prompts
@@ -23,10 +23,10 @@ from warehouse.scoring.posters.text import extract_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.calls import Request
     from runners.engine.engine import Outcome
     from runners.models import Model
     from runners.plan import Cell
+    from runners.providers.base import Request
     from warehouse.lake.lake import Row
 
 TEMPERATURE = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from runners.calls import Request
+from runners.providers.base import Request
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

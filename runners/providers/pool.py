@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runners.providers import make_provider
+from runners.providers.registry import make_provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from runners.calls import Provider, Request
     from runners.models import Model
+    from runners.providers.base import Provider, Request
 
 # How long an answer may be, where nobody says: for estimates before the first call alone.
 _USUAL_OUTPUT_TOKENS = 500

@@ -1,7 +1,7 @@
 """What the engine and the providers say to each other: a request, and a reply or a failure.
 
 Who adds a way to reach models needs to read nothing else: a provider is one file with one class
-that follows `Provider`, and one line in `runners/providers/__init__.py`.
+that follows `Provider`, and one line in `runners/providers/registry.py`.
 """
 
 from __future__ import annotations

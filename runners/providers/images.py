@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runners.calls import Image
+    from runners.providers.base import Image
 
 
 def data_url(image: Image) -> str:
