@@ -16,7 +16,7 @@ from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from runners.running import Options, Run
-    from runners.suites.suite import Prepared
+    from runners.suites.base import Prepared
     from warehouse.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -136,8 +136,9 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
 
 def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared:
     from runners.models import choose_models, read_model_files
-    from runners.suites import openclaw, prepare
-    from runners.suites.suite import PosterFiles, Wish
+    from runners.suites.base import PosterFiles, Wish
+    from runners.suites.openclaw import suite as openclaw
+    from runners.suites.registry import prepare
 
     names = list(given["models"])
     if "" in names:

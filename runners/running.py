@@ -16,7 +16,7 @@ from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
 from runners.providers.pool import Callers, estimated_tokens
 from runners.recording import Place, Recorder, result_row
-from runners.suites import family_of
+from runners.suites.registry import family_of
 from warehouse.errors import EvalstoreError
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from runners.done import Done
     from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
-    from runners.suites.suite import Suite
+    from runners.suites.base import Suite
     from warehouse.lake.lake import Row
     from warehouse.store import Store
 

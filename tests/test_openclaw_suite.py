@@ -6,8 +6,8 @@ import pytest
 from serving import chat, http, serving
 from support import command, new_store
 
-from runners.pictures import PictureCache
-from runners.suites import openclaw_host
+from runners.suites.openclaw import host as openclaw_host
+from runners.suites.posters.image_cache import PictureCache
 from warehouse.errors import EvalstoreError
 
 

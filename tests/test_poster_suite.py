@@ -12,8 +12,8 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, command, new_store
 
-from runners import pictures
-from runners.pictures import NoPictureError, PictureCache
+from runners.suites.posters import image_cache as pictures
+from runners.suites.posters.image_cache import NoPictureError, PictureCache
 from warehouse.errors import EvalstoreError
 from warehouse.scoring.posters.meta import poster_id
 from warehouse.scoring.posters.schema import POSTER_SCHEMA

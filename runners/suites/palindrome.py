@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runners.models import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
+from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, utf8
 from warehouse.formats.task_files import task_rows

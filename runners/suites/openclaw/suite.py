@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from runners.models import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply, Request
-from runners.suites import openclaw_host
-from runners.suites.suite import Plain, Prepared, Wish, selected
+from runners.suites.base import Plain, Prepared, Wish, selected
+from runners.suites.openclaw import host as openclaw_host
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from runners.done import find_done
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.poster_dataset import SUITE as POSTERS
-from runners.suites.poster_prompts import read_prompts
-from runners.suites.posters import common, meta, record_columns, with_defaults
-from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, selected
+from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, selected
+from runners.suites.posters.dataset import SUITE as POSTERS
+from runners.suites.posters.prompts import read_prompts
+from runners.suites.posters.suite import common, meta, record_columns, with_defaults
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash

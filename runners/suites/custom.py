@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.suite import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
+from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.yaml.documents import YamlError, load

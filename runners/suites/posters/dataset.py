@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.pictures import NoPictureError, Picture, PictureCache, is_address, picture_suffixes
+from runners.suites.posters.image_cache import (
+    NoPictureError,
+    Picture,
+    PictureCache,
+    is_address,
+    picture_suffixes,
+)
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_url
@@ -17,7 +23,7 @@ from warehouse.hashing import content_hash
 from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
-    from runners.suites.suite import PosterFiles
+    from runners.suites.base import PosterFiles
     from warehouse.lake.lake import Row
     from warehouse.store import Store
 

@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runners.pictures import PictureCache
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.poster_dataset import SUITE as FAMILY
-from runners.suites.poster_dataset import read_dataset
-from runners.suites.poster_prompts import read_prompts
-from runners.suites.suite import Plain, Prepared, Wish, selected
+from runners.suites.base import Plain, Prepared, Wish, selected
+from runners.suites.posters.dataset import SUITE as FAMILY
+from runners.suites.posters.dataset import read_dataset
+from runners.suites.posters.image_cache import PictureCache
+from runners.suites.posters.prompts import read_prompts
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import is_exact, json_text, utf8
 from warehouse.hashing import content_hash

@@ -1,0 +1,1 @@
+"""The OpenClaw suite, and what it records of the host."""

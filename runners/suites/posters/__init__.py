@@ -1,0 +1,1 @@
+"""The poster suites: predictions, ground truth by a model, and the judge."""
