@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
 from runners.engine.engine import Engine, Job, Settings
-from runners.models import Model
+from runners.journal_writer import Place, Recorder, result_row
+from runners.model_files import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers.base import Request
 from runners.providers.registry import make_provider
-from runners.recording import Place, Recorder, result_row
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 

@@ -15,7 +15,7 @@ from warehouse.cli import format_option, note, open_store, print_rows
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from runners.running import Options, Run
+    from runners.run import Options, Run
     from runners.suites.base import Prepared
     from warehouse.store import Store
 
@@ -79,7 +79,7 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
       evalstore run capitals.yaml --model ALL --max-cost-usd 2
       evalstore run posters --urls docs/test_poster_urls.txt --model gemini/gemini-2.0-flash
     """
-    from runners.starting import new_run, resumed_run
+    from runners.claim import new_run, resumed_run
 
     if given["retry_failed"] and given["resume"] is None:
         raise BadInput("--retry-failed goes with --resume RUN_ID")
@@ -109,7 +109,7 @@ def _refuse_what_is_settled(context: click.Context) -> None:
 
 
 def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None:
-    from runners.estimating import check
+    from runners.estimate import check
     from runners.progress import Progress
 
     if dry:
@@ -135,7 +135,7 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
 
 
 def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared:
-    from runners.models import choose_models, read_model_files
+    from runners.model_files import choose_models, read_model_files
     from runners.suites.base import PosterFiles, Wish
     from runners.suites.openclaw import suite as openclaw
     from runners.suites.registry import prepare
@@ -179,7 +179,7 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
 def _options(suite: str | None, given: dict[str, Any]) -> Options:
     from runners.engine.engine import Settings
     from runners.engine.retry import Retrying
-    from runners.running import Options
+    from runners.run import Options
     from warehouse.paths import TASKS
 
     for name in _NUMBERS:
@@ -210,7 +210,7 @@ def _options(suite: str | None, given: dict[str, Any]) -> Options:
 def _write_files(prepared: Prepared) -> None:
     import yaml
 
-    from runners.models import model_document
+    from runners.model_files import model_document
 
     for model in prepared.new_files:
         path = Path(str(model.path))
@@ -227,7 +227,7 @@ def _write_files(prepared: Prepared) -> None:
 
 
 def _print_estimates(run: Run) -> None:
-    from runners.estimating import estimate
+    from runners.estimate import estimate
     from warehouse.output.writers import write_rows
 
     columns = ("model", "provider", "cells", "done", "to_ask", "tokens", "cost_usd", "missing")
@@ -270,7 +270,7 @@ def models(fmt: str) -> None:
       evalstore models
       evalstore models --format csv
     """
-    from runners.listing import COLUMNS, model_lines
+    from runners.model_list import COLUMNS, model_lines
     from warehouse.output.writers import write_rows
 
     write_rows(COLUMNS, model_lines(), fmt, sys.stdout.buffer, note=note)

@@ -22,7 +22,7 @@ from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store
 from test_openclaw_import import write_run
 from test_openclaw_lines import event, line
 
-from runners.done import find_done
+from runners.completed import find_done
 from warehouse.checking.shipped import all_loaded
 from warehouse.lake.verification import verify
 

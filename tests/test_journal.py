@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from support import command
 
-from runners import starting
+from runners import claim as starting
+from runners.claim import new_run, resumed_run
 from runners.plan import Plan
-from runners.running import Options
-from runners.starting import new_run, resumed_run
+from runners.run import Options
 from warehouse.errors import StoreBusy
 from warehouse.formats.json_text import utf8
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
@@ -306,7 +306,7 @@ def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, mon
         with claim(path, suite, run_id):
             yield
 
-    monkeypatch.setattr("runners.starting.claimed", claimed_just_after_a_kill)
+    monkeypatch.setattr("runners.claim.claimed", claimed_just_after_a_kill)
     with begin(store) as run:
         assert run.run_id == names[1] != names[0]
     assert store.sql("SELECT run_id, count(*) FROM results GROUP BY ALL").fetchall() == [

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from runners.models import Model
+    from runners.model_files import Model
     from runners.providers.base import Provider, Request
 
 # How long an answer may be, where nobody says: for estimates before the first call alone.

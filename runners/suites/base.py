@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.engine.engine import Outcome
-    from runners.models import Model, ModelFile
+    from runners.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal.journal import Entry
     from warehouse.lake.lake import Row

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.models import Model
+from runners.model_files import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply, Request
 from runners.suites.base import Plain, Prepared, Wish, selected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from runners.done import find_done
+from runners.completed import find_done
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, selected

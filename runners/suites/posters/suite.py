@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runners.engine.engine import Outcome
-    from runners.models import Model
+    from runners.model_files import Model
     from runners.plan import Cell
     from runners.providers.base import Request
     from warehouse.lake.lake import Row

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from runners.done import Done, find_done, suites_of
+from runners.completed import Done, find_done, suites_of
 from runners.plan import plan_from_json
-from runners.running import Run
+from runners.run import Run
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import MASK
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runners.plan import Plan
-    from runners.running import Options
+    from runners.run import Options
     from warehouse.store import Store
 
 

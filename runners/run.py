@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, Job, Settings
+from runners.journal_writer import Place, Recorder, result_row
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
 from runners.providers.pool import Callers, estimated_tokens
-from runners.recording import Place, Recorder, result_row
 from runners.suites.registry import family_of
 from warehouse.errors import EvalstoreError
 from warehouse.formats.json_text import json_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from runners.done import Done
+    from runners.completed import Done
     from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from runners.suites.base import Suite

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from runners.models import read_model_files
+from runners.model_files import read_model_files
 from runners.providers.http import endpoint
 from runners.providers.ollama_openai import OllamaOpenai, ollama_base
 from runners.providers.registry import make_provider
@@ -15,7 +15,7 @@ from warehouse.formats.json_text import canonical_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.models import Model
+    from runners.model_files import Model
     from runners.providers.base import Provider
 
 COLUMNS = ("file", "model", "provider", "parameters", "input_usd", "output_usd", "skip", "missing")

@@ -10,8 +10,8 @@ from runners.providers.pool import estimated_tokens
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
-    from runners.models import Model
-    from runners.running import Run
+    from runners.model_files import Model
+    from runners.run import Run
 
 
 @dataclass(frozen=True, slots=True)
