@@ -112,7 +112,7 @@ def openclaw(path: Path, folder: Path, run: str | None) -> None:
       evalstore export openclaw --to out/
       evalstore export openclaw --run 20260303_140000 --to out/
     """
-    from exports.openclaw import export_openclaw
+    from exports.openclaw.run_folder import export_openclaw
 
     exported = export_openclaw(open_store(path), folder, run)
     for text in exported.notes:
@@ -134,8 +134,8 @@ def posters(path: Path, run: str, folder: Path, *, with_png: bool, with_page: bo
       evalstore export posters --run 20260405-090000-first-try --to report/
       evalstore export posters --run 20260405-090000-first-try --to report/ --html
     """
-    from exports.poster_publish import write_report
-    from exports.poster_report import gather
+    from exports.posters.publish import write_report
+    from exports.posters.report import gather
 
     report = gather(open_store(path), run)
     for file in write_report(report, folder, with_png=with_png, with_page=with_page):
@@ -151,7 +151,7 @@ def ledger(path: Path, folder: Path) -> None:
     \b
       evalstore export ledger --to benchmark/
     """
-    from exports.poster_ledger import write_ledgers
+    from exports.posters.ledger import write_ledgers
 
     for file in write_ledgers(open_store(path), folder):
         say(file)
@@ -178,7 +178,7 @@ def publish_posters(path: Path, run: str, label: str, root: Path, note: str | No
     \b
       evalstore publish posters --run 20260405-090000-first-try --label first-try
     """
-    from exports import poster_publish
-    from exports.poster_report import gather
+    from exports.posters import publish as poster_publish
+    from exports.posters.report import gather
 
     say(poster_publish.publish(gather(open_store(path), run), root, label, note=note))

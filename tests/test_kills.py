@@ -12,8 +12,8 @@ from test_compact import SECRET, traces
 
 from bench.killing import forked, killed_at_each_deed
 from exports.palindrome import Selection, export_palindrome
-from exports.poster_publish import PUBLISHED, publish
-from exports.poster_report import gather
+from exports.posters.publish import PUBLISHED, publish
+from exports.posters.report import gather
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.batch import Generation

@@ -8,7 +8,7 @@ import pytest
 from support import bring_in, command, digests, new_store
 from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
-from exports.openclaw import export_openclaw
+from exports.openclaw.run_folder import export_openclaw
 from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput
 

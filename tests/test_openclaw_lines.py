@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import bring_in, new_store
 
-from exports.openclaw import export_openclaw
+from exports.openclaw.run_folder import export_openclaw
 from ingest.formats.openclaw.fields import FIELDS, KEYS
 from ingest.formats.openclaw.lines import line_reader
 from ingest.formats.openclaw.record import UnreadableLineError, read_record

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from support import bring_in
 from test_output import HOSTILE, UNSEEN, rendered
 
-from exports.poster_page import report_page
-from exports.poster_report import gather
+from exports.posters.page import report_page
+from exports.posters.report import gather
 from warehouse.output import formatting as cells
 
 POSTERS = Path(__file__).resolve().parents[1] / "examples" / "posters"

@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.poster_chart import Point, draw_png, draw_svg, label_places, pareto_front
+from exports.posters.chart import Point, draw_png, draw_svg, label_places, pareto_front
 
 SVG = "{http://www.w3.org/2000/svg}"
 

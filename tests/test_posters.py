@@ -13,8 +13,8 @@ from poster_cases import POSTERS, needs_cases, read_cases
 from support import new_store
 
 import evalstore
-from exports.poster_publish import publish
-from exports.poster_report import gather
+from exports.posters.publish import publish
+from exports.posters.report import gather
 from warehouse.errors import BadInput
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store

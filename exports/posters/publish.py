@@ -7,7 +7,7 @@ import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exports.poster_report import Report, json_bytes
+from exports.posters.report import Report, json_bytes
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
 from warehouse.lake.atomic import write_whole
@@ -42,11 +42,11 @@ def write_report(
     """Write the report folder; on request with the chart as PNG and a page for a browser."""
     files = report.files()
     if with_page:
-        from exports.poster_page import report_page
+        from exports.posters.page import report_page
 
         files["report.html"] = report_page(report)
     if with_png:
-        from exports.poster_chart import draw_png
+        from exports.posters.chart import draw_png
 
         files["scatter.png"] = draw_png(report.points, report.subtitle)
     for name, data in files.items():

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from exports.poster_chart import Point, draw_svg
-from exports.poster_tables import comparisons_markdown, ground_truth, summary_markdown
+from exports.posters.chart import Point, draw_svg
+from exports.posters.tables import comparisons_markdown, ground_truth, summary_markdown
 from warehouse.errors import BadInput
 from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
 from warehouse.scoring.posters.parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS

@@ -9,8 +9,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from exports.openclaw_lines import result_lines
-from exports.openclaw_summary import summary_document, summary_table
+from exports.openclaw.lines import result_lines
+from exports.openclaw.summary import summary_document, summary_table
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import utf8
 from warehouse.lake.atomic import write_lines, write_whole

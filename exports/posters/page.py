@@ -5,15 +5,15 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
-from exports.poster_chart import draw_svg
-from exports.poster_tables import PAIRED, PAIRS, SUMMARY, ground_truth
+from exports.posters.chart import draw_svg
+from exports.posters.tables import PAIRED, PAIRS, SUMMARY, ground_truth
 from warehouse.output import html as page
 from warehouse.output.formatting import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from exports.poster_report import Report
+    from exports.posters.report import Report
 
 Row = dict[str, Any]
 _TEXT = {"model", "model_a", "model_b"}

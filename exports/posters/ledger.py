@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from exports.poster_tables import cell
+from exports.posters.tables import cell
 from warehouse.errors import BadInput
 from warehouse.lake.atomic import write_whole
 

@@ -1,0 +1,1 @@
+"""OpenClaw run folders, written from the warehouse."""

@@ -1,0 +1,1 @@
+"""Poster reports, published folders and the experiment ledger."""
