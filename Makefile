@@ -35,7 +35,7 @@ format: $(READY)  ## let ruff lay the code out
 	@$(BIN)/ruff format .
 
 docs: $(READY)  ## write the generated pages of docs/ anew
-	@$(BIN)/python -m docs.generate
+	@$(BIN)/python -m tools.generate_docs
 
 # An environment of its own that holds only what differs; the rest it takes from the other one.
 $(OLDEST)/.ready: tests/oldest.txt $(READY)

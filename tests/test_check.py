@@ -10,7 +10,7 @@ import pytest
 from support import ROOT, bring_in, command, log, new_store, write_log
 from test_output import HOSTILE, UNSEEN
 
-from docs.generate import DOCS
+from tools.generate_docs import DOCS
 from warehouse.checking import gx as great
 from warehouse.checking import shipped
 from warehouse.checking.check import Checked, Outcome, run_checks

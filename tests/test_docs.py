@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import evalstore
-from docs.generate import DOCS, PAGES
+from tools.generate_docs import DOCS, PAGES
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 

@@ -9,7 +9,7 @@ import pytest
 from support import ROOT, bring_in, command, new_store
 from test_docs import BROKEN_SAMPLE
 
-from docs.generate import DOCS
+from tools.generate_docs import DOCS
 
 SAMPLES = ROOT / "examples"
 # What the example needs before it: people annotate before they settle, and settle before gold.

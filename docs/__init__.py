@@ -1,1 +1,0 @@
-"""The docs, and what writes their generated pages."""
