@@ -20,7 +20,7 @@ from support import (
     write_log,
 )
 
-from bench.killing import forked
+from tests.campaigns.killing import forked
 
 GOOD = "2026-04-01/models/kokeilu-1.yaml"
 HEAD = b"date: '2026-01-01'\nmodel: models/m-1.yaml\nprompt_template: '{prompt}'\ntasks:\n"

@@ -1,4 +1,4 @@
-"""Damaged and hostile input, a small part of `python -m bench.fuzz`; and what it found, kept."""
+"""Damaged and hostile input, a small part of `python -m tests.campaigns.fuzz`; and what it found, kept."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ from support import ROOT, bring_in, command, log, write_log
 from test_openclaw_import import write_run
 from test_openclaw_lines import line
 
-from bench.fuzz import try_round
-from bench.fuzz_kinds import links
-from bench.fuzz_round import check_shown
-from bench.mutating import NASTY_TEXTS, damaged
 from ingest.readers import path_reader, read_file
 from ingest.reading import SourceFile
+from tests.campaigns.fuzz import try_round
+from tests.campaigns.fuzz_kinds import links
+from tests.campaigns.fuzz_round import check_shown
+from tests.campaigns.mutating import NASTY_TEXTS, damaged
 from warehouse.schemas import BY_NAME, arrow_schema
 
 SAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())

@@ -10,10 +10,10 @@ from serving import chat, http, serving
 from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
 from test_compact import SECRET, traces
 
-from bench.killing import forked, killed_at_each_deed
 from exports.palindrome import Selection, export_palindrome
 from exports.posters.publish import PUBLISHED, publish
 from exports.posters.report import gather
+from tests.campaigns.killing import forked, killed_at_each_deed
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.batch import Generation

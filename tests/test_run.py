@@ -14,8 +14,8 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, bring_in, command, new_store
 
-from bench.runner_kills import run_and_kill
 from exports.palindrome import Selection, export_palindrome
+from tests.campaigns.runner_kills import run_and_kill
 from warehouse.formats.yaml.documents import load
 from warehouse.journal.journal import claimed
 

@@ -17,7 +17,7 @@ from support import bring_in, command, digests, log, new_store, write_log
 from test_compact import SECRET
 from test_kills import files_in, small, suite  # noqa: F401 - a fixture
 
-from bench.killing import forked
+from tests.campaigns.killing import forked
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.lake import Lake, file_sha256
 from warehouse.schemas import SCHEMA_VERSION

@@ -1,4 +1,4 @@
-"""A round of `bench.fuzz`: a folder with inputs, a store and a target, and what must hold of it."""
+"""A round of `tests.campaigns.fuzz`: a folder with inputs, a store and a target, and what must hold of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 import evalstore
-from bench.mutating import damaged
+from tests.campaigns.mutating import damaged
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 

@@ -1,6 +1,6 @@
 """Kills commands, or fills the disk under them, at random moments, and looks at what is left.
 
-    python -m bench.faults [--faults N] [--seed S]
+    python -m tests.campaigns.faults [--faults N] [--seed S]
 
 After each fault: every batch has its checksums, every run is whole or not there, what was finished
 is there, what was forgotten is not, and the warehouse, as it is brought up to date, says the same.
@@ -20,9 +20,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from bench.killing import forked
 from exports.palindrome import Selection, export_palindrome
 from ingest.importer import Options, import_paths
+from tests.campaigns.killing import forked
 from warehouse.errors import EvalstoreError
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
@@ -32,7 +32,7 @@ from warehouse.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench.killing import Ended
+    from tests.campaigns.killing import Ended
 
 _N_RESULTS = 4
 _SUITE = "palindrome"

@@ -1,6 +1,6 @@
 """Kill -9 at random moments of a run, resumed each time: is each cell answered exactly once?
 
-    python -m bench.runner_kills [--kills 50] [--calls 300] [--seed 23]
+    python -m tests.campaigns.runner_kills [--kills 50] [--calls 300] [--seed 23]
 
 A server on loopback logs what is asked. After each kill, what the store has must not be asked
 again; only calls under way at the kill may have been lost. `tests/test_run.py` runs a small one.

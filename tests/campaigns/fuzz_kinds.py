@@ -1,4 +1,4 @@
-"""What `bench.fuzz` damages: a function for each kind of input."""
+"""What `tests.campaigns.fuzz` damages: a function for each kind of input."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 import evalstore
-from bench.fuzz_round import FORMATS, BugError, Round, check_shown
-from bench.mutating import NASTY_TEXTS
+from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
+from tests.campaigns.mutating import NASTY_TEXTS
 from warehouse.store import Store
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Feeds damaged and hostile input to every reader and command, and looks at what comes of it.
 
-    python -m bench.fuzz [--inputs N] [--seed S] [--kind KIND]
+    python -m tests.campaigns.fuzz [--inputs N] [--seed S] [--kind KIND]
 
 No traceback, no hang (60 s a round), no memory without bound, nothing written outside of the store
 and the target folder, no control character on a terminal, no markup of the data's own in a page.
@@ -21,8 +21,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from bench.fuzz_kinds import KINDS
-from bench.fuzz_round import BugError, Round
+from tests.campaigns.fuzz_kinds import KINDS
+from tests.campaigns.fuzz_round import BugError, Round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
