@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from warehouse.checking import gx as great
+from warehouse.checking import gx
 from warehouse.checking.check import run_checks
 from warehouse.checking.shipped import shipped_batches
 from warehouse.connection import open_in_memory
@@ -73,7 +73,7 @@ def measure(*, quick: bool) -> list[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store")
         fill(store, n_rows)
-        great.load()
+        gx.load()
         whole = _timed(store, shipped_batches())
         of_results = [b for b in shipped_batches() if b.name.endswith("lake.results")]
         smallest, all_rows = [], []
@@ -121,5 +121,5 @@ def _of_all_rows(store: Store, batches: Sequence[Batch]) -> float:
         names = ", ".join(dict.fromkeys(c for e in batch.expectations for c in e.columns))
         frame = store.sql(f"SELECT {names} FROM ({batch.query})").df()
         for expectation in batch.expectations:
-            great.judge(great.prepare(expectation, {}), frame)
+            gx.judge(gx.prepare(expectation, {}), frame)
     return time.perf_counter() - begun

@@ -178,7 +178,7 @@ def publish_posters(path: Path, run: str, label: str, root: Path, note: str | No
     \b
       evalstore publish posters --run 20260405-090000-first-try --label first-try
     """
-    from exports.posters import publish as poster_publish
+    from exports.posters import publish
     from exports.posters.report import gather
 
-    say(poster_publish.publish(gather(open_store(path), run), root, label, note=note))
+    say(publish.publish(gather(open_store(path), run), root, label, note=note))

@@ -40,11 +40,11 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     \b
       evalstore annotate import benchmark/annotations/ --dataset tours
     """
-    from ingest.formats.posters import adjudication as annotating
+    from ingest.formats.posters import adjudication
 
     store = open_store(path)
-    name = dataset if dataset is not None else annotating.Desk(store, None).dataset
-    counts = annotating.import_records(store, folder, name)
+    name = dataset if dataset is not None else adjudication.Desk(store, None).dataset
+    counts = adjudication.import_records(store, folder, name)
     if not counts:
         raise BadInput(f"{folder}: no <annotator>/<poster id>.json was found there")
     for annotator, count in counts.items():

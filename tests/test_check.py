@@ -11,8 +11,7 @@ from support import ROOT, bring_in, command, log, new_store, write_log
 from test_output import HOSTILE, UNSEEN
 
 from tools.generate_docs import DOCS
-from warehouse.checking import gx as great
-from warehouse.checking import shipped
+from warehouse.checking import gx, shipped
 from warehouse.checking.check import Checked, Outcome, run_checks
 from warehouse.checking.expectations import Batch, Expectation, read_batches
 from warehouse.checking.page import page
@@ -299,8 +298,8 @@ def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
         with open_for_writing(copy.warehouse, wait_seconds=0):
             return judged(prepared, frame)
 
-    judged = great.judge
-    monkeypatch.setattr(great, "judge", judge)
+    judged = gx.judge
+    monkeypatch.setattr(gx, "judge", judge)
     assert problems(run_checks(copy, only("runs"))) == {}
 
 

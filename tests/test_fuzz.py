@@ -1,4 +1,4 @@
-"""Damaged and hostile input, a small part of `python -m tests.campaigns.fuzz`; and what it found, kept."""
+"""Damaged and hostile input: a small part of `tests.campaigns.fuzz`, and what it found."""
 
 import hashlib
 import json

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support import command
 
-from runners import claim as starting
+from runners import claim
 from runners.claim import new_run, resumed_run
 from runners.plan import Plan
 from runners.run import Options
@@ -339,17 +339,17 @@ def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkey
     store = Store(tmp_path, on_warning=pytest.fail)
     with ExitStack() as stack:
         run = stack.enter_context(begin(store))
-        look = starting.suites_of
+        look = claim.suites_of
 
         def look_and_end(*arguments):
-            monkeypatch.setattr(starting, "suites_of", look)
+            monkeypatch.setattr(claim, "suites_of", look)
             found = look(*arguments)
             run.execute({}, lambda *_: None)
             store.absorb()
             stack.close()
             return found
 
-        monkeypatch.setattr(starting, "suites_of", look_and_end)
+        monkeypatch.setattr(claim, "suites_of", look_and_end)
         with resumed_run(store, run.run_id, None, Options()) as resumed:
             assert resumed.run_id == run.run_id
 

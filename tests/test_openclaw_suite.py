@@ -6,14 +6,14 @@ import pytest
 from serving import chat, http, serving
 from support import command, new_store
 
-from runners.suites.openclaw import host as openclaw_host
+from runners.suites.openclaw import host
 from runners.suites.posters.image_cache import PictureCache
 from warehouse.errors import EvalstoreError
 
 
 @pytest.fixture
-def host(tmp_path, monkeypatch):
-    """Put executables on a PATH of their own: `host(name="script", …)`."""
+def programs(tmp_path, monkeypatch):
+    """Put executables on a PATH of their own: `programs(name="script", …)`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -36,14 +36,14 @@ esac
 """
 
 
-def test_inventory_and_snapshot(host):
-    host(ollama=OLLAMA, free="echo 'Mem: 8Gi 2Gi 3Gi 0 1Gi 5Gi'", claude="echo ' 2.1 '",
+def test_inventory_and_snapshot(programs):
+    programs(ollama=OLLAMA, free="echo 'Mem: 8Gi 2Gi 3Gi 0 1Gi 5Gi'", claude="echo ' 2.1 '",
          du="printf '4.0G\\t/x\\n'", df="echo '/dev/x 9G 4G 5G 45% /'")  # fmt: skip
-    inventory = openclaw_host.inventory("r1")
+    inventory = host.inventory("r1")
     assert inventory["ollama_models"] == [{"name": "llama3.2:3b", "size": "2.0"}]
     assert inventory["ollama_store_du"] == "4.0G\t/x"
     assert inventory["claude_version"] == "2.1"
-    assert openclaw_host.snapshot().decode().splitlines()[:4] == [
+    assert host.snapshot().decode().splitlines()[:4] == [
         "# free -h",
         "Mem: 8Gi 2Gi 3Gi 0 1Gi 5Gi",
         "",
@@ -51,22 +51,22 @@ def test_inventory_and_snapshot(host):
     ]
 
 
-def test_a_missing_program_is_a_recorded_error(host):
-    host()
-    inventory = openclaw_host.inventory("r1")
+def test_a_missing_program_is_a_recorded_error(programs):
+    programs()
+    inventory = host.inventory("r1")
     missing = {"error": "[Errno 2] No such file or directory: 'claude'"}
     assert inventory["claude_version"] == missing
     assert inventory["ollama_models"] == []
-    text = openclaw_host.snapshot().decode()
+    text = host.snapshot().decode()
     for name in ("free", "df", "du", "ollama ps"):
         assert f"({name} failed)" in text
 
 
-def test_whoever_has_no_home(host, monkeypatch):
-    host(du="echo $@")
+def test_whoever_has_no_home(programs, monkeypatch):
+    programs(du="echo $@")
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
-    assert openclaw_host.inventory("r1")["ollama_store_du"] == "-sh ~/.ollama"
+    assert host.inventory("r1")["ollama_store_du"] == "-sh ~/.ollama"
     monkeypatch.delenv("EVALSTORE_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     with pytest.raises(EvalstoreError, match="EVALSTORE_CACHE"):
@@ -77,24 +77,24 @@ def names(events):
     return [event["event"] for event in events]
 
 
-def test_what_ollama_runs_is_stopped_first(host):
-    host(ollama=OLLAMA)
+def test_what_ollama_runs_is_stopped_first(programs):
+    programs(ollama=OLLAMA)
     waits = []
-    events = list(openclaw_host.idle_events("t_pre", waits.append))
+    events = list(host.idle_events("t_pre", waits.append))
     assert names(events) == ["ollama_stop", "ollama_idle_confirmed"]
     assert list(events[0]) == ["record_type", "tag", "event", "model", "ok", "error"]
     assert waits == [0.5]
-    assert list(openclaw_host.idle_events("t_pre", waits.append)) == []
+    assert list(host.idle_events("t_pre", waits.append)) == []
 
 
-def test_an_ollama_that_stays_busy_or_fails(host):
-    host(ollama="printf 'NAME ID\\nbusy x\\n'")
+def test_an_ollama_that_stays_busy_or_fails(programs):
+    programs(ollama="printf 'NAME ID\\nbusy x\\n'")
     waits = []
-    events = list(openclaw_host.idle_events("t_pre", waits.append))
+    events = list(host.idle_events("t_pre", waits.append))
     assert names(events) == ["ollama_stop", "ollama_still_running"]
     assert waits == [0.5, 1.0, 1.5, 2.0, 2.5]
-    host(ollama="echo no >&2; exit 1")
-    (event,) = openclaw_host.idle_events("t_pre", waits.append)
+    programs(ollama="echo no >&2; exit 1")
+    (event,) = host.idle_events("t_pre", waits.append)
     assert (event["event"], event["error"]) == ("ollama_ps_failed", "no")
 
 
@@ -102,8 +102,8 @@ def query(folder, sql):
     return new_store(folder / "store").sql(sql).fetchall()
 
 
-def test_a_run_with_ollama(host, tmp_path):
-    host(ollama="case $1 in ps) echo NAME;; esac")
+def test_a_run_with_ollama(programs, tmp_path):
+    programs(ollama="case $1 in ps) echo NAME;; esac")
     with serving(http(200, chat("PONG"))) as server:
         ended = command(tmp_path / "store", "run", "openclaw", "-m", "m:1b", "-m", "n:1b",
                         "--provider", "ollama_openai", "--base-url", server.base,
@@ -129,8 +129,8 @@ def test_a_run_with_ollama(host, tmp_path):
     assert "error" in json.loads(inventory)["claude_version"]
 
 
-def test_missing_things_are_recorded_call_by_call(host, tmp_path, monkeypatch):
-    host()
+def test_missing_things_are_recorded_call_by_call(programs, tmp_path, monkeypatch):
+    programs()
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_CODEX_MODEL", "gpt-x")
     ended = command(tmp_path / "store", "run", "openclaw", "--limit", "1")

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from warehouse.errors import BadInput
-from warehouse.output import formatting as cells
-from warehouse.output import html as page
+from warehouse.output import formatting, html
 from warehouse.output.progress import track
 from warehouse.output.rows import BATCH, of_values
 from warehouse.output.terminal import SHOWN, Screen
@@ -233,10 +232,10 @@ def test_no_rows_are_still_a_document(con, fmt):
             "json": "[\n]\n",
             "jsonl": "",
             "markdown": "| a |\n| ---: |\n",
-            "html": page.head("evalstore")
-            + page.table_head(["a"], [True])
-            + page.TABLE_TAIL
-            + page.TAIL,
+            "html": html.head("evalstore")
+            + html.table_head(["a"], [True])
+            + html.TABLE_TAIL
+            + html.TAIL,
         }[fmt]
     )
 
@@ -300,7 +299,7 @@ def test_nothing_controls_a_terminal(fmt, column, monkeypatch):
 
 @given(st.text())
 def test_visible_text_is_one_printable_line(text):
-    shown = cells.visible(text)
+    shown = formatting.visible(text)
     assert all(char.isprintable() or char.isspace() for char in shown)
     assert len(shown.splitlines()) <= 1
 

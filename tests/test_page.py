@@ -11,7 +11,7 @@ from test_output import HOSTILE, UNSEEN, rendered
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
-from warehouse.output import formatting as cells
+from warehouse.output import formatting
 
 POSTERS = Path(__file__).resolve().parents[1] / "examples" / "posters"
 HARMLESS = {
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 def test_a_table_reads_as_its_values(row):
     columns = [f"<c{n}>" for n in range(len(row))]
     page = Page(rendered(columns, [row], "html"))
-    shown = [cells.visible_lines(cells.exact(value)) for value in row]
+    shown = [formatting.visible_lines(formatting.exact(value)) for value in row]
     assert page.cells == columns + [
         text.encode("utf-8", "backslashreplace").decode() for text in shown
     ]
@@ -65,7 +65,7 @@ def test_what_a_model_wrote_is_text(store):
     row = {**report.summary[0], "model": name}
     text = report_page(replace(report, summary=[row])).decode()
     page = Page(text)
-    assert cells.visible_lines(name) in page.cells
+    assert formatting.visible_lines(name) in page.cells
     assert not UNSEEN.search(text)
     assert page.tags <= HARMLESS
     assert page.handlers == []

@@ -3,11 +3,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("bootstrap", "bootstrap_batches", "poster_batches", "poster_calls", "poster_meta")
+MODULES = (
+    "statistics.bootstrap",
+    "statistics.bootstrap_batches",
+    "posters.batches",
+    "posters.calls",
+    "posters.meta",
+)
 
 
 def test_heavy_libraries_wait_for_the_first_call() -> None:
-    imports = "; ".join(f"import warehouse.scoring.registry.{name}" for name in MODULES)
+    imports = "; ".join(f"import warehouse.scoring.{name}" for name in MODULES)
     show = "print(sorted({'numpy', 'scipy', 'duckdb'} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {imports}; {show}"],

@@ -12,7 +12,7 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, command, new_store
 
-from runners.suites.posters import image_cache as pictures
+from runners.suites.posters import image_cache
 from runners.suites.posters.image_cache import NoPictureError, PictureCache
 from warehouse.errors import EvalstoreError
 from warehouse.scoring.posters.meta import poster_id
@@ -281,7 +281,7 @@ def test_why_there_is_no_picture_at_all_is_said(space):
 
 @pytest.mark.parametrize("name", BAD)
 def test_pictures_that_cannot_be_had(space, monkeypatch, name):
-    monkeypatch.setattr(pictures, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(image_cache, "_MOST_BYTES", 10_000)
     reply, problem = BAD[name]
     with serving(reply) as server, pytest.raises(NoPictureError, match=problem) as raised:
         PictureCache().download(f"{server.base}/a?token=planted-1")
@@ -292,7 +292,7 @@ def test_pictures_that_cannot_be_had(space, monkeypatch, name):
 
 @pytest.mark.usefixtures("space")
 def test_a_slow_drip_is_given_up(monkeypatch):
-    monkeypatch.setattr(pictures, "_SECONDS", 0.3)
+    monkeypatch.setattr(image_cache, "_SECONDS", 0.3)
     head, _, body = picture(GIF * 9).partition("\r\n\r\n")
     drip = [part for letter in body for part in (letter, 0.02)]
     with serving(f"{head}\r\n\r\n", *drip) as server, pytest.raises(NoPictureError, match="timed"):

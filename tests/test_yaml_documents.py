@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from warehouse.formats.yaml import composer as yaml_composer
-from warehouse.formats.yaml import documents as yaml_documents
+from warehouse.formats.yaml import composer, documents
 from warehouse.formats.yaml.documents import (
     Mapping,
     Scalar,
@@ -240,7 +239,7 @@ def test_sizes_are_bounded(monkeypatch):
         parse(b"a: 123456789", max_bytes=10)
     with pytest.raises(YamlError, match="more than the 67,108,864 accepted"):
         parse(b"a: " + b"x" * 100_000_000)
-    monkeypatch.setattr(yaml_composer, "MAX_NODES", 1_000)
+    monkeypatch.setattr(composer, "MAX_NODES", 1_000)
     with pytest.raises(YamlError, match="more than 1,000 values"):
         parse(b"- 1\n" * 1_001)
 
@@ -260,7 +259,7 @@ def test_blanks_that_would_take_libyaml_hours_are_refused(blank):
 
 def test_blanks_in_small_files_and_short_runs_in_large_ones_are_read():
     assert load(b"a: |\n  x" + b" " * 100_000 + b"\n")["a"] == "x" + " " * 100_000 + "\n"
-    assert yaml_documents.MAX_BLANK_WORK // yaml_documents.MAX_BYTES > 5_000
+    assert documents.MAX_BLANK_WORK // documents.MAX_BYTES > 5_000
 
 
 def test_a_million_tag_directives_are_refused_at_once():

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import EvalstoreError
-from warehouse.paths import SQL, UDFS
+from warehouse.paths import SCORING, SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -79,8 +79,11 @@ class SqlFile:
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
     """Read all SQL files, sorted by folder and name."""
-    paths = sorted(path for folder in _SCHEMAS for path in (root / folder).glob("*.sql"))
-    return [parse_sql_file(path.parent.name, path.stem, path.read_text("utf-8")) for path in paths]
+    paths = sorted(path for folder in _SCHEMAS for path in (root / folder).rglob("*.sql"))
+    return [
+        parse_sql_file(path.relative_to(root).parts[0], path.stem, path.read_text("utf-8"))
+        for path in paths
+    ]
 
 
 def sql_digest(files: Iterable[SqlFile]) -> str:
@@ -92,7 +95,7 @@ def sql_digest(files: Iterable[SqlFile]) -> str:
 @cache
 def code_digest() -> str:
     """Hash the code of our scoring functions: scores are computed anew where it differs."""
-    code = b"\0".join(path.read_bytes() for path in sorted(UDFS.glob("*.py")))
+    code = b"\0".join(path.read_bytes() for path in sorted(SCORING.rglob("*.py")))
     return hashlib.sha256(code).hexdigest()
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse import loading
-from warehouse import score_tables as scoring
+from warehouse import loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.lake.locks import having_lake_alone, open_lock, sharing_lake, wait_for
@@ -220,7 +219,7 @@ def _create(connection: duckdb.DuckDBPyConnection) -> None:
     loading.create_tables(connection)
     connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
     connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
-    scoring.create_duplicate_calls(connection)
+    score_tables.create_duplicate_calls(connection)
     connection.execute("COMMIT")
 
 
@@ -232,7 +231,7 @@ def _increment(
     connection.execute("BEGIN")
     emptied = _define(connection, files) if redefine else set()
     new = loading.load(connection, lake, folders)
-    scoring.update_duplicate_calls(connection)
+    score_tables.update_duplicate_calls(connection)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
     everywhere = {
@@ -240,7 +239,7 @@ def _increment(
         for file in files
         if file.is_materialised and (file.name in emptied or tables[file.qualified] & changed)
     }
-    scoring.update_scores(connection, files, everywhere=everywhere)
+    score_tables.update_scores(connection, files, everywhere=everywhere)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
@@ -257,7 +256,7 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
         if file.is_function:
             connection.execute(file.sql)
         elif file.is_materialised:
-            if scoring.create_score_table(connection, file, files):
+            if score_tables.create_score_table(connection, file, files):
                 emptied.add(file.name)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")

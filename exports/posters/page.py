@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exports.posters.chart import draw_svg
 from exports.posters.tables import PAIRED, PAIRS, SUMMARY, ground_truth
-from warehouse.output import html as page
+from warehouse.output import html
 from warehouse.output.formatting import as_json
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def report_page(report: Report) -> bytes:
     """Write the page; the same report gives the same bytes."""
     title = f"Poster report: {report.run_id}"
     parts = [
-        page.head(title),
-        f"<h1>{page.text(title)}</h1>\n",
-        page.facts(_basis(report)),
+        html.head(title),
+        f"<h1>{html.text(title)}</h1>\n",
+        html.facts(_basis(report)),
         _chart(report),
         "<h2>Models</h2>\n",
         _table(SUMMARY, report.summary),
@@ -41,8 +41,8 @@ def report_page(report: Report) -> bytes:
         _list("Posters not scored", ("id", "reason"), report.meta["exclusions"]),
         _list("Notes on predictions", ("model", "id", "note"), report.meta["quality_notes"]),
         "<h2>How it was computed</h2>\n",
-        page.facts((name, _plain(report.meta[name])) for name in _METHOD if name in report.meta),
-        page.TAIL,
+        html.facts((name, _plain(report.meta[name])) for name in _METHOD if name in report.meta),
+        html.TAIL,
     ]
     return "".join(parts).encode()
 
@@ -85,14 +85,14 @@ def _parts(summary: Iterable[Row]) -> str:
 def _table(columns: dict[str, str], rows: Iterable[Row]) -> str:
     numeric = [key not in _TEXT | {"part", "significant"} for key in columns.values()]
     cells = ([_plain(row[key]) for key in columns.values()] for row in rows)
-    return page.table(list(columns), cells, numeric)
+    return html.table(list(columns), cells, numeric)
 
 
 def _list(title: str, columns: tuple[str, ...], rows: list[Row]) -> str:
     if not rows:
         return ""
-    table = page.table(columns, ([row[c] for c in columns] for row in rows), [False] * len(columns))
-    return f"<h2>{page.text(title)}: {len(rows)}</h2>\n{table}"
+    table = html.table(columns, ([row[c] for c in columns] for row in rows), [False] * len(columns))
+    return f"<h2>{html.text(title)}: {len(rows)}</h2>\n{table}"
 
 
 def _plain(value: object) -> object:

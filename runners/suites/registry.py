@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.suites import custom as own
+from runners.suites import custom, palindrome
 from runners.suites.openclaw import suite as openclaw
-from runners.suites.posters import judge as poster_judge
+from runners.suites.posters import judge
 from runners.suites.posters import suite as posters
-from runners.suites.registry import palindrome
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
 
@@ -21,8 +20,8 @@ FAMILIES: tuple[Suite, ...] = (
     openclaw.SUITE,
     posters.SUITE,
     posters.TRUTH,
-    poster_judge.SUITE,
-    own.SUITE,
+    judge.SUITE,
+    custom.SUITE,
 )
 
 
@@ -39,8 +38,8 @@ def prepare(wish: Wish) -> Prepared:
 
 def _family_for(suite: str) -> Suite:
     if suite.endswith((".yaml", ".yml", ".json")):
-        return own.SUITE
-    shipped = {family.family: family for family in FAMILIES if family is not own.SUITE}
+        return custom.SUITE
+    shipped = {family.family: family for family in FAMILIES if family is not custom.SUITE}
     if suite not in shipped:
         known = ", ".join(shipped)
         raise BadInput(f"there is no suite {suite!r}: {known}, or a YAML or JSON file of your own")

@@ -1,4 +1,4 @@
-"""A round of `tests.campaigns.fuzz`: a folder with inputs, a store and a target, and what must hold of it."""
+"""A round of the fuzzing campaign: a folder with inputs, a store, and what must hold of it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.checking import gx as great
+from warehouse.checking import gx
 from warehouse.checking.frames import SAMPLE, Frame, Source
 from warehouse.checking.gx import Verdict
 from warehouse.errors import BadInput
@@ -75,7 +75,7 @@ def run_checks(store: Store, batches: Sequence[Batch]) -> list[Checked]:
     Raises:
         BadInput: an expectation or a query cannot be used; the message names its place.
     """
-    great.load()  # before anything is open
+    gx.load()  # before anything is open
     read = track(_read_all(store, batches), len(batches), "checking")
     return [_checked(store, each) for each in read]
 
@@ -104,7 +104,7 @@ def _read_all(store: Store, batches: Sequence[Batch]) -> Iterator[_Read]:
 
 def _read(connection: duckdb.DuckDBPyConnection, batch: Batch) -> _Read:
     source = _source(connection, batch)
-    prepared = [great.prepare(e, source.types) for e in batch.expectations]
+    prepared = [gx.prepare(e, source.types) for e in batch.expectations]
     with _placed(batch):
         source.keep()
         n_rows = source.count()
@@ -140,7 +140,7 @@ def _checked(store: Store, read: _Read) -> Checked:
 def _judge(prepared: object, frame: Frame) -> Verdict:
     # Where DuckDB finds no value to judge, there is none to object to.
     is_settled = frame.weights is not None and not len(frame.weights)
-    return Verdict(passed=True) if is_settled else great.judge(prepared, frame.data)
+    return Verdict(passed=True) if is_settled else gx.judge(prepared, frame.data)
 
 
 def _source(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Source:

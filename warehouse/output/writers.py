@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from warehouse.errors import BadInput
-from warehouse.output import formatting as cells
-from warehouse.output import html as page
+from warehouse.output import formatting, html
 from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values
 from warehouse.output.terminal import Screen, quiet_pipe, screen, table
 
@@ -101,7 +100,7 @@ def _encoded(writer: TextWriter) -> Writer:
 
 def _csv(rows: Rows, screen: Screen) -> Iterator[str]:
     # On a terminal nothing but a person reads it, and model text must not control the terminal.
-    show = cells.visible if screen.width is not None else str
+    show = formatting.visible if screen.width is not None else str
     yield _csv_lines([rows.columns], show)
     for batch in rows.batches():
         yield _csv_lines(batch, show)
@@ -117,7 +116,7 @@ def _csv_cell(value: object, show: Callable[[str], str]) -> str:
     # Python 3.11's csv writer cannot tell NULL from empty text.
     if value is None:
         return ""
-    text = show(cells.exact(value))
+    text = show(formatting.exact(value))
     if text and not any(mark in text for mark in ',"\r\n'):
         return text
     return '"' + text.replace('"', '""') + '"'
@@ -138,22 +137,22 @@ def _jsonl(rows: Rows, _: Screen) -> Iterator[str]:
 
 
 def _objects(rows: Rows, batch: Batch) -> Iterator[str]:
-    keys = [cells.as_json(name) for name in rows.columns]
-    shapes = [_json_column if kind == "JSON" else cells.as_json for kind in rows.types]
+    keys = [formatting.as_json(name) for name in rows.columns]
+    shapes = [_json_column if kind == "JSON" else formatting.as_json for kind in rows.types]
     for row in batch:
         members = zip(keys, shapes, row, strict=True)
         yield "{" + ", ".join([f"{key}: {shape(value)}" for key, shape, value in members]) + "}"
 
 
 def _json_column(value: object) -> str:
-    return cells.document(value) if isinstance(value, str) else cells.as_json(value)
+    return formatting.document(value) if isinstance(value, str) else formatting.as_json(value)
 
 
 def _markdown(rows: Rows, _: Screen) -> Iterator[str]:
     rule = ["---:" if numeric else "---" for numeric in rows.numeric]
-    yield _markdown_line(map(cells.markdown, rows.columns)) + _markdown_line(rule)
+    yield _markdown_line(map(formatting.markdown, rows.columns)) + _markdown_line(rule)
     for batch in rows.batches():
-        yield "".join(_markdown_line(map(cells.markdown, row)) for row in batch)
+        yield "".join(_markdown_line(map(formatting.markdown, row)) for row in batch)
 
 
 def _markdown_line(texts: Iterable[str]) -> str:
@@ -161,10 +160,10 @@ def _markdown_line(texts: Iterable[str]) -> str:
 
 
 def _html(rows: Rows, _: Screen) -> Iterator[str]:
-    yield page.head("evalstore") + page.table_head(rows.columns, rows.numeric)
+    yield html.head("evalstore") + html.table_head(rows.columns, rows.numeric)
     for batch in rows.batches():
-        yield "".join(page.table_rows(batch, rows.numeric))
-    yield page.TABLE_TAIL + page.TAIL
+        yield "".join(html.table_rows(batch, rows.numeric))
+    yield html.TABLE_TAIL + html.TAIL
 
 
 class _Collected(io.RawIOBase):

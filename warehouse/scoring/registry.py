@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from warehouse.scoring import palindrome
 from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.validators import validate_batch
+from warehouse.scoring.posters import annotation_pairs, batches, comparisons, events
 from warehouse.scoring.posters.types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
 from warehouse.scoring.regex.regexes import full_match_batch
-from warehouse.scoring.registry import (
-    annotation_pairs,
-    bootstrap_batches,
-    palindrome,
-    poster_batches,
-    poster_comparisons,
-    poster_events,
-)
+from warehouse.scoring.statistics import bootstrap_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +45,14 @@ UDFS: tuple[Udf, ...] = (
         "extract_json",
         ("VARCHAR",),
         "STRUCT(json VARCHAR, reason VARCHAR)",
-        poster_batches.extract_json_batch,
+        batches.extract_json_batch,
     ),
-    Udf("schema_strict", ("VARCHAR",), "BOOLEAN", poster_batches.schema_strict_batch),
-    Udf("schema_valid", ("VARCHAR",), "BOOLEAN", poster_batches.schema_valid_batch),
-    Udf("schema_exact", ("VARCHAR",), "BOOLEAN", poster_batches.schema_exact_batch),
-    Udf("string_score", _TEXT_PAIR, "DOUBLE", poster_batches.string_score_batch),
-    Udf("poster_score", _TEXT_PAIR, POSTER_SCORE, poster_batches.score_batch),
-    Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, poster_events.explain_batch),
+    Udf("schema_strict", ("VARCHAR",), "BOOLEAN", batches.schema_strict_batch),
+    Udf("schema_valid", ("VARCHAR",), "BOOLEAN", batches.schema_valid_batch),
+    Udf("schema_exact", ("VARCHAR",), "BOOLEAN", batches.schema_exact_batch),
+    Udf("string_score", _TEXT_PAIR, "DOUBLE", batches.string_score_batch),
+    Udf("poster_score", _TEXT_PAIR, POSTER_SCORE, batches.score_batch),
+    Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, events.explain_batch),
     Udf(
         "bootstrap_interval",
         (_SCORES,),
@@ -72,9 +67,9 @@ UDFS: tuple[Udf, ...] = (
         bootstrap_batches.paired_difference_batch,
     ),
     Udf("holm", (_SCORES,), "DOUBLE[]", bootstrap_batches.holm_batch),
-    Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, poster_comparisons.compare_pairs_batch),
+    Udf("bootstrap_pairs", ("DOUBLE[][]",), PAIRS, comparisons.compare_pairs_batch),
     Udf("annotation_agreement", _TEXT_PAIR, AGREEMENT, annotation_pairs.compare_batch),
-    Udf("population_std", (_SCORES,), "DOUBLE", poster_comparisons.population_std_batch),
+    Udf("population_std", (_SCORES,), "DOUBLE", comparisons.population_std_batch),
     Udf(
         "full_match",
         _TEXT_PAIR,

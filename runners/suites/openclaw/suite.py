@@ -12,7 +12,7 @@ from runners.model_files import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply, Request
 from runners.suites.base import Plain, Prepared, Wish, selected
-from runners.suites.openclaw import host as openclaw_host
+from runners.suites.openclaw import host
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
@@ -123,14 +123,14 @@ class Openclaw(Plain):
         return {
             "run_date": None,
             "config": json_text(_config(plan, run_id, timeout_seconds)),
-            "inventory": json_text(openclaw_host.inventory(run_id)),
+            "inventory": json_text(host.inventory(run_id)),
         }
 
     def before(self, model: Model, first: Cell, invocation: int) -> Iterator[Entry]:
         """Make Ollama idle, and take a snapshot."""
         tag = snapshot_tag(model.provider, model.name, model.thinking_level)
         if model.provider.startswith("ollama_"):
-            for number, event in enumerate(openclaw_host.idle_events(f"{tag}_pre"), start=1):
+            for number, event in enumerate(host.idle_events(f"{tag}_pre"), start=1):
                 yield _event(event, (first.seq - 1) * _ROOM + number, invocation)
         yield _snapshot(tag, "before", invocation)
 
@@ -213,7 +213,7 @@ def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, Any]:
     }
 
 
-def _event(event: openclaw_host.Event, seq: int, invocation: int) -> Entry:
+def _event(event: host.Event, seq: int, invocation: int) -> Entry:
     document = json.dumps(event, ensure_ascii=False)
     return Entry(
         "events",
@@ -228,6 +228,6 @@ def _event(event: openclaw_host.Event, seq: int, invocation: int) -> Entry:
 
 
 def _snapshot(tag: str, phase: str, invocation: int) -> Entry:
-    row = snapshot_row(f"resources_{tag}_{phase}.txt", openclaw_host.snapshot())
+    row = snapshot_row(f"resources_{tag}_{phase}.txt", host.snapshot())
     content_id = content_hash("snapshot", invocation, row["content_id"])
     return Entry("resources", {**row, "content_id": content_id, "invocation": invocation})

@@ -16,7 +16,7 @@ from pathlib import Path
 TIMEOUT = "regex_timeout"
 # The worker counts its own CPU seconds. This is for a worker that cannot run at all.
 _PATIENCE_SECONDS = 30.0
-_WORKER = Path(__file__).with_name("regex_worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 class WorkerLostError(Exception):
