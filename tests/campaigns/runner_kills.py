@@ -3,7 +3,7 @@
     python -m tests.campaigns.runner_kills [--kills 50] [--calls 300] [--seed 23]
 
 A server on loopback logs what is asked. After each kill, what the store has must not be asked
-again; only calls under way at the kill may have been lost. `tests/test_run.py` runs a small one.
+again; only calls under way at the kill may have been lost. `tests/runners/test_run.py` runs a small one.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from serving import RESET, chat, closed_port, events, http, serving
+from support import ROOT
 
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying
@@ -17,7 +18,7 @@ from runners.providers.base import Failure, Image, Reply, Request
 from runners.providers.registry import make_provider
 
 SYSTEM = "You are a helpful assistant. Follow instructions exactly."
-CASES = Path(__file__).resolve().parent.parent.parent / "shared/data/openclaw/provider_calls.jsonl"
+CASES = ROOT.parent / "shared/data/openclaw/provider_calls.jsonl"
 # litellm and its libraries warn of their own ways.
 pytestmark = pytest.mark.filterwarnings("default")
 CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}

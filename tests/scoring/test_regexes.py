@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import ROOT
 
 from warehouse.scoring.regex import process as regex_process
 from warehouse.scoring.regex import regexes
@@ -176,7 +177,7 @@ def test_the_worker_ends_with_its_parent():
         [sys.executable, "-c", script],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        cwd=Path(__file__).parents[1],
+        cwd=ROOT,
     )
     worker = os.pidfd_open(int(parent.stdout.readline()))
     parent.kill()

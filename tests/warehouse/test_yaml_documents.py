@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from support import ROOT
 
 from warehouse.formats.yaml import composer, documents
 from warehouse.formats.yaml.documents import (
@@ -25,7 +26,7 @@ from warehouse.formats.yaml.documents import (
     value_of,
 )
 
-DATA = Path(__file__).parents[1].parent / "shared" / "data" / "palindrome"
+DATA = ROOT.parent / "shared" / "data" / "palindrome"
 FILES = sorted(DATA.rglob("*.yaml"))
 needs_data = pytest.mark.skipif(not FILES, reason="the reference data is not beside the project")
 

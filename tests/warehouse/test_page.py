@@ -6,14 +6,14 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support import bring_in
-from test_output import HOSTILE, UNSEEN, rendered
+from support import ROOT, bring_in
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
+from tests.warehouse.test_output import HOSTILE, UNSEEN, rendered
 from warehouse.output import formatting
 
-POSTERS = Path(__file__).resolve().parents[1] / "examples" / "posters"
+POSTERS = ROOT / "examples" / "posters"
 HARMLESS = {
     "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "img", "table",
     "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd",

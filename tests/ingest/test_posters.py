@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 from poster_cases import POSTERS, needs_cases, read_cases
-from support import new_store
+from support import ROOT, new_store
 
 import evalstore
 from exports.posters.publish import publish
@@ -19,7 +19,7 @@ from warehouse.errors import BadInput
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
-SAMPLES = Path(__file__).parents[1] / "examples" / "posters"
+SAMPLES = ROOT / "examples" / "posters"
 RUN = "20260105-101500-three-models"
 SAMPLE_RUN = "20260405-090000-first-try"
 EDGES = (

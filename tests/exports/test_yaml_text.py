@@ -9,11 +9,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from support import ROOT
 
 from exports.yaml_text import UnwritableError, dump
 from warehouse.formats.yaml.documents import load
 
-DATA = Path(__file__).parents[1].parent / "shared" / "data" / "palindrome"
+DATA = ROOT.parent / "shared" / "data" / "palindrome"
 STYLE = DATA / "yaml_style.jsonl"
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openclaw_cases import read_cases
-from test_tools import pieces
-from test_validators import json_values, validators
 
+from tests.scoring.test_tools import pieces
+from tests.scoring.test_validators import json_values, validators
 from warehouse.connection import open_for_writing
 from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 from support import ROOT, bring_in, command, new_store
-from test_docs import BROKEN_SAMPLE
 
+from tests.commands.test_docs import BROKEN_SAMPLE
 from tools.generate_docs import DOCS
 
 SAMPLES = ROOT / "examples"
@@ -27,10 +27,10 @@ BEFORE = {
 }
 
 
-# `tests/test_poster_annotations.py` answers its questions.
+# `tests/ingest/test_poster_annotations.py` answers its questions.
 ASKS = "annotate adjudicate c500adc741d0 --by Cara"
 
-# `tests/test_run.py` and `tests/test_check.py` have them.
+# `tests/runners/test_run.py` and `tests/warehouse/test_check.py` have them.
 ELSEWHERE = ("run ", "check")
 
 

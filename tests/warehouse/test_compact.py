@@ -7,9 +7,9 @@ import shutil
 import duckdb
 import pytest
 from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
-from test_openclaw_import import write_run
-from test_openclaw_lines import event, line
 
+from tests.ingest.test_openclaw_import import write_run
+from tests.ingest.test_openclaw_lines import event, line
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small

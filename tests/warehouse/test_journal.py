@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support import command
+from support import ROOT, command
 
 from runners import claim
 from runners.claim import new_run, resumed_run
@@ -27,7 +27,6 @@ from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
 from warehouse.store import Store
 
-ROOT = Path(__file__).resolve().parent.parent
 MOMENT = datetime(2026, 1, 1, 12, 0, 0, 5000, UTC).replace(tzinfo=None)
 RUN = Generation("mine", "r1")
 KEY = "sk-ant-abcdefghijklmnop1234"

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from support import ROOT
 
 from warehouse.errors import BadInput
 from warehouse.output import formatting, html
@@ -26,7 +27,6 @@ from warehouse.output.rows import BATCH, of_values
 from warehouse.output.terminal import SHOWN, Screen
 from warehouse.output.writers import FORMATS, write_query, write_rows
 
-ROOT = Path(__file__).resolve().parent.parent
 TEXT_FORMATS = [fmt for fmt in FORMATS if fmt != "parquet"]
 HOSTILE = "\x1b[31mred\x1b[0m\r\x07\x9b2J \u202e\u2066\u200b | <script>`x`</script>\n[a](b:c)"
 UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")

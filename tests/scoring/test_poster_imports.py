@@ -2,7 +2,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from support import ROOT
+
 MODULES = (
     "statistics.bootstrap",
     "statistics.bootstrap_batches",

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import ROOT
 
 import evalstore
 from tools.generate_docs import DOCS, PAGES
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
-ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "examples" / "palindrome"
 BROKEN_SAMPLE = "2026-03-03-esimerkki-routa-7b.yaml"  # no {prompt}: the export would end with 1
 README = (ROOT / "README.md").read_text("utf-8")

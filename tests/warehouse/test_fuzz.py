@@ -8,8 +8,6 @@ from random import Random
 import pyarrow as pa
 import pytest
 from support import ROOT, bring_in, command, log, write_log
-from test_openclaw_import import write_run
-from test_openclaw_lines import line
 
 from ingest.readers import path_reader, read_file
 from ingest.reading import SourceFile
@@ -17,6 +15,8 @@ from tests.campaigns.fuzz import try_round
 from tests.campaigns.fuzz_kinds import links
 from tests.campaigns.fuzz_round import check_shown
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
+from tests.ingest.test_openclaw_import import write_run
+from tests.ingest.test_openclaw_lines import line
 from warehouse.schemas import BY_NAME, arrow_schema
 
 SAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())

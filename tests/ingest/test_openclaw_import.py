@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 from support import bring_in, command, digests, new_store
-from test_openclaw_lines import RECORD, event, exported_lines, line, write
 
 from exports.openclaw.run_folder import export_openclaw
 from ingest.reconciliation import Outcome
+from tests.ingest.test_openclaw_lines import RECORD, event, exported_lines, line, write
 from warehouse.errors import BadInput
 
 CONFIG = {"run_id": "r", "prompts_path": "../../prompts.json", "targets": ["ollama"], "zahl": 1.5}

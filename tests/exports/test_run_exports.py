@@ -1,7 +1,7 @@
 """What our runs export holds to the specification in every rule, and comes back the same.
 
 All that any view shows is compared, less what is named here: columns that the specification's
-files have no place for. `tests/test_poster_suite.py` does the same for posters.
+files have no place for. `tests/runners/test_poster_suite.py` does the same for posters.
 """
 
 import json
@@ -9,7 +9,8 @@ import re
 
 import pytest
 from support import ROOT, command, new_store
-from test_export_palindrome import check_rules
+
+from tests.exports.test_palindrome import check_rules
 
 MODELS = ("-m", "example/aurora-2", "-m", "example/kaamos-mini", "--provider", "replay")
 # Where a row came from, and how our runner counts places.

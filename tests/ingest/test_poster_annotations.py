@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
 
 import evalstore
 from ingest.formats.posters.adjudication import TAKE_A, TAKE_B, merged
+from tests.ingest.test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
 from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"

@@ -19,10 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store, task, write_log
-from test_openclaw_import import write_run
-from test_openclaw_lines import event, line
 
 from runners.completed import find_done
+from tests.ingest.test_openclaw_import import write_run
+from tests.ingest.test_openclaw_lines import event, line
 from warehouse.checking.shipped import all_loaded
 from warehouse.lake.verification import verify
 
