@@ -12,7 +12,7 @@ from warehouse.cli import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from ingest.formats.posters.adjudication import Desk, Record
+    from ingest.formats.posters.adjudication import AdjudicationSession, Record
 
 _dataset_option = click.option("--dataset", metavar="NAME", help="Needed where there are several.")
 _by_option = click.option("--by", required=True, metavar="NAME", help="Who settles it.")
@@ -43,7 +43,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     from ingest.formats.posters import adjudication
 
     store = open_store(path)
-    name = dataset if dataset is not None else adjudication.Desk(store, None).dataset
+    name = dataset if dataset is not None else adjudication.AdjudicationSession(store, None).dataset
     counts = adjudication.import_records(store, folder, name)
     if not counts:
         raise BadInput(f"{folder}: no <annotator>/<poster id>.json was found there")
@@ -93,12 +93,12 @@ def adjudicate(
       evalstore annotate adjudicate --from settled/ --by Cara
       evalstore annotate adjudicate --agreed --by Cara
     """
-    from ingest.formats.posters.adjudication import Desk, read_settled
+    from ingest.formats.posters.adjudication import AdjudicationSession, read_settled
 
     from_folder = settled is not None and settled.is_dir()
     if [poster is not None, agreed, from_folder].count(True) != 1 or (agreed and settled):
         raise click.UsageError("name one poster, give --agreed, or --from a folder")
-    desk = Desk(open_store(path), dataset)
+    desk = AdjudicationSession(open_store(path), dataset)
     if settled is not None:
         paths = sorted(settled.glob("*.json")) if from_folder else [settled]
         documents = {poster or path.stem: read_settled(path) for path in paths}
@@ -119,9 +119,9 @@ def promote(path: Path, dataset: str | None) -> None:
     \b
       evalstore annotate promote
     """
-    from ingest.formats.posters.adjudication import Desk
+    from ingest.formats.posters.adjudication import AdjudicationSession
 
-    desk = Desk(open_store(path), dataset)
+    desk = AdjudicationSession(open_store(path), dataset)
     promoted, problems = desk.promote(_now())
     say(f"gold: {', '.join(promoted) or 'nothing new'}")
     for problem in problems:
@@ -130,7 +130,7 @@ def promote(path: Path, dataset: str | None) -> None:
         raise CheckFailed(f"{len(problems)} posters were not promoted")
 
 
-def _side_by_side(desk: Desk, poster: str) -> dict[str, object]:
+def _side_by_side(desk: AdjudicationSession, poster: str) -> dict[str, object]:
     """Ask for each difference which side is right, or what is."""
     from ingest.formats.posters.adjudication import merged
     from warehouse.scoring.posters.annotation_pairs import differences

@@ -72,7 +72,7 @@ def import_(
     claim = _gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by)
     options = Options(run_as, replace, strict, redact, restore, prompts, claim)
     store = open_store(path)
-    store.absorb()
+    store.recover_journals()
     summary = import_paths(store.lake, paths, options, _track)
     _print_summary(summary)
     _fail_if_bad(summary)

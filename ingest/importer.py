@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from ingest.additions import Readings
 from ingest.discovery import find_files
-from ingest.formats.palindrome.project_files import Beside
+from ingest.formats.palindrome.project_files import ProjectFiles
 from ingest.readers import path_reader, read_file
 from ingest.session import Ledger, Options, Summary
 from ingest.units import Units
-from warehouse.lake.locks import sharing_lake
+from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +50,7 @@ def import_paths(
         EvalstoreError: the batch could not be written.
     """
     found = find_files(paths, lambda path: path_reader(path) is not None)
-    with sharing_lake(lake.store), lake.write("import") as writer:
+    with shared_lake_lock(lake.store), lake.write("import") as writer:
         ledger = Ledger(lake.current(), writer, options)
         ledger.summary.n_other = found.n_other
         ledger.summary.missing = found.missing
@@ -70,7 +70,7 @@ class _Files:
     def __init__(self, lake: Lake, ledger: Ledger) -> None:
         self._ledger = ledger
         self._readings = Readings(lake, ledger)
-        self._projects = Beside()
+        self._projects = ProjectFiles()
         self._beside: dict[Path, None] = {}
 
     def take(self, paths: Iterable[Path]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from runners.completed import Done, find_done, suites_of
+from runners.completed import CompletedCells, find_done, suites_of
 from runners.plan import plan_from_json
 from runners.run import Run
 from warehouse.errors import BadInput, StoreBusy
@@ -38,11 +38,13 @@ def new_run(store: Store, plan: Plan, options: Options) -> Iterator[Run]:
             except StoreBusy:
                 continue
             # A process that had the name may have been killed: then its journal has it still.
-            store.absorb()
+            store.recover_journals()
             if _is_pending(store, plan.suite, run_id):
                 continue
             if find_done(store.lake, plan.suite, run_id) is None:
-                yield Run(store, run_id, plan, Done(Generation(plan.suite, run_id)), options)
+                yield Run(
+                    store, run_id, plan, CompletedCells(Generation(plan.suite, run_id)), options
+                )
                 return
 
 
@@ -63,7 +65,7 @@ def resumed_run(store: Store, run_id: str, suite: str | None, options: Options) 
         problem = "is in several suites, name one" if suites else "is not in the store"
         raise BadInput(f"run {run_id} {problem}: `evalstore runs` lists them")
     with claimed(store.path, suites[0], run_id):
-        store.absorb()
+        store.recover_journals()
         if _is_pending(store, suites[0], run_id):
             raise StoreBusy(
                 f"run {run_id} has answers that are not in the lake yet: nothing asked, so that "
@@ -99,7 +101,7 @@ def _is_pending(store: Store, suite: str, run_id: str) -> bool:
 
 
 def _suites(store: Store, run_id: str, suite: str | None) -> list[str]:
-    store.absorb()
+    store.recover_journals()
     return [name for name in suites_of(store.lake, run_id) if suite in (None, name)]
 
 

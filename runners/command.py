@@ -16,7 +16,7 @@ from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from runners.run import Options, Run
-    from runners.suites.base import Prepared
+    from runners.suites.base import PreparedRun
     from warehouse.store import Store
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -108,7 +108,7 @@ def _refuse_what_is_settled(context: click.Context) -> None:
             )
 
 
-def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None:
+def _go(store: Store, run: Run, prepared: PreparedRun | None, *, dry: bool) -> None:
     from runners.estimate import check
     from runners.progress import Progress
 
@@ -124,7 +124,7 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
         with Progress(wanted.cell.model.name for wanted in run.wanted) as progress:
             run.execute(prepared.rows if prepared else {}, progress.count)
     finally:
-        store.absorb()
+        store.recover_journals()
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     print_rows(store.path, run.family.summary, "table", which)
     if run.stop_reason is not None:
@@ -134,9 +134,9 @@ def _go(store: Store, run: Run, prepared: Prepared | None, *, dry: bool) -> None
     note(f"see more: evalstore sql \"FROM {run.family.view} WHERE run_id = '{run.run_id}'\"")
 
 
-def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared:
+def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> PreparedRun:
     from runners.model_files import choose_models, read_model_files
-    from runners.suites.base import PosterFiles, Wish
+    from runners.suites.base import PosterFiles, RunSpec
     from runners.suites.openclaw import suite as openclaw
     from runners.suites.registry import prepare
 
@@ -160,7 +160,7 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
     )
     if names and not models:
         raise BadInput("no model is left to ask: every model file says `skip: true`")
-    wish = Wish(
+    wish = RunSpec(
         suite,
         tuple(models if names else openclaw.default_models()),
         files,
@@ -207,7 +207,7 @@ def _options(suite: str | None, given: dict[str, Any]) -> Options:
     )
 
 
-def _write_files(prepared: Prepared) -> None:
+def _write_files(prepared: PreparedRun) -> None:
     import yaml
 
     from runners.model_files import model_document

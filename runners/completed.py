@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from warehouse.connection import open_in_memory
 from warehouse.formats.json_text import canonical_json
 from warehouse.lake.batch import Generation, current_generations
-from warehouse.lake.locks import sharing_lake
+from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
     from runners.plan import Key
@@ -47,7 +47,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class Done:
+class CompletedCells:
     """What the store has of a run.
 
     Attributes:
@@ -67,18 +67,18 @@ class Done:
     n_invocations: int = 0
 
 
-def find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
+def find_done(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
     """Read what the lake has of a run; None where it has none of that name."""
-    with sharing_lake(lake.store):
+    with shared_lake_lock(lake.store):
         return _find_done(lake, suite, run_id)
 
 
-def _find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
+def _find_done(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
     batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
     if not batches:
         return None
     generations = [g for b in batches for g in b.generations if g.run == (suite, run_id)]
-    done = Done(current_generations(generations)[suite, run_id])
+    done = CompletedCells(current_generations(generations)[suite, run_id])
     done.n_invocations = sum(batch.command == "run" for batch in batches)
     bound = {"suite": suite, "run_id": run_id, "generation": done.generation.generation}
     with open_in_memory() as connection:
@@ -92,17 +92,17 @@ def _find_done(lake: Lake, suite: str, run_id: str) -> Done | None:
 
 def suites_of(lake: Lake, run_id: str) -> list[str]:
     """Give the suites that have a run of this name."""
-    with sharing_lake(lake.store):
+    with shared_lake_lock(lake.store):
         return sorted(
             {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
         )
 
 
-def _take_run(done: Done, rows: list[tuple[str | None, str | None]]) -> None:
+def _take_run(done: CompletedCells, rows: list[tuple[str | None, str | None]]) -> None:
     done.plan = rows[0][0] if rows else None
 
 
-def _take_results(done: Done, rows: list[tuple]) -> None:  # type: ignore[type-arg]
+def _take_results(done: CompletedCells, rows: list[tuple]) -> None:  # type: ignore[type-arg]
     replaced = {row[8] for row in rows if row[8] is not None}
     for content_id, reached_by, model, thinking, settings, task_id, attempt, success, *rest in rows:
         done.cost_usd += rest[1] or 0.0

@@ -15,7 +15,7 @@ from runners.engine.engine import Engine, Job, Settings
 from runners.journal_writer import Place, Recorder, result_row
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
-from runners.providers.pool import Callers, estimated_tokens
+from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import family_of
 from warehouse.errors import EvalstoreError
 from warehouse.formats.json_text import json_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from runners.completed import Done
+    from runners.completed import CompletedCells
     from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from runners.suites.base import Suite
@@ -59,7 +59,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PendingCell:
     """A cell to be asked, and the failure that its result is to stand in for."""
 
     cell: Cell
@@ -79,7 +79,9 @@ class Run:
         stop_reason: why it stopped before all was asked; None while it did not.
     """
 
-    def __init__(self, store: Store, run_id: str, plan: Plan, done: Done, options: Options) -> None:
+    def __init__(
+        self, store: Store, run_id: str, plan: Plan, done: CompletedCells, options: Options
+    ) -> None:
         self.run_id = run_id
         self.plan = plan
         self.stop_reason: str | None = None
@@ -87,7 +89,7 @@ class Run:
         self.family: Suite = family_of(plan.family)
         self._store = store
         self._done = done
-        self.callers = Callers(options.answers)
+        self.callers = ProviderPool(options.answers)
         self.wanted = list(self._lacking())
 
     def execute(
@@ -119,16 +121,16 @@ class Run:
                     f"safe: make room, then `evalstore run --resume {self.run_id}`"
                 ) from error
 
-    def _lacking(self) -> Iterator[Wanted]:
+    def _lacking(self) -> Iterator[PendingCell]:
         rows = {key: list(found) for key, found in self._done.rows.items()}
         for cell in cells_of(self.plan):
             found = rows.get(cell_key(self.plan, cell))
             if not found:
-                yield Wanted(cell, None)
+                yield PendingCell(cell, None)
                 continue
             row = found.pop(0)
             if self.options.retry_failed and not row.success:
-                yield Wanted(cell, row.content_id)
+                yield PendingCell(cell, row.content_id)
 
     async def _ask(self, journal: Journal, on_outcome: Callable[[str, Outcome], None]) -> None:
         recorder = Recorder(journal)
@@ -136,7 +138,7 @@ class Run:
         budget = Budget(self.options.max_cost_usd)
         budget.spent = self._done.cost_usd
 
-        async def record(wanted: Wanted, outcome: Outcome) -> None:
+        async def record(wanted: PendingCell, outcome: Outcome) -> None:
             row = self._row(place, wanted, outcome)
             further = self.family.entries(self.plan, wanted.cell, outcome, row)
             await recorder.add([Entry("results", row), *further])
@@ -155,7 +157,9 @@ class Run:
             await self.callers.close()
             self.stop_reason = engine.stop_reason
 
-    async def _ask_together(self, engine: Engine, recorder: Recorder, wanted: list[Wanted]) -> None:
+    async def _ask_together(
+        self, engine: Engine, recorder: Recorder, wanted: list[PendingCell]
+    ) -> None:
         """Ask some cells at the same time, and note what the suite notes before and after."""
         first, invocation = wanted[0].cell, self._done.n_invocations + 1
         before = partial(self.family.before, first.model, first, invocation)
@@ -164,23 +168,23 @@ class Run:
         after = partial(self.family.after, first.model, invocation)
         await recorder.add(await asyncio.to_thread(lambda: list(after())))
 
-    def _in_turn(self) -> list[list[Wanted]]:
+    def _in_turn(self) -> list[list[PendingCell]]:
         """Give what is asked at the same time: a model after the other, where the suite says so."""
         if not self.family.one_by_one:
             return [self.wanted] if self.wanted else []
-        by_model: dict[Any, list[Wanted]] = {}
+        by_model: dict[Any, list[PendingCell]] = {}
         for wanted in self.wanted:
             by_model.setdefault(id(wanted.cell.model), []).append(wanted)
         return list(by_model.values())
 
-    def job(self, wanted: Wanted) -> Job:
+    def job(self, wanted: PendingCell) -> Job:
         """Give the call that a cell asks for, with what it may cost."""
         model = wanted.cell.model
         request = self.family.request(self.plan, wanted.cell)
         usd = cost(self.callers.price(model), *estimated_tokens(request)) or 0.0
         return Job(wanted, self.callers.provider(model), request, usd)
 
-    def _row(self, place: Place, wanted: Wanted, outcome: Outcome) -> Row:
+    def _row(self, place: Place, wanted: PendingCell, outcome: Outcome) -> Row:
         row = result_row(self.plan, place, wanted.cell, outcome)
         row |= self.family.columns(self.plan, wanted.cell, outcome)
         limit = self.family.raw_limit

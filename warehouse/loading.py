@@ -86,18 +86,18 @@ def load(
     """Load new batches, in the caller's transaction; give them as they came in.
 
     Of merged ones only that is loaded which is not there yet; the rest lies elsewhere now.
-    Leaves a temporary table `touched` (suite, run_id, generation, is_fresh): the runs that have
+    Leaves a temporary table `changed_runs` (suite, run_id, generation, is_single_batch): the runs that have
     rows in the new batches, and whether none had before.
     """
     new = _record(connection, folders)
-    _find_touched(connection, new)
+    _find_changed_runs(connection, new)
     for table in TABLES:
         paths = lake.files(new, table.name)
         if paths and table.of_run:
-            _load_fresh_runs(connection, table, paths)
+            _load_single_batch_runs(connection, table, paths)
         elif paths:
             _load_by_content(connection, table, paths)
-    _reload_spread_runs(connection, lake)
+    _reload_multi_batch_runs(connection, lake)
     return new
 
 
@@ -135,7 +135,7 @@ def _utc(moment: str) -> datetime:
     return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
 
 
-def _find_touched(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]) -> None:
+def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]) -> None:
     new = [batch.name for batch in batches]
     rows = connection.execute(
         """
@@ -151,34 +151,36 @@ def _find_touched(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch
     for suite, run_id, _, _, _, batch in rows:
         batches_of.setdefault((suite, run_id), set()).add(batch)
     current = current_generations(Generation(*row[:4]) for row in rows)
-    retold = {run for batch in batches for run in _told_by_several_files(batch)}
+    multi_file = {run for batch in batches for run in _in_several_files(batch)}
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE touched "
-        "(suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_fresh BOOLEAN)"
+        "CREATE OR REPLACE TEMP TABLE changed_runs "
+        "(suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN)"
     )
     _insert_many(
         connection,
-        "touched",
+        "changed_runs",
         [
-            (*run, g.generation, len(batches_of[run]) == 1 and run not in retold)
+            (*run, g.generation, len(batches_of[run]) == 1 and run not in multi_file)
             for run, g in current.items()
         ],
     )
 
 
-def _told_by_several_files(batch: Batch) -> Iterator[RunKey]:
+def _in_several_files(batch: Batch) -> Iterator[RunKey]:
     """Give the runs that may be twice in a batch: a log, and the log that it grew to."""
     told = Counter(g for source in batch.sources for g in source.generations)
     return (generation.run for generation, count in told.items() if count > 1)
 
 
-def _load_fresh_runs(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
+def _load_single_batch_runs(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+) -> None:
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
         FROM {_ROWS} AS file
-        SEMI JOIN (FROM touched WHERE is_fresh) AS fresh USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch USING (suite, run_id, generation)
         """,
         {"paths": paths},
     )
@@ -202,11 +204,11 @@ def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths:
     )
 
 
-def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
+def _reload_multi_batch_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
     names = connection.execute(
         """
         SELECT DISTINCT folder FROM lake.generations JOIN lake.batches USING (batch)
-        SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch USING (suite, run_id, generation)
         """
     ).fetchall()
     if not names:
@@ -217,9 +219,9 @@ def _reload_spread_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> No
             continue
         connection.execute(
             f"""
-            DELETE FROM lake.{table.name} AS loaded USING touched
-            WHERE loaded.suite = touched.suite AND loaded.run_id = touched.run_id
-                AND NOT touched.is_fresh
+            DELETE FROM lake.{table.name} AS loaded USING changed_runs
+            WHERE loaded.suite = changed_runs.suite AND loaded.run_id = changed_runs.run_id
+                AND NOT changed_runs.is_single_batch
             """
         )
         paths = lake.files(batches, table.name)
@@ -238,7 +240,7 @@ def _insert_each_content_once(
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
         FROM {_ROWS} AS file
-        SEMI JOIN (FROM touched WHERE NOT is_fresh) AS spread USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch USING (suite, run_id, generation)
         QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
         """,
         {"paths": paths},

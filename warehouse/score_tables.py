@@ -30,22 +30,22 @@ def update_scores(
     """Compute what is missing of every score, in the caller's transaction.
 
     Args:
-        connection: has the temporary table `touched` of the runs that new batches touch.
+        connection: has the temporary table `changed_runs` of the runs that new batches touch.
         files: the SQL files, in order.
         everywhere: names of the scores that may be missing in any run: their scorer is another
             one, or what came tells of tasks, models or annotations that they are made from.
     """
     rows = connection.execute(
-        "SELECT suite, min(run_id), max(run_id) FROM touched GROUP BY suite"
+        "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
     ).fetchall()
-    touched = {suite: (first, last) for suite, first, last in rows}
+    changed_runs = {suite: (first, last) for suite, first, last in rows}
     for file in files:
         if not file.is_materialised:
             continue
         if file.name in everywhere:
             _update(connection, file, None)
-        elif file.suite in touched:
-            _update(connection, file, touched[file.suite])
+        elif file.suite in changed_runs:
+            _update(connection, file, changed_runs[file.suite])
 
 
 def create_score_table(
@@ -74,21 +74,21 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
     """Find the calls that stand in several runs; all but the first run's are duplicates.
 
     `scores.duplicate_calls` (grain: result that must not count) holds suite, run_id, content_id
-    and the run that counts; only calls of the touched runs are looked at.
+    and the run that counts; only calls of the changed_runs runs are looked at.
     """
     connection.execute(
         """
         CREATE OR REPLACE TEMP TABLE told_before AS
-            SELECT call_hash FROM scores.duplicate_calls SEMI JOIN touched USING (suite, run_id)
+            SELECT call_hash FROM scores.duplicate_calls SEMI JOIN changed_runs USING (suite, run_id)
             UNION
             SELECT call_hash FROM scores.duplicate_calls AS duplicates
-                SEMI JOIN touched ON duplicates.suite = touched.suite
-                    AND duplicates.counted_in = touched.run_id;
+                SEMI JOIN changed_runs ON duplicates.suite = changed_runs.suite
+                    AND duplicates.counted_in = changed_runs.run_id;
         -- Their time tells where in a long history the same calls can stand: a scan for the
         -- hashes alone would read all of it.
         CREATE OR REPLACE TEMP TABLE affected AS
             SELECT call_hash, started_at FROM lake.results
-                SEMI JOIN touched USING (suite, run_id) WHERE call_hash IS NOT NULL
+                SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
             UNION
             SELECT call_hash, started_at FROM lake.results SEMI JOIN told_before USING (call_hash);
         DELETE FROM scores.duplicate_calls WHERE call_hash IN (
@@ -135,11 +135,11 @@ def _update(
     """Drop the rows whose inputs are gone or changed, then compute those that are missing.
 
     Args:
-        connection: has the temporary table `touched`.
+        connection: has the temporary table `changed_runs`.
         file: the score.
-        reach: the first and the last of the touched runs; None for all runs there are.
+        reach: the first and the last of the changed_runs runs; None for all runs there are.
     """
-    in_scope = "" if reach is None else "SEMI JOIN touched USING (suite, run_id)"
+    in_scope = "" if reach is None else "SEMI JOIN changed_runs USING (suite, run_id)"
     # Bounds come down through joins and windows to the scan; a join with the runs stays above.
     within = "" if reach is None else "WHERE run_id BETWEEN ? AND ?"
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)

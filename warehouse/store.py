@@ -74,7 +74,7 @@ class Store:
             StoreReadOnly: the folder cannot be written.
             StoreNewer: the lake has batches of a newer version.
         """
-        self.absorb()
+        self.recover_journals()
         return self._sync(rebuild=rebuild)
 
     def _sync(self, *, rebuild: bool = False) -> SyncReport:
@@ -83,7 +83,7 @@ class Store:
             self._on_warning(f"{problem}; left out")
         return report
 
-    def absorb(self) -> None:
+    def recover_journals(self) -> None:
         """Take in the journals of runs whose process was killed."""
         for problem in absorb_journals(self.lake):
             self._on_warning(problem)
@@ -117,7 +117,7 @@ class Store:
         """
         if not self.path.is_dir():
             raise BadInput(f"{self.path}: no store here; `evalstore import` makes one")
-        self.absorb()
+        self.recover_journals()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)
             if connection is None:

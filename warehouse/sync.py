@@ -13,7 +13,7 @@ import duckdb
 from warehouse import loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
-from warehouse.lake.locks import having_lake_alone, open_lock, sharing_lake, wait_for
+from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.sql_files import (
     code_digest,
@@ -110,7 +110,7 @@ def sync(
         StoreNewer: the lake has batches of a newer version.
     """
     with only_writer(lake.store) as has_waited:
-        with sharing_lake(lake.store):
+        with shared_lake_lock(lake.store):
             report = None
             if warehouse.exists() and not rebuild:
                 if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
@@ -125,7 +125,7 @@ def sync(
 
 def _sweep(lake: Lake) -> None:
     """Remove what a `forget` that was killed has left behind; later, where the lake is read."""
-    with suppress(EvalstoreError), having_lake_alone(lake.store, wait_seconds=0):
+    with suppress(EvalstoreError), exclusive_lake_lock(lake.store, wait_seconds=0):
         lake.remove_replaced()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _USUAL_OUTPUT_TOKENS = 500
 
 
-class Callers:
+class ProviderPool:
     """Makes providers, one of each.
 
     Args:

@@ -53,7 +53,7 @@ class PosterFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RunSpec:
     """What a user asked for.
 
     Attributes:
@@ -84,7 +84,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRun:
     """A plan, and the rows that tell of its tasks and models.
 
     Attributes:
@@ -121,7 +121,7 @@ class Suite(Protocol):
     summary: str
     view: str
 
-    def prepare(self, wish: Wish, /) -> Prepared:
+    def prepare(self, wish: RunSpec, /) -> PreparedRun:
         """Make a plan."""
 
     def request(self, plan: Plan, cell: Cell, /) -> Request:
@@ -143,7 +143,7 @@ class Suite(Protocol):
         """Note what is to be noted after a model's cells."""
 
 
-class Plain:
+class PromptSuite:
     """A suite that puts tasks into a template, and has nothing to note besides."""
 
     needs_all = True
@@ -184,7 +184,7 @@ class Plain:
         return ()
 
 
-def selected(tasks: list[Task], wish: Wish) -> tuple[Task, ...]:
+def selected(tasks: list[Task], wish: RunSpec) -> tuple[Task, ...]:
     """Choose tasks by id, or by number from 1, in the file's order; then the first so many.
 
     Raises:
@@ -202,7 +202,7 @@ def selected(tasks: list[Task], wish: Wish) -> tuple[Task, ...]:
     return tuple(chosen)
 
 
-def known_model_rows(wish: Wish) -> list[Row]:
+def known_model_rows(wish: RunSpec) -> list[Row]:
     """Give the rows of the model files that the run uses."""
     paths = {model.path for model in wish.models}
     return [file.row for path, file in wish.files.items() if path in paths]

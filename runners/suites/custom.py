@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
+from runners.suites.base import (
+    PLACEHOLDER,
+    PreparedRun,
+    PromptSuite,
+    RunSpec,
+    known_model_rows,
+    selected,
+)
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.yaml.documents import YamlError, load
@@ -33,12 +40,12 @@ FAMILY = "own"
 _FAMILIES = ("palindrome", "openclaw", "posters", "posters-truth", "posters-judge")
 
 
-class Own(Plain):
+class CustomSuite(PromptSuite):
     """Asks what a user's file says."""
 
     family = FAMILY
 
-    def prepare(self, wish: Wish) -> Prepared:
+    def prepare(self, wish: RunSpec) -> PreparedRun:
         """Read the file."""
         path = Path(wish.suite)
         document = _read(path)
@@ -62,7 +69,7 @@ class Own(Plain):
         )
         shared = {"suite": name, "task_set": path.stem, "task_set_hash": content_hash(document)}
         rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
-        return Prepared(plan, {"tasks": rows, "models": known_model_rows(wish)}, path.parent)
+        return PreparedRun(plan, {"tasks": rows, "models": known_model_rows(wish)}, path.parent)
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
         """Let the validator judge, else compare with the reference, outer white space aside."""
@@ -81,7 +88,7 @@ class Own(Plain):
         return row
 
 
-SUITE = Own()
+SUITE = CustomSuite()
 
 
 def _read(path: Path) -> dict[str, Any]:

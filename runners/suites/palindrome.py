@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 from runners.model_files import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, known_model_rows, selected
+from runners.suites.base import (
+    PLACEHOLDER,
+    PreparedRun,
+    PromptSuite,
+    RunSpec,
+    known_model_rows,
+    selected,
+)
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, utf8
 from warehouse.formats.task_files import task_rows
@@ -29,12 +36,12 @@ FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"
 
 
-class Palindrome(Plain):
+class Palindrome(PromptSuite):
     """Asks for palindromes."""
 
     family = FAMILY
 
-    def prepare(self, wish: Wish) -> Prepared:
+    def prepare(self, wish: RunSpec) -> PreparedRun:
         """Read the task file, and find or name each model's file."""
         path = wish.prompts or _task_file()
         rows = read_task_file(path)
@@ -57,7 +64,7 @@ class Palindrome(Plain):
             wish.is_streamed,
         )
         model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
-        return Prepared(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
+        return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
         """Take the answer out of the text and judge it, as the original program did.
@@ -105,7 +112,7 @@ def read_task_file(path: Path) -> list[Row]:
     return rows
 
 
-def with_files(wish: Wish) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
+def with_files(wish: RunSpec) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
     """Give each model its file: one that is there, or `models/<model>-<n>.yaml`, still to be made.
 
     Gives all models, and those whose files are new.

@@ -13,7 +13,7 @@ from warehouse.errors import BadInput
 from warehouse.git import git_commit
 
 if TYPE_CHECKING:
-    from runners.suites.base import Prepared, Suite, Wish
+    from runners.suites.base import PreparedRun, RunSpec, Suite
 
 FAMILIES: tuple[Suite, ...] = (
     palindrome.SUITE,
@@ -25,7 +25,7 @@ FAMILIES: tuple[Suite, ...] = (
 )
 
 
-def prepare(wish: Wish) -> Prepared:
+def prepare(wish: RunSpec) -> PreparedRun:
     """Make the plan of a new run.
 
     Raises:

@@ -13,7 +13,7 @@ from tests.ingest.test_openclaw_lines import event, line
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
-from warehouse.lake.locks import having_lake_alone, sharing_lake
+from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
 from warehouse.schemas import TABLES
 
 POSTERS = ROOT / "examples" / "posters"
@@ -52,7 +52,7 @@ def many(tmp_path_factory):
             fields = {"content_id": f"c{n}", "seq": n, "prompt": f"p{n}"}
             header = Entry("runs", {"content_id": f"run{n}", "origin": "runner"})
             journal.append([header, Entry("results", fields)])
-        store.absorb()
+        store.recover_journals()
     store.sync()
     return store
 
@@ -157,10 +157,10 @@ def test_traces_are_found(many):
 
 
 def test_a_reader_is_waited_for(lake_of_many, monkeypatch):
-    defaults = having_lake_alone.__wrapped__.__kwdefaults__
+    defaults = exclusive_lake_lock.__wrapped__.__kwdefaults__
     monkeypatch.setitem(defaults, "wait_seconds", 0)
     names = lake_of_many.lake.batch_names()
-    with sharing_lake(lake_of_many.path):
+    with shared_lake_lock(lake_of_many.path):
         ended = command(lake_of_many.path, "compact")
     assert (ended.code, "reads the lake" in ended.err) == (2, True)
     assert lake_of_many.lake.batch_names() == names

@@ -323,7 +323,7 @@ def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeyp
     def fail(*_arguments):
         raise OSError(errno.EIO, "Input/output error")
 
-    store.absorb()
+    store.recover_journals()
     with Journal(tmp_path, Generation("mine", run.run_id)) as left:
         left.append([result(2)])
     monkeypatch.setattr(recovery, "_write_batch", fail)
@@ -344,7 +344,7 @@ def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkey
             monkeypatch.setattr(claim, "suites_of", look)
             found = look(*arguments)
             run.execute({}, lambda *_: None)
-            store.absorb()
+            store.recover_journals()
             stack.close()
             return found
 
@@ -357,7 +357,7 @@ def test_a_run_cannot_be_resumed_while_it_is_forgotten(tmp_path, monkeypatch):
     store = Store(tmp_path, on_warning=pytest.fail)
     with begin(store) as run:
         run.execute({}, lambda *_: None)
-    store.absorb()
+    store.recover_journals()
 
     def forget(*_arguments):
         with pytest.raises(StoreBusy), resumed_run(store, run.run_id, None, Options()):

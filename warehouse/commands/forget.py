@@ -34,7 +34,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     from warehouse.lake.forgetting import find_run
 
     store = open_store(path)
-    store.absorb()
+    store.recover_journals()
     key = find_run(store.lake, run, suite)
     # Held until it is gone: a resume in between would bring some of it back.
     with claimed(path, *key):
@@ -47,7 +47,7 @@ def _forget(store: Store, key: RunKey) -> None:
     from warehouse.lake.forgetting import forget as forget_run
 
     # What its process left behind since, if it was killed, goes too.
-    store.absorb()
+    store.recover_journals()
     n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
     (store.path / PAGE).unlink(missing_ok=True)

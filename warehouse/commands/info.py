@@ -10,7 +10,7 @@ import click
 from warehouse.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.journal.recovery import pending_journals
-from warehouse.lake.locks import sharing_lake
+from warehouse.lake.locks import shared_lake_lock
 from warehouse.output.formatting import as_json, visible
 
 if TYPE_CHECKING:
@@ -126,5 +126,5 @@ def _counts(named: dict[str, str | int]) -> str:
 
 
 def _lake_bytes(store: Store) -> int:
-    with sharing_lake(store.path):
+    with shared_lake_lock(store.path):
         return sum(file.stat().st_size for file in store.lake.path.rglob("*") if file.is_file())

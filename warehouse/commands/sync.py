@@ -27,7 +27,7 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --snapshot copy.duckdb
     """
     from warehouse.lake.compaction import MANY, small
-    from warehouse.lake.locks import sharing_lake
+    from warehouse.lake.locks import shared_lake_lock
 
     store = open_store(path)
     if not path.is_dir():
@@ -35,7 +35,7 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
-    with sharing_lake(path):
+    with shared_lake_lock(path):
         n_small = len(small(store.lake, store.lake.folders())) if not report.damaged else 0
     if n_small > MANY:
         note(f"{n_small:,} batches are small: `evalstore compact` merges them, which is faster")

@@ -142,7 +142,7 @@ class Journal:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftJournal:
+class AbandonedJournal:
     """What a journal holds.
 
     Attributes:
@@ -157,7 +157,7 @@ class LeftJournal:
     bad_lines: tuple[tuple[int, bytes], ...]
 
 
-def read_journal(file: IO[bytes]) -> LeftJournal:
+def read_journal(file: IO[bytes]) -> AbandonedJournal:
     """Read a journal. A last line without its end was being written, and never counted."""
     run, entries, bad = None, [], []
     for number, line in enumerate(file, start=1):
@@ -173,7 +173,7 @@ def read_journal(file: IO[bytes]) -> LeftJournal:
                 entries.append(_entry(document))
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
             bad.append((number, line))
-    return LeftJournal(run, tuple(entries), tuple(bad))
+    return AbandonedJournal(run, tuple(entries), tuple(bad))
 
 
 def _run(document: dict[str, Any]) -> Generation:

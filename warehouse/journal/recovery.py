@@ -10,14 +10,14 @@ from warehouse.errors import EvalstoreError
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import journal_paths, read_journal
 from warehouse.lake.batch import Generation
-from warehouse.lake.locks import absorbing_alone, left_behind
+from warehouse.lake.locks import abandoned_file, recovery_lock
 from warehouse.schemas import BY_NAME, QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from warehouse.journal.journal import Entry, LeftJournal
+    from warehouse.journal.journal import AbandonedJournal, Entry
     from warehouse.lake.lake import BatchWriter, Lake, Row
 
 
@@ -43,7 +43,7 @@ def absorb_journals(lake: Lake) -> list[str]:
     problems = []
     for path in journal_paths(lake.store):
         try:
-            with absorbing_alone(lake.store), left_behind(path) as file:
+            with recovery_lock(lake.store), abandoned_file(path) as file:
                 if file is not None:
                     _absorb(lake, path, file)
         except (EvalstoreError, OSError) as error:
@@ -76,14 +76,14 @@ def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
     path.unlink()
 
 
-def _write_batch(lake: Lake, path: Path, journal: LeftJournal) -> None:
+def _write_batch(lake: Lake, path: Path, journal: AbandonedJournal) -> None:
     with lake.write("run", name=path.stem) as writer:
         generations = _add_rows(writer, journal)
         writer.add(QUARANTINE, [_bad_row(path, *line) for line in journal.bad_lines])
         writer.commit(generations=generations)
 
 
-def _add_rows(writer: BatchWriter, journal: LeftJournal) -> list[Generation]:
+def _add_rows(writer: BatchWriter, journal: AbandonedJournal) -> list[Generation]:
     """Add the rows of a journal; gives the generations that they belong to, its own run's first."""
     run = journal.run
     if run is None:

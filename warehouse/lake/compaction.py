@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warehouse.lake.lake import ROWS_PER_GROUP
-from warehouse.lake.locks import having_lake_alone
+from warehouse.lake.locks import exclusive_lake_lock
 from warehouse.schemas import BATCH, TABLES, merged_schema
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def merge_small(lake: Lake) -> Merged:
         StoreBusy: the lake is being read.
         EvalstoreError: a batch could not be written.
     """
-    with having_lake_alone(lake.store):
+    with exclusive_lake_lock(lake.store):
         lake.remove_replaced()
         folders = lake.folders()
         groups = [group for group in _groups(lake, small(lake, folders)) if len(group) > 1]

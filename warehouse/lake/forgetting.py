@@ -15,7 +15,7 @@ from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Forgotten
 from warehouse.lake.compaction import parts_in, rows_of
-from warehouse.lake.locks import having_lake_alone, sharing_lake
+from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
 from warehouse.schemas import BATCH, BY_NAME
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
     Raises:
         BadInput: there is none, or there are several and no suite is given.
     """
-    with sharing_lake(lake.store):
+    with shared_lake_lock(lake.store):
         batches = lake.current()
     runs = {
         g.run
@@ -60,7 +60,7 @@ def forget(lake: Lake, run: RunKey) -> int:
         EvalstoreError: a batch could not be written.
         StoreBusy: the lake is being read.
     """
-    with having_lake_alone(lake.store):
+    with exclusive_lake_lock(lake.store):
         folders = lake.folders()
         batches = [batch for folder in folders for batch in folder.contents]
         files = {s.sha256 for b in batches for s in b.sources if _tells_of(s, run)}

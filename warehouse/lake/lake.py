@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
 from warehouse.lake.batch import Batch, BatchFile, batch_from_json, batch_to_json
-from warehouse.lake.locks import left_behind, open_locked
+from warehouse.lake.locks import abandoned_file, open_locked
 from warehouse.schemas import (
     BATCH,
     BY_NAME,
@@ -180,7 +180,7 @@ class Lake:
             return
         for path in self.staging.iterdir():
             if path.suffix == ".lock":
-                with suppress(OSError), left_behind(path) as lock:
+                with suppress(OSError), abandoned_file(path) as lock:
                     if lock is not None:
                         shutil.rmtree(path.with_suffix(""), ignore_errors=True)
                         path.unlink(missing_ok=True)

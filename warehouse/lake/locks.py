@@ -28,7 +28,7 @@ _ABSORB_SECONDS = 120.0
 
 
 @contextmanager
-def sharing_lake(store: Path) -> Iterator[None]:
+def shared_lake_lock(store: Path) -> Iterator[None]:
     """Keep batches from being replaced meanwhile; others may read and add.
 
     Raises:
@@ -47,7 +47,7 @@ def sharing_lake(store: Path) -> Iterator[None]:
 
 
 @contextmanager
-def having_lake_alone(store: Path, *, wait_seconds: float = _LAKE_SECONDS) -> Iterator[None]:
+def exclusive_lake_lock(store: Path, *, wait_seconds: float = _LAKE_SECONDS) -> Iterator[None]:
     """Keep everybody else from reading the lake's files meanwhile.
 
     Raises:
@@ -61,7 +61,7 @@ def having_lake_alone(store: Path, *, wait_seconds: float = _LAKE_SECONDS) -> It
 
 
 @contextmanager
-def absorbing_alone(store: Path) -> Iterator[None]:
+def recovery_lock(store: Path) -> Iterator[None]:
     """Keep everybody else from making batches of journals meanwhile.
 
     Raises:
@@ -114,7 +114,7 @@ def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
 
 
 @contextmanager
-def left_behind(path: Path) -> Iterator[IO[bytes] | None]:
+def abandoned_file(path: Path) -> Iterator[IO[bytes] | None]:
     """Open a file that nobody holds any more, alone; None where somebody does, or removed it."""
     with ExitStack() as stack:
         try:

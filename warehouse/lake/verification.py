@@ -10,7 +10,7 @@ import duckdb
 from warehouse.connection import open_for_reading
 from warehouse.errors import StoreBusy, StoreDamaged
 from warehouse.journal.recovery import Pending, pending_journals
-from warehouse.lake.locks import sharing_lake
+from warehouse.lake.locks import shared_lake_lock
 from warehouse.sync import examine
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def verify(store: Store) -> Verified:
     """
     lake = store.lake
     damaged, good = [], []
-    with sharing_lake(store.path):
+    with shared_lake_lock(store.path):
         names = sorted(lake.batch_names())
         for name in names:
             try:

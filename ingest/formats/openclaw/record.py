@@ -23,7 +23,7 @@ _INT64 = range(-(2**63), 2**63)
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
-Taken = tuple[Any, bool]  # a column's value, and whether it gives the field back
+Converted = tuple[Any, bool]  # a column's value, and whether it gives the field back
 
 
 class UnreadableLineError(Exception):
@@ -75,19 +75,19 @@ def _read(text: str) -> Row:
 
 def _result(record: dict[str, Any]) -> Row:
     row: Row = {}
-    is_loose = False
+    is_lossy = False
     for field in FIELDS:
         if field.name in record:
-            taker = _moment if field.column in MOMENTS else _TAKERS[field.type]
+            taker = _moment if field.column in MOMENTS else _CONVERTERS[field.type]
             row[field.column], fits = taker(record[field.name])
-            is_loose = is_loose or not fits
+            is_lossy = is_lossy or not fits
     extra = {key: value for key, value in record.items() if key not in KEYS}
     return {
         **row,
         "record_keys": json_text(list(record)) if tuple(record) != KEYS else None,
         "extra": json_text(extra) if extra else None,
         # A null run_id would be filled in from the folder, and come back as that.
-        "is_loose": is_loose or ("run_id" in record and row["run_id"] is None),
+        "is_loose": is_lossy or ("run_id" in record and row["run_id"] is None),
     }
 
 
@@ -103,14 +103,14 @@ def _other(record: dict[str, Any]) -> Row:
     }
 
 
-def _text(value: object) -> Taken:
+def _text(value: object) -> Converted:
     if isinstance(value, str):
         clean = utf8(value)
         return clean, clean == value
     return None, value is None
 
 
-def _integer(value: object) -> Taken:
+def _integer(value: object) -> Converted:
     if isinstance(value, int) and not isinstance(value, bool):
         return (value, True) if value in _INT64 else (None, False)
     if isinstance(value, float) and value.is_integer() and int(value) in _INT64:
@@ -118,28 +118,28 @@ def _integer(value: object) -> Taken:
     return None, value is None
 
 
-def _moment(value: object) -> Taken:
+def _moment(value: object) -> Converted:
     milliseconds, fits = _integer(value)
     if milliseconds is None or milliseconds not in _MOMENTS_MS:
         return None, fits and milliseconds is None
     return _EPOCH + timedelta(milliseconds=milliseconds), fits
 
 
-def _boolean(value: object) -> Taken:
+def _boolean(value: object) -> Converted:
     return (value, True) if isinstance(value, bool) else (None, value is None)
 
 
-def _texts(value: object) -> Taken:
+def _texts(value: object) -> Converted:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return [utf8(item) for item in value], True
     return None, value is None
 
 
-def _json(value: object) -> Taken:
+def _json(value: object) -> Converted:
     return None if value is None else json_text(value), True
 
 
-_TAKERS: dict[str, Callable[[object], Taken]] = {
+_CONVERTERS: dict[str, Callable[[object], Converted]] = {
     "VARCHAR": _text,
     "BIGINT": _integer,
     "BOOLEAN": _boolean,

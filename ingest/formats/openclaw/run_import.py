@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake, Row
 
 # Of the runs of one log, the one whose outcome comes first speaks for the file.
-_LOUDEST_FIRST = (
+_SEVERITY_ORDER = (
     Outcome.CONFLICT,
     Outcome.REPLACED,
     Outcome.GROWN,
@@ -217,7 +217,7 @@ def _loudest(runs: dict[str, RunOutcome], *, has_rejects: bool) -> Outcome:
     outcomes = {run.outcome for run in runs.values()}
     if not outcomes:
         outcomes = {Outcome.QUARANTINED if has_rejects else Outcome.UNCHANGED}
-    return min(outcomes, key=_LOUDEST_FIRST.index)
+    return min(outcomes, key=_SEVERITY_ORDER.index)
 
 
 def _log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> Row:

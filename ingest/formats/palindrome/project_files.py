@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _TASK_FOLDERS = ("tasks", "src/ai_palindromikisa/benchmark_tasks")
 
 
-class Beside:
+class ProjectFiles:
     """What lies beside the logs of one import; each project is looked through once."""
 
     def __init__(self) -> None:

@@ -73,7 +73,7 @@ class Adjudication:
     is_gold: bool
 
 
-class Desk:
+class AdjudicationSession:
     """The records of one dataset, as they are now.
 
     Attributes:

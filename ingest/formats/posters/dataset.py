@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.posters.files import Quartet, folders_in, read_quartets
+from ingest.formats.posters.files import PosterArtifacts, folders_in, read_quartets
 from ingest.reading import Reading
 from warehouse.formats.json_text import json_text, utf8
 from warehouse.formats.yaml.fields import Violation
@@ -199,7 +199,7 @@ def declare_gold(reading: Reading, claim: GoldClaim) -> None:
             }
 
 
-def _record_row(dataset: Dataset, poster: str, quartet: Quartet) -> Row:
+def _record_row(dataset: Dataset, poster: str, quartet: PosterArtifacts) -> Row:
     """Make the row of a ground truth record: a model's, until somebody says otherwise."""
     model = quartet.meta.get("model")
     annotator = utf8(model) if isinstance(model, str) else None
@@ -209,7 +209,7 @@ def _record_row(dataset: Dataset, poster: str, quartet: Quartet) -> Row:
 def _annotation(
     task_set: str,
     poster: str,
-    quartet: Quartet,
+    quartet: PosterArtifacts,
     annotator: str | None,
     *,
     kind: str,
@@ -234,6 +234,6 @@ def _annotation(
     }
 
 
-def _whatever(quartet: Quartet) -> str | None:
+def _whatever(quartet: PosterArtifacts) -> str | None:
     text = quartet.raw if quartet.raw is not None else quartet.record.text
     return None if text is None else utf8(text)

@@ -56,7 +56,7 @@ class Document:
 
 
 @dataclass(slots=True)
-class Quartet:
+class PosterArtifacts:
     """What there is of one poster in one folder.
 
     Attributes:
@@ -115,15 +115,17 @@ def read_document(data: bytes | None) -> Document:
     return Document("object" if isinstance(value, dict) else "no_object", value, text)
 
 
-def read_quartets(folder: Path, read: ReadBytes, posters: Iterable[str]) -> dict[str, Quartet]:
+def read_quartets(
+    folder: Path, read: ReadBytes, posters: Iterable[str]
+) -> dict[str, PosterArtifacts]:
     """Read what a folder has of each poster, by the poster's id; `posters` are the known ids."""
     dotted = with_dots(posters)
-    quartets: dict[str, Quartet] = {}
+    quartets: dict[str, PosterArtifacts] = {}
     for path in files_in(folder):
         poster, rest = split_name(path.name, dotted)
         if not poster or path.suffix not in _TEXT_SUFFIXES:
             continue
-        quartet = quartets.setdefault(poster, Quartet())
+        quartet = quartets.setdefault(poster, PosterArtifacts())
         part = _PARTS.get(rest)
         if part is None:
             quartet.further.append(path)
@@ -144,7 +146,7 @@ def split_name(name: str, dotted: Iterable[str]) -> tuple[str, str]:
     return poster, name[len(poster) + 1 :]
 
 
-def _take(quartet: Quartet, part: str, data: bytes | None) -> None:
+def _take(quartet: PosterArtifacts, part: str, data: bytes | None) -> None:
     if part == "record":
         quartet.record = read_document(data)
     elif part == "raw":

@@ -12,14 +12,14 @@ from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
     from ingest.formats.posters.dataset import Dataset
-    from ingest.formats.posters.files import Quartet
+    from ingest.formats.posters.files import PosterArtifacts
     from warehouse.lake.lake import Row
 
 _PROVIDERS = ("openrouter", "ollama", "gemini")
 _RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)
 
 
-def result_rows(dataset: Dataset, model: str, quartets: dict[str, Quartet]) -> list[Row]:
+def result_rows(dataset: Dataset, model: str, quartets: dict[str, PosterArtifacts]) -> list[Row]:
     """Make a model's rows, in the order of the manifest, posters that it does not list last."""
     listed = [poster for poster in dataset.posters if poster in quartets]
     others = [poster for poster in quartets if poster not in set(listed)]
@@ -30,7 +30,7 @@ def result_rows(dataset: Dataset, model: str, quartets: dict[str, Quartet]) -> l
     ]
 
 
-def _result_row(dataset: Dataset, model: str, poster: str, quartet: Quartet) -> Row:
+def _result_row(dataset: Dataset, model: str, poster: str, quartet: PosterArtifacts) -> Row:
     record, meta = quartet.record, quartet.meta
     failure = _failure(quartet)
     return {
@@ -60,7 +60,7 @@ def _result_row(dataset: Dataset, model: str, poster: str, quartet: Quartet) -> 
     }
 
 
-def _text(quartet: Quartet) -> str | None:
+def _text(quartet: PosterArtifacts) -> str | None:
     text = quartet.raw if quartet.raw is not None else quartet.record.text
     return None if text is None else utf8(text)
 
@@ -77,7 +77,7 @@ def _sent(meta: dict[str, Any]) -> str | None:
     return json_text(sent) if sent else None
 
 
-def _failure(quartet: Quartet) -> str | None:
+def _failure(quartet: PosterArtifacts) -> str | None:
     """Tell a request that failed from an answer that was no JSON."""
     if quartet.record.state != "missing" or not isinstance(quartet.error, dict):
         return None
@@ -87,7 +87,7 @@ def _failure(quartet: Quartet) -> str | None:
     return "rate_limited" if _RATE_LIMITED.search(str(reason)) else "error"
 
 
-def judgement_row(run_id: str, model: str, poster: str, quartet: Quartet) -> Row:
+def judgement_row(run_id: str, model: str, poster: str, quartet: PosterArtifacts) -> Row:
     """Make the row of a judgement."""
     record = quartet.record
     value = record.value if isinstance(record.value, dict) else {}

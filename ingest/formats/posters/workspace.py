@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.posters.dataset import Dataset
-    from ingest.formats.posters.files import Quartet, ReadBytes
+    from ingest.formats.posters.files import PosterArtifacts, ReadBytes
     from ingest.formats.posters.layout import RunFolder, Workspace
     from ingest.reading import SourceFile
     from warehouse.lake.lake import Row
@@ -184,7 +184,7 @@ def _artifacts(
     workspace: Workspace,
     dataset: Dataset,
     run: RunFolder,
-    predictions: dict[str, dict[str, Quartet]],
+    predictions: dict[str, dict[str, PosterArtifacts]],
     read: ReadBytes,
 ) -> list[Row]:
     """Keep what other steps wrote: OCR, repair, refine, location fill, notes, reports, prompts."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runners.model_files import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply, Request
-from runners.suites.base import Plain, Prepared, Wish, selected
+from runners.suites.base import PreparedRun, PromptSuite, RunSpec, selected
 from runners.suites.openclaw import host
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text, utf8
@@ -52,7 +52,7 @@ ORDER BY ALL
 """
 
 
-class Openclaw(Plain):
+class Openclaw(PromptSuite):
     """Asks prompts whose answers a validator judges."""
 
     family = FAMILY
@@ -61,7 +61,7 @@ class Openclaw(Plain):
     raw_limit: int | None = _RAW_BYTES
     summary = _SUMMARY
 
-    def prepare(self, wish: Wish) -> Prepared:
+    def prepare(self, wish: RunSpec) -> PreparedRun:
         """Read the prompts; each problem in them is named before anything runs."""
         path = wish.prompts or _prompt_file()
         rows = _read_prompts(path)
@@ -78,7 +78,7 @@ class Openclaw(Plain):
             is_streamed=wish.is_streamed,
             options={"prompts_path": path.name},
         )
-        return Prepared(plan, {"tasks": rows}, path.parent)
+        return PreparedRun(plan, {"tasks": rows}, path.parent)
 
     def request(self, plan: Plan, cell: Cell) -> Request:
         """Send the prompt verbatim; Ollama gets the system's sentence and temperature 0."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runners.completed import find_done
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.base import PLACEHOLDER, Plain, Prepared, Wish, selected
+from runners.suites.base import PLACEHOLDER, PreparedRun, PromptSuite, RunSpec, selected
 from runners.suites.posters.dataset import SUITE as POSTERS
 from runners.suites.posters.prompts import read_prompts
 from runners.suites.posters.suite import common, meta, record_columns, with_defaults
@@ -42,19 +42,19 @@ GROUP BY judgements.model ORDER BY judgements.model
 """
 
 
-class Judge(Plain):
+class Judge(PromptSuite):
     """Has a model judge the predictions of a run."""
 
     family = f"{POSTERS}-judge"
     summary = _SUMMARY
     view = "results"
 
-    def prepare(self, wish: Wish) -> Prepared:
+    def prepare(self, wish: RunSpec) -> PreparedRun:
         """Find the predictions that have ground truth."""
         run_id = wish.posters.of_run
         if run_id is None:
             raise BadInput("say which run is to be judged: --of RUN_ID")
-        wish.store.absorb()
+        wish.store.recover_journals()
         judged = find_done(wish.store.lake, POSTERS, run_id)
         rows = wish.store.sql(_PREDICTIONS, {"run_id": run_id}).fetchall() if judged else []
         if judged is None or not rows:
@@ -85,7 +85,7 @@ class Judge(Plain):
                 "dataset_hashes": {"prompts": prompts.hashes},
             },
         )
-        return Prepared(plan, {}, prompts.folder)
+        return PreparedRun(plan, {}, prompts.folder)
 
     def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> Row:
         """Take the record out of the text."""

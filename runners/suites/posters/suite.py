@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
-from runners.suites.base import Plain, Prepared, Wish, selected
+from runners.suites.base import PreparedRun, PromptSuite, RunSpec, selected
 from runners.suites.posters.dataset import SUITE as FAMILY
 from runners.suites.posters.dataset import read_dataset
 from runners.suites.posters.image_cache import PictureCache
@@ -47,7 +47,7 @@ GROUP BY ALL ORDER BY ALL
 """
 
 
-class Reader(Plain):
+class Reader(PromptSuite):
     """Has models read posters, each with its picture and the schema of the answer.
 
     Attributes:
@@ -57,7 +57,7 @@ class Reader(Plain):
     family: str
     prompt: str
 
-    def prepare(self, wish: Wish) -> Prepared:
+    def prepare(self, wish: RunSpec) -> PreparedRun:
         """Read the list of posters and the prompts, and have the pictures in the cache."""
         prompts = read_prompts(wish.prompts)
         dataset = read_dataset(wish.posters, wish.store)
@@ -89,7 +89,7 @@ class Reader(Plain):
             },
         )
         kept = {"tasks": rows, "artifacts": [dataset.manifest_row()]}
-        return Prepared(plan, kept, prompts.folder, notes=notes)
+        return PreparedRun(plan, kept, prompts.folder, notes=notes)
 
     def request(self, plan: Plan, cell: Cell) -> Request:
         """Send the prompt with the picture."""
