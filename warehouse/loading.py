@@ -86,8 +86,8 @@ def load(
     """Load new batches, in the caller's transaction; give them as they came in.
 
     Of merged ones only that is loaded which is not there yet; the rest lies elsewhere now.
-    Leaves a temporary table `changed_runs` (suite, run_id, generation, is_single_batch): the runs that have
-    rows in the new batches, and whether none had before.
+    Leaves a temporary table `changed_runs` (suite, run_id, generation, is_single_batch): the runs
+    that have rows in the new batches, and whether all their rows come from one of these.
     """
     new = _record(connection, folders)
     _find_changed_runs(connection, new)
@@ -180,7 +180,8 @@ def _load_single_batch_runs(
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
         FROM {_ROWS} AS file
-        SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch
+            USING (suite, run_id, generation)
         """,
         {"paths": paths},
     )
@@ -208,7 +209,8 @@ def _reload_multi_batch_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) 
     names = connection.execute(
         """
         SELECT DISTINCT folder FROM lake.generations JOIN lake.batches USING (batch)
-        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
+            USING (suite, run_id, generation)
         """
     ).fetchall()
     if not names:
@@ -240,7 +242,8 @@ def _insert_each_content_once(
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
         FROM {_ROWS} AS file
-        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch USING (suite, run_id, generation)
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
+            USING (suite, run_id, generation)
         QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
         """,
         {"paths": paths},

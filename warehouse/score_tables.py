@@ -78,8 +78,9 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.execute(
         """
-        CREATE OR REPLACE TEMP TABLE told_before AS
-            SELECT call_hash FROM scores.duplicate_calls SEMI JOIN changed_runs USING (suite, run_id)
+        CREATE OR REPLACE TEMP TABLE seen_before AS
+            SELECT call_hash FROM scores.duplicate_calls
+            SEMI JOIN changed_runs USING (suite, run_id)
             UNION
             SELECT call_hash FROM scores.duplicate_calls AS duplicates
                 SEMI JOIN changed_runs ON duplicates.suite = changed_runs.suite
@@ -90,9 +91,9 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
             SELECT call_hash, started_at FROM lake.results
                 SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
             UNION
-            SELECT call_hash, started_at FROM lake.results SEMI JOIN told_before USING (call_hash);
+            SELECT call_hash, started_at FROM lake.results SEMI JOIN seen_before USING (call_hash);
         DELETE FROM scores.duplicate_calls WHERE call_hash IN (
-            SELECT call_hash FROM affected UNION ALL FROM told_before
+            SELECT call_hash FROM affected UNION ALL FROM seen_before
         );
         INSERT INTO scores.duplicate_calls BY NAME
             WITH calls AS (
@@ -107,7 +108,7 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
             FROM calls
             QUALIFY run_id <> counted_in;
         DROP TABLE affected;
-        DROP TABLE told_before
+        DROP TABLE seen_before
         """
     )
 

@@ -96,7 +96,7 @@ def _publish(folder: Path) -> list[tuple[Path, bytes]]:
         ["export", "ledger", "--to", folder / "made" / "benchmark"],
     ):
         texts = ["--store", str(store), *map(str, arguments)]
-        CliRunner().invoke(evalstore._cli, texts)  # noqa: SLF001
+        CliRunner().invoke(evalstore._cli, texts)
     made = [path for path in (folder / "made").rglob("*") if path.is_file()]
     files = [(path.relative_to(folder / "made"), path.read_bytes()) for path in made]
     shutil.rmtree(folder)
@@ -208,7 +208,7 @@ def _small_store() -> Path:
     if not _SMALL:
         folder = Path(tempfile.mkdtemp(prefix="fuzz-store-"))
         texts = ["--store", str(folder / "store"), "import", str(EXAMPLES / "palindrome")]
-        CliRunner().invoke(evalstore._cli, texts)  # noqa: SLF001
+        CliRunner().invoke(evalstore._cli, texts)
         Store(folder / "store").sync()
         _SMALL.append(folder / "store")
     return _SMALL[0]

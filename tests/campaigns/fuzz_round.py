@@ -54,7 +54,7 @@ class Round:
             BugError: it ended in another way than a command may.
         """
         texts = [str(argument) for argument in arguments]
-        done = CliRunner().invoke(evalstore._cli, ["--store", str(self.store), *texts])  # noqa: SLF001
+        done = CliRunner().invoke(evalstore._cli, ["--store", str(self.store), *texts])
         is_exit = done.exception is None or isinstance(done.exception, SystemExit)
         if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
             trace = "".join(traceback.format_exception(done.exception))

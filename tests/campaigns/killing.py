@@ -156,10 +156,10 @@ def _kill_at_deed(number: int) -> None:
     _before(pq.ParquetWriter, "close", deed)
 
 
-def _before(owner: Any, name: str, deed: Callable[[], None]) -> None:  # noqa: ANN401
+def _before(owner: Any, name: str, deed: Callable[[], None]) -> None:
     original = getattr(owner, name)
 
-    def watched(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401
+    def watched(*arguments: Any, **named: Any) -> Any:
         deed()
         return original(*arguments, **named)
 

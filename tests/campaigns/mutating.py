@@ -141,7 +141,7 @@ def _structure(data: bytes, choice: Random) -> bytes:
     return _value_of_a_line(data, choice)
 
 
-def _replaced(node: Any, choice: Random) -> Any:  # noqa: ANN401 - any JSON value
+def _replaced(node: Any, choice: Random) -> Any:
     if isinstance(node, dict) and node and _maybe(choice, 0.9):
         key = choice.choice(list(node))
         if _maybe(choice, 0.1):

@@ -3,7 +3,8 @@
     python -m tests.campaigns.runner_kills [--kills 50] [--calls 300] [--seed 23]
 
 A server on loopback logs what is asked. After each kill, what the store has must not be asked
-again; only calls under way at the kill may have been lost. `tests/runners/test_run.py` runs a small one.
+again; only calls under way at the kill may have been lost. `tests/runners/test_run.py` runs a
+small one.
 """
 
 from __future__ import annotations
@@ -142,13 +143,13 @@ def _serving(asked: list[str]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_arguments: Any) -> None:  # noqa: ANN401
+        def log_message(self, *_arguments: Any) -> None:
             """Say nothing."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
 
-        def handle_error(self, *_arguments: Any) -> None:  # noqa: ANN401
+        def handle_error(self, *_arguments: Any) -> None:
             """A killed client is what this is about."""
 
     with Server(("127.0.0.1", 0), Handler) as server:

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest

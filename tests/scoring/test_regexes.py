@@ -167,9 +167,9 @@ def test_the_worker_ends_with_its_parent():
     # The parent is killed while its worker is inside an endless match.
     script = (
         "import threading, sys\n"
-        "from warehouse.scoring.registry import regex_process, regexes\n"
+        "from warehouse.scoring.regex import process, regexes\n"
         "regexes.fullmatch('(a+)+b', 'ab')\n"
-        "print(regex_process._current._process.pid, flush=True)\n"
+        "print(process._current._process.pid, flush=True)\n"
         "regexes.fullmatch('(a+)+b', 'a' * 60, seconds=0.3)\n"
         "sys.stdin.read()\n"
     )

@@ -1,4 +1,4 @@
-"""Golden cases: rows of lake tables in, rows of views out. `tests/sql/golden/README.md` has the form.
+"""Golden cases: rows of lake tables in, rows of views out. The form: `golden/README.md`.
 
 A case needs no Python. Its rows go through the lake writer and a sync, so that the score tables
 are filled as they are in a real store.

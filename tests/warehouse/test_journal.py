@@ -7,10 +7,9 @@ import os
 import threading
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
-from support import ROOT, command
+from support import command
 
 from runners import claim
 from runners.claim import new_run, resumed_run

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,7 +4,6 @@ import io
 import json
 import math
 import time
-from pathlib import Path
 
 import pytest
 import yaml

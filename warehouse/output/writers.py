@@ -1,7 +1,7 @@
 r"""Rows on standard output or in a file, in the formats of `--format`.
 
-Every format but a table on a terminal is exact (`warehouse.output.formatting` says how values are written),
-streams, and is UTF-8 with `\n` line ends:
+Every format but a table on a terminal is exact (`warehouse.output.formatting` says how values are
+written), streams, and is UTF-8 with `\n` line ends:
 
     table     for people; in full unless the output is a terminal
     csv       RFC 4180 quoting. NULL is empty and empty text is `""`, except that the NULL of a
