@@ -30,7 +30,7 @@ from warehouse.store import Store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CONCURRENCY = 4
 _ANSWER_SECONDS = 0.01
 _USUAL_START_SECONDS = 0.5

@@ -30,7 +30,7 @@ BEFORE = {
 # `tests/ingest/test_poster_annotations.py` answers its questions.
 ASKS = "annotate adjudicate c500adc741d0 --by Cara"
 
-# `tests/runners/test_run.py` and `tests/warehouse/test_check.py` have them.
+# `tests/runners/test_run.py` and `tests/checking/test_check.py` have them.
 ELSEWHERE = ("run ", "check")
 
 

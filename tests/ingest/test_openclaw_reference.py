@@ -7,7 +7,7 @@ from openclaw_cases import FOLDER, read_cases
 from support import bring_in, digests, new_store
 
 from exports.openclaw.run_folder import export_openclaw
-from tests.scoring.test_validators import has_rule_beyond_the_original
+from tests.scoring.openclaw.test_validators import has_rule_beyond_the_original
 from warehouse.formats.snapshots import parse_snapshot
 from warehouse.scoring.openclaw.tiers import tier
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openclaw_cases import read_cases
 
-from tests.scoring.test_tools import pieces
-from tests.scoring.test_validators import json_values, validators
+from tests.scoring.openclaw.test_tools import pieces
+from tests.scoring.openclaw.test_validators import json_values, validators
 from warehouse.connection import open_for_writing
 from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences

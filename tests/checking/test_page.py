@@ -9,7 +9,7 @@ from support import ROOT, bring_in
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
-from tests.warehouse.test_output import HOSTILE, UNSEEN, rendered
+from tests.output.test_output import HOSTILE, UNSEEN, rendered
 from warehouse.output import formatting
 
 POSTERS = ROOT / "examples" / "posters"

@@ -13,7 +13,7 @@ from exports.palindrome import Selection, export_palindrome
 from exports.posters.publish import PUBLISHED, publish
 from exports.posters.report import gather
 from tests.campaigns.killing import forked, killed_at_each_deed
-from tests.warehouse.test_compact import SECRET, traces
+from tests.lake.test_compact import SECRET, traces
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.batch import Generation

@@ -16,8 +16,8 @@ from serving import chat, http, serving
 from support import bring_in, command, digests, log, new_store, write_log
 
 from tests.campaigns.killing import forked
-from tests.warehouse.test_compact import SECRET
-from tests.warehouse.test_kills import files_in, small, suite  # noqa: F401 - a fixture
+from tests.lake.test_compact import SECRET
+from tests.reliability.test_kills import files_in, small, suite  # noqa: F401 - a fixture
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.lake import Lake, file_sha256
 from warehouse.schemas import SCHEMA_VERSION

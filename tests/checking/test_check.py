@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from support import ROOT, bring_in, command, log, new_store, write_log
 
-from tests.warehouse.test_output import HOSTILE, UNSEEN
+from tests.output.test_output import HOSTILE, UNSEEN
 from tools.generate_docs import DOCS
 from warehouse.checking import gx, shipped
 from warehouse.checking.check import Checked, Outcome, run_checks
