@@ -10,7 +10,7 @@ from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.validators import validate_batch
 from warehouse.scoring.posters import annotation_pairs, batches, comparisons, events
 from warehouse.scoring.posters.types import AGREEMENT, DIFFERENCE, PAIRS, POSTER_PAIRS, POSTER_SCORE
-from warehouse.scoring.regex.regexes import full_match_batch
+from warehouse.scoring.regex.matching import full_match_batch
 from warehouse.scoring.statistics import bootstrap_batches
 
 if TYPE_CHECKING:

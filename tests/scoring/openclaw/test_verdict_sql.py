@@ -15,7 +15,7 @@ from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences
 from warehouse.scoring.openclaw.tools import detect_tools
 from warehouse.scoring.openclaw.validators import validate_batch
-from warehouse.scoring.regex.regexes import full_match_batch
+from warehouse.scoring.regex.matching import full_match_batch
 from warehouse.sql_files import shipped_sql
 
 CHARACTERS = (

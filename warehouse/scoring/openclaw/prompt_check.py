@@ -7,7 +7,7 @@ from typing import Any
 
 from warehouse.scoring.openclaw.json_keys import RULE_TYPES
 from warehouse.scoring.openclaw.validators import CHECKS
-from warehouse.scoring.regex.regexes import pattern_error
+from warehouse.scoring.regex.matching import pattern_error
 
 
 @dataclass(frozen=True, slots=True)

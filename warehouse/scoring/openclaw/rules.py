@@ -7,7 +7,7 @@ from typing import Any
 
 from warehouse.scoring.openclaw.text_checks import limit_of
 from warehouse.scoring.openclaw.tools import lowered_names
-from warehouse.scoring.regex.regexes import pattern_error
+from warehouse.scoring.regex.matching import pattern_error
 
 _LIMITS = {"max_words": 0, "max_sentences": 1, "exact_bullets": 0}
 _BIGINTS = range(-(2**63), 2**63)

@@ -26,7 +26,7 @@ from warehouse.scoring.openclaw.verdicts import (
     to_json,
     undecided,
 )
-from warehouse.scoring.regex.regexes import Match, fullmatch, fullmatch_many
+from warehouse.scoring.regex.matching import Match, fullmatch, fullmatch_many
 
 Check: TypeAlias = Callable[[str, Mapping[str, Any]], Verdict]
 

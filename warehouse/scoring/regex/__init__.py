@@ -1,1 +1,1 @@
-"""Users' regular expressions, run under a time limit."""
+"""Users' regular expressions, matched under a time limit."""
