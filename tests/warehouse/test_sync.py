@@ -148,7 +148,7 @@ def test_other_definitions_make_the_views_anew(examples, monkeypatch):
 
 def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):
     before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
-    monkeypatch.setattr("warehouse.scoring.code_digest", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.score_tables.code_digest", lambda: "another scorer")
     monkeypatch.setattr("warehouse.sync._definitions", lambda: "another scorer")
     monkeypatch.setattr(
         "warehouse.scoring.palindrome.is_correct", lambda _answer, _reference: False
