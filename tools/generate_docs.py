@@ -136,7 +136,7 @@ def _header(view: str) -> dict[str, str]:
 
 
 def _functions() -> str:
-    rows = [(f"`{file.name}`", file.purpose) for file in shipped_sql() if file.is_function]
+    rows = sorted((f"`{file.name}`", file.purpose) for file in shipped_sql() if file.is_function)
     in_python = [
         (f"`{udf.name}({', '.join(udf.parameters)})`", f"`{udf.returns}`", _first_line(udf.batch))
         for udf in UDFS

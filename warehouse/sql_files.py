@@ -78,12 +78,19 @@ class SqlFile:
 
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
-    """Read all SQL files, sorted by folder and name."""
+    """Read all SQL files: functions first, in the order of their calls, then the rest by path."""
     paths = sorted(path for folder in _SCHEMAS for path in (root / folder).rglob("*.sql"))
-    return [
+    files = [
         parse_sql_file(path.relative_to(root).parts[0], path.stem, path.read_text("utf-8"))
         for path in paths
     ]
+    functions = {file.name: file for file in files if file.is_function}
+    calls = {
+        name: [other for other in functions if other != name and f"{other}(" in file.sql]
+        for name, file in functions.items()
+    }
+    ordered = [functions[name] for name in TopologicalSorter(calls).static_order()]
+    return ordered + [file for file in files if not file.is_function]
 
 
 def sql_digest(files: Iterable[SqlFile]) -> str:

@@ -14,7 +14,7 @@ WITH tasks AS (
     SELECT
         *,
         -- What is no list expects nothing.
-        lowered_names(try_cast(expected_tool_calls AS VARCHAR[])) AS original_tools
+        lowercase_names(try_cast(expected_tool_calls AS VARCHAR[])) AS original_tools
     FROM scores.openclaw_run_tasks
 ),
 

@@ -32,7 +32,7 @@ sorted AS (
         CASE
             -- The two write control characters in different cases: \u000b and \u000B.
             WHEN contains(answer_json, '\u00') IS NOT FALSE THEN NULL
-            WHEN rule.kind = 'json_keys' AND may_be_json(answer) THEN NULL
+            WHEN rule.kind = 'json_keys' AND could_be_json(answer) THEN NULL
             ELSE rule.kind
         END AS kind
     FROM answers
@@ -42,11 +42,11 @@ counted AS (
     SELECT
         *,
         CASE kind WHEN 'tool_invocation' THEN openclaw_tools(raw_output) END AS tools,
-        CASE kind WHEN 'exact_bullets' THEN filled_lines(answer) END AS lines,
+        CASE kind WHEN 'exact_bullets' THEN nonblank_lines(answer) END AS lines,
         CASE kind WHEN 'regex_fullmatch' THEN full_match(rule.wanted[1], answer) END AS found,
         CASE kind
             WHEN 'max_words' THEN word_count(answer)
-            WHEN 'max_sentences' THEN sentence_count(stripped(answer, blanks()))
+            WHEN 'max_sentences' THEN sentence_count(stripped(answer, whitespace_class()))
             WHEN 'exact_bullets' THEN bullet_count(lines)
         END AS got
     FROM sorted
@@ -86,7 +86,7 @@ judged AS (
                 false,
                 'json_parse_error: Expecting value: line 1 column 1 (char 0)',
                 json_object(
-                    'raw', left(answer, 500), 'candidate', left(stripped(answer, blanks()), 500)
+                    'raw', left(answer, 500), 'candidate', left(stripped(answer, whitespace_class()), 500)
                 )
             )
             WHEN 'tool_invocation' THEN verdict(

@@ -1,8 +1,8 @@
--- The percentile of a sorted list's numbers, interpolated as the original program does it, to the
--- last bit; NULL for none. share: 0 to 1.
--- percentile_cont differs in the last bit now and then, which shows where a half is rounded.
+-- The percentile of a sorted list of numbers, interpolated exactly as the original program does;
+-- NULL for an empty list. `share` is 0 to 1. percentile_cont sometimes differs in the last bit,
+-- which shows where a half is rounded.
 CREATE OR REPLACE MACRO linear_percentile(ordered, share) AS
-    -- The list of one rank gives the rank a name, as it is needed thrice.
+    -- A list of one rank binds it to a name, because it is used several times.
     list_transform(
         [(len(ordered) - 1) * CAST(share AS DOUBLE)],
         lambda rank:

@@ -1,7 +1,7 @@
--- Two-sided p-value of McNemar's exact test for two models on the same tasks.
--- only_a, only_b: tasks that just one of them passed. Under the null hypothesis each of these is
--- a fair coin (McNemar 1947, Psychometrika 12, 153): twice the smaller tail, at most 1.
--- Up to 40 such tasks the binomial coefficients are whole and the value is exact.
+-- Two-sided p-value of McNemar's exact test for two models on the same tasks. `only_a` and `only_b`
+-- count the tasks that only one of them passed. Under the null hypothesis each is a fair coin toss
+-- (McNemar 1947, Psychometrika 12, 153): twice the smaller tail, at most 1. Up to 40 such tasks the
+-- binomial coefficients are whole numbers and the value is exact.
 CREATE OR REPLACE MACRO mcnemar_p(only_a, only_b) AS
     CASE
         WHEN only_a + only_b = 0 THEN 1.0::DOUBLE

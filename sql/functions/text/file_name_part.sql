@@ -1,5 +1,5 @@
--- A model's name as a part of a file name: slashes, and what no file name may hold, become `-`.
--- A name too long for a file keeps its beginning, and a hash that tells it apart.
+-- A model's name as part of a file name: slashes, and characters that a file name cannot hold,
+-- become `-`. A name that is too long keeps its beginning and ends in a hash that makes it unique.
 CREATE OR REPLACE MACRO file_name_part(name) AS
     CASE
         WHEN name IS NULL OR name = '' THEN 'unnamed'

@@ -1,4 +1,4 @@
--- A text without the characters of a class (what stands between the brackets of a pattern) at its ends.
+-- The text without the characters of a class (the inside of a pattern's brackets) at its ends.
 CREATE OR REPLACE MACRO stripped(text, characters) AS
     CASE
         WHEN regexp_matches(text, '^[' || characters || ']')

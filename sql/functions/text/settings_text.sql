@@ -1,5 +1,5 @@
--- Parameters of a model for people, keys sorted: `temperature 1.5, thinking_level low`. A number
--- is the same setting however it is written: 1.0 is 1.
+-- Parameters of a model as readable text, keys sorted: `temperature 1.5, thinking_level low`. Equal
+-- numbers give equal text, however they are written: 1.0 is 1.
 CREATE OR REPLACE MACRO settings_text(parameters) AS
     array_to_string(
         list_transform(

@@ -1,5 +1,5 @@
--- What a tool-use rate and its interval say of routing subagents to a model, for people.
--- Tier 1 alone is recommended. The interval tells what more data could change.
+-- Whether subagents may be routed to a model, in words, from its tool-use rate and its interval.
+-- Only tier 1 is recommended. The interval shows whether more data could change that.
 CREATE OR REPLACE MACRO tool_routing(rate, rate_low, rate_high) AS
     CASE
         WHEN rate IS NULL THEN NULL

@@ -1,5 +1,5 @@
--- Lower end of Wilson's 95 % score interval for `passed` of `judged` (Wilson 1927, JASA 22, 209).
--- The constant is the 97.5 % point of the standard normal distribution. NULL where judged is 0.
+-- Lower end of Wilson's 95 % score interval for `passed` of `judged` (Wilson 1927, JASA 22, 209);
+-- NULL if `judged` is 0. The constant is the 97.5 % quantile of the standard normal distribution.
 CREATE OR REPLACE MACRO wilson_low(passed, judged) AS
     CASE
         WHEN judged = 0 THEN NULL

@@ -1,4 +1,4 @@
--- The tier (1, 2 or 3) of a tool-use success rate between 0 and 1; not rounded, so 0.7999 is 2.
+-- The tier (1, 2 or 3) of a tool-use rate from 0 to 1. The rate is not rounded: 0.7999 is tier 2.
 CREATE OR REPLACE MACRO tool_tier(rate) AS
     CASE
         WHEN rate IS NULL THEN NULL

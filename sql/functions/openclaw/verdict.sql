@@ -1,4 +1,4 @@
--- A verdict as `openclaw_verdict` gives it: the violation is said of what does not pass.
+-- A verdict in the form that `openclaw_verdict` returns. `violation` is kept only where it fails.
 CREATE OR REPLACE MACRO verdict(passes, violation, parsed_output) AS
     struct_pack(
         objective_pass := passes,

@@ -1,4 +1,4 @@
--- The mean of amounts, the same to the last bit in whatever order the rows come; see exact_sum.
+-- The mean of amounts, identical to the last bit in any order of the rows; see exact_sum.
 CREATE OR REPLACE MACRO exact_mean(amount) AS
     CAST(CAST(
         CAST(sum(try_cast(floor(amount) AS DECIMAL(15, 0))) AS DECIMAL(38, 15))
