@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ingest.reading import Reject
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import BatchWriter, Lake
+    from warehouse.types import Row
 
 _PLACES = pa.schema([("content_id", pa.string()), ("seq", pa.int64())])
 
@@ -181,7 +182,7 @@ class Logs:
         if records.results.num_rows:
             self._writer.add_table(RESULTS, _completed(records.results, shared))
             run.n_written += records.results.num_rows
-        self._writer.add(EVENTS, [{**event, **shared} for event in records.events])
+        self._writer.add(EVENTS, [_event_row(event, shared) for event in records.events])
 
 
 def _tell(blocks: Iterator[LineBlock], log: Log) -> Iterator[LineBlock]:
@@ -213,6 +214,11 @@ def _places(records: Records) -> pa.Table:
     results = records.results.select(_PLACES.names).cast(_PLACES)
     # Copied: a slice of what DuckDB gave would keep all columns of it in memory.
     return pa.concat_tables([results.take(np.arange(len(results))), events])
+
+
+def _event_row(event: Row, shared: dict[str, str]) -> dict[str, object]:
+    # The line served to find the event's place among the results; `seq` keeps that place.
+    return {**{key: value for key, value in event.items() if key != "line"}, **shared}
 
 
 def _event_ids(records: Records) -> pa.Array:

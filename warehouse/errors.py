@@ -6,7 +6,8 @@ EvalstoreError              anything that a person can mend; ends a command with
 ├── StoreDamaged          a file of the store is not what it was when it was written
 ├── StoreBusy             another program holds the warehouse file
 ├── StoreReadOnly         the store cannot be written
-└── StoreNewer            the store was written by a newer version of evalstore
+├── StoreNewer            the store was written by a newer version of evalstore
+└── UnknownColumn         a reader, suite or exporter used a column that its table lacks
 """
 
 
@@ -40,3 +41,7 @@ class StoreReadOnly(EvalstoreError):
 
 class StoreNewer(EvalstoreError):
     """The store holds batches of a newer version of evalstore."""
+
+
+class UnknownColumn(EvalstoreError):
+    """A row has a key that its table has no column for: a misspelt name, or a missing column."""

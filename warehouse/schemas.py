@@ -9,10 +9,15 @@ Types are written as DuckDB writes them. `JSON` is text that holds valid JSON. `
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
+from warehouse.errors import UnknownColumn
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
 # 2: a batch may hold others that were merged into it.
@@ -59,6 +64,21 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in self.columns)
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Check that the table has columns of these names.
+
+        Raises:
+            UnknownColumn: it lacks one; the message suggests similar names.
+        """
+        unknown = sorted(set(names).difference(self.column_names))
+        if unknown:
+            raise UnknownColumn("; ".join(map(self._unknown_column, unknown)))
+
+    def _unknown_column(self, name: str) -> str:
+        similar = get_close_matches(name, self.column_names)
+        hint = f": did you mean {' or '.join(similar)}?" if similar else ""
+        return f"table {self.name} has no column {name!r}{hint}"
 
 
 def _required(name: str, type_: str, meaning: str) -> Column:

@@ -15,7 +15,7 @@ from runners import claim
 from runners.claim import new_run, resumed_run
 from runners.plan import Plan
 from runners.run import Options
-from warehouse.errors import StoreBusy
+from warehouse.errors import StoreBusy, UnknownColumn
 from warehouse.formats.json_text import utf8
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.journal import journal, recovery
@@ -73,6 +73,14 @@ def test_every_column_comes_back(tmp_path):
     assert Store(tmp_path).sql("SELECT content FROM lake.resources").fetchall() == [(b"\xff\n",)]
 
 
+def test_an_unknown_column_is_refused_before_it_is_written(tmp_path):
+    with Journal(tmp_path, RUN) as journal:
+        with pytest.raises(UnknownColumn, match="results has no column 'inpt_tokens'"):
+            journal.append([result(1), result(2, inpt_tokens=3)])
+        journal.append([result(3)])
+    assert stored(tmp_path) == [(3, "p3")]
+
+
 def test_a_line_cut_by_a_kill_never_counted_and_a_bad_one_is_kept(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
@@ -90,6 +98,7 @@ BAD_LINES = [
     b'{"table": "nonsense", "row": {"content_id": "c"}}',
     b'{"table": "results", "row": {"seq": 1}}',
     b'{"table": "results", "row": {"content_id": "c"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "inpt_tokens": 3}}',
     b'{"table": "results", "row": {"content_id": 1, "seq": 1}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "prompt": "\\ud800"}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "e2e_ms": 9223372036854775808}}',

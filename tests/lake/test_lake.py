@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import duckdb
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from support import EXAMPLES, bring_in, log, new_store, write_log
 
-from warehouse.errors import StoreDamaged, StoreNewer
+from warehouse.errors import StoreDamaged, StoreNewer, UnknownColumn
 from warehouse.lake.batch import (
     Batch,
     Forgotten,
@@ -54,6 +55,19 @@ def test_without_commit_nothing_remains(lake):
         writer.add(QUARANTINE, [row(1)])
     assert lake.batch_names() == set()
     assert list(lake.staging.iterdir()) == []
+
+
+def test_an_unknown_column_is_refused_by_table_and_name(lake):
+    message = "table results has no column 'inpt_tokens': did you mean input_tokens"
+    with lake.write("import") as writer, pytest.raises(UnknownColumn, match=re.escape(message)):
+        writer.add(RESULTS, [{"content_id": "1"}, {"content_id": "2", "inpt_tokens": 3}])
+    assert lake.batch_names() == set()
+
+
+def test_an_unknown_column_like_no_other_has_no_suggestion(lake):
+    with lake.write("import") as writer, pytest.raises(UnknownColumn) as caught:
+        writer.add(QUARANTINE, [row(1) | {"xyzzy": 1}])
+    assert str(caught.value) == "table quarantine has no column 'xyzzy'"
 
 
 def test_an_error_leaves_nothing(lake):

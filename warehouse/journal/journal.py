@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from warehouse.errors import StoreBusy, StoreReadOnly
+from warehouse.errors import StoreBusy, StoreReadOnly, UnknownColumn
 from warehouse.formats.json_text import utf8
 from warehouse.formats.masking import Mask
 from warehouse.hashing import content_hash
@@ -36,6 +36,16 @@ if TYPE_CHECKING:
 
 FOLDER = "journals"
 _VERSION = 1
+# What a line raises that is not JSON, or not a row of one of our tables.
+_NOT_AN_ENTRY = (
+    UnknownColumn,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 _RUN_KEYS = ("suite", "run_id", "generation", "parent")
 
 
@@ -93,8 +103,12 @@ class Journal:
         """Write rows and flush them to disk: when this returns, they are safe.
 
         Raises:
+            UnknownColumn: a row has a key that its table lacks; nothing was written.
             OSError: they could not be written; the journal is as it was.
         """
+        entries = list(entries)
+        for entry in entries:
+            BY_NAME[entry.table].check_columns(entry.row)
         lines = b"".join(_line(self._document(entry)) for entry in entries)
         try:
             self._write(lines)
@@ -171,7 +185,7 @@ def read_journal(file: IO[bytes]) -> AbandonedJournal:
                 bad.append((number, line))
             else:
                 entries.append(_entry(document))
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
+        except _NOT_AN_ENTRY:
             bad.append((number, line))
     return AbandonedJournal(run, tuple(entries), tuple(bad))
 
@@ -183,8 +197,14 @@ def _run(document: dict[str, Any]) -> Generation:
 
 
 def _entry(document: dict[str, Any]) -> Entry:
-    """Give a row with the values that its table takes; what has none of them is no row."""
+    """Return a row with its values converted to what its table stores.
+
+    Raises:
+        UnknownColumn: the row has a key that its table lacks.
+        LookupError, TypeError, ValueError: the document is not a row of a table.
+    """
     table, row = BY_NAME[document["table"]], document["row"]
+    table.check_columns(row)
     usable = {
         column.name: _FROM_JSON[column.type](row[column.name])
         for column in table.columns

@@ -200,6 +200,7 @@ class BatchWriter:
         self._folder = lake.staging / self.name
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Row]] = {}
+        self._used_columns: dict[str, set[str]] = {}
         lake.staging.mkdir(parents=True, exist_ok=True)
         self._lock = open_locked(lake.staging / f"{self.name}.lock")
         self._folder.mkdir()
@@ -226,9 +227,17 @@ class BatchWriter:
             ) from error
 
     def add(self, table: Table, rows: Iterable[Row]) -> None:
-        """Add rows to a table, as dicts by column name; missing columns are NULL."""
+        """Add rows to a table; missing columns are NULL.
+
+        Raises:
+            UnknownColumn: a row has a key that the table lacks.
+        """
+        rows = list(rows)
+        columns = set[str]().union(*rows)
+        table.check_columns(columns)
         buffer = self._buffers.setdefault(table.name, [])
         buffer.extend(rows)
+        self._used_columns.setdefault(table.name, set()).update(columns)
         if len(buffer) >= ROWS_PER_GROUP:
             self._flush(table)
 
@@ -288,11 +297,11 @@ class BatchWriter:
         import pyarrow as pa
 
         rows = self._buffers.pop(table.name, [])
+        used = self._used_columns.pop(table.name, set())
         if rows:
-            told = set[str]().union(*rows)
             columns = [
                 pa.array([row.get(column.name) for row in rows], column.type)
-                if column.name in told
+                if column.name in used
                 else pa.nulls(len(rows), column.type)
                 for column in arrow_schema(table)
             ]
