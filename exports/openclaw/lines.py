@@ -1,20 +1,21 @@
-"""Renders the lines of results.jsonl: results and events in their place."""
+"""The lines of results.jsonl: results, with the harness's events in between."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from exports.rows import Row, iterate_rows, json_object, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import duckdb
 
-_BATCH = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
-# The specification's keys in their order, with the column of each.
+# The specification's keys in order, each with its column.
 _COLUMNS = {
     "record_type": None,
     "run_id": "run_id",
@@ -50,41 +51,37 @@ WITH lines AS (
     WHERE suite = 'openclaw' AND run_id = $run
     UNION ALL BY NAME
     SELECT seq, source, document
-    FROM lake.events
+    FROM events
     WHERE suite = 'openclaw' AND run_id = $run
 )
 
 SELECT {", ".join(_NAMES)}, record_keys, extra, source, document
 FROM lines
 ORDER BY seq
-"""  # noqa: S608 - names of our own columns only
+"""  # noqa: S608 - only names of our own columns
 
 
 def result_lines(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[bytes]:
-    """Give the lines of a run, each with its line feed."""
-    cursor = connection.execute(_LINES, {"run": run_id})
-    names = [column[0] for column in cursor.description or ()]
-    while rows := cursor.fetchmany(_BATCH):
-        for row in rows:
-            yield _line(dict(zip(names, row, strict=True)))
+    """Yield the lines of a run, each with its line feed."""
+    for row in iterate_rows(connection, _LINES, {"run": run_id}):
+        yield _line(row)
 
 
-def _line(row: dict[str, Any]) -> bytes:
+def _line(row: Row) -> bytes:
     if row["source"] is not None:
         return f"{row['source']}\n".encode()
-    record = _record(row) if row["document"] is None else json.loads(row["document"])
+    record = _record(row) if row["document"] is None else json_value(row["document"])
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
-def _record(row: dict[str, Any]) -> dict[str, Any]:
+def _record(row: Row) -> Row:
     record = {"record_type": "result"} | {
         key: _value(row[column]) for key, column in _COLUMNS.items() if column is not None
     }
-    if row["parsed_output"] is not None:
-        record["parsed_output"] = json.loads(row["parsed_output"])
+    record["parsed_output"] = json_value(row["parsed_output"])
     if row["record_keys"] is None:
         return record
-    record |= json.loads(row["extra"] or "{}")
+    record |= json_object(row["extra"])
     return {key: record[key] for key in json.loads(row["record_keys"])}
 
 

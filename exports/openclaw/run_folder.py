@@ -1,16 +1,19 @@
-"""Writes OpenClaw run folders: `runs/<run_id>/`, out of the warehouse's columns alone.
+"""OpenClaw run folders, `runs/<run_id>/`, written from views.
 
-The same data give the same bytes: nothing is taken from the clock, and keys have their order.
+The same data give the same bytes: the clock is never read, and keys have a fixed order.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from click import Option
+
+from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
+from exports.rows import Row, fetch_rows, json_object
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import utf8
 from warehouse.lake.atomic import write_lines, write_whole
@@ -22,8 +25,6 @@ if TYPE_CHECKING:
 
     from warehouse.store import Store
 
-Row = dict[str, Any]
-
 _RUNS = """
 SELECT run_id, started_at, ended_at, config, inventory, source
 FROM runs
@@ -31,42 +32,25 @@ WHERE suite = 'openclaw' AND ($run IS NULL OR run_id = $run)
 ORDER BY run_id
 """
 _SNAPSHOTS = """
-SELECT snapshots.name, stored.content
+SELECT name, content
 FROM snapshots
-JOIN lake.resources AS stored
-    ON snapshots.suite = stored.suite
-    AND snapshots.run_id = stored.run_id
-    AND snapshots.snapshot_id = stored.content_id
-WHERE snapshots.suite = 'openclaw' AND snapshots.run_id = $run AND is_latest
-ORDER BY snapshots.name
+WHERE suite = 'openclaw' AND run_id = $run AND is_latest
+ORDER BY name
 """
 
 
-@dataclass(slots=True)
-class Exported:
-    """What an export wrote.
-
-    Attributes:
-        paths: the files, in order.
-        notes: what is not as one would expect.
-    """
-
-    paths: list[Path] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 def export_openclaw(store: Store, folder: Path, run: str | None) -> Exported:
-    """Export the folders of one run, or of all, below `runs/` in a folder.
+    """Write the folders of one run, or of all, to `runs/` in a folder.
 
     Raises:
-        BadInput: there is no such run; its name cannot be a folder's; a file cannot be written.
+        BadInput: there is no such run; its id cannot name a folder; a file cannot be written.
     """
     exported = Exported()
     with store.reading() as connection:
-        runs = _rows(connection.execute(_RUNS, {"run": run}))
+        runs = fetch_rows(connection, _RUNS, {"run": run})
         if not runs:
             named = f" {run!r}" if run is not None else ""
-            raise BadInput(f"no openclaw run{named}: `evalstore runs` lists the runs")
+            raise BadInput(f"no openclaw run{named}; `evalstore runs` lists the runs")
         for row in runs:
             _export_run(connection, row, folder / "runs" / _folder_name(row["run_id"]), exported)
     return exported
@@ -81,7 +65,7 @@ def _export_run(
 
     for column in ("config", "inventory"):
         if run[column] is None:
-            exported.notes.append(f"{run['run_id']}: has no {column}; marked as reconstructed")
+            exported.notes.append(f"{run['run_id']}: no {column}; marked as reconstructed")
         write(f"{column}.json", _document(run, column))
     path = folder / "results.jsonl"
     write_lines(path, result_lines(connection, run["run_id"]))
@@ -97,35 +81,44 @@ def _export_run(
 def _document(run: Row, column: str) -> bytes:
     value = _value(run, column)
     if run[column] is None:
-        # What a bare log never had is said to be so, never made up.
+        # A bare log has neither: the file says so instead of making one up.
         value = {"reconstructed": True, "run_id": run["run_id"]}
     return _pretty(value)
 
 
-def _value(run: Row, column: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Read a document; one that JSON columns would not give back has its text beside them."""
-    text = json.loads(run["source"] or "{}").get(f"{column}.json", run[column])
+def _value(run: Row, column: str) -> object:
+    """Return a document of the run; `source` has the text of one that JSON cannot reproduce."""
+    text = json_object(run["source"]).get(f"{column}.json", run[column])
     return None if text is None else json.loads(text.removeprefix("\ufeff"))
 
 
 def _pretty(value: object) -> bytes:
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=isinstance(value, dict))
-    # Half a surrogate pair has no UTF-8, but an escape.
+    # A lone surrogate has no UTF-8, but it has an escape.
     return (text + "\n").encode("utf-8", "backslashreplace")
-
-
-def _rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _folder_name(run_id: str) -> str:
     if run_id in {"", ".", ".."} or set(run_id) & set("/\\\0"):
-        raise BadInput(f"the run's id {run_id!r} cannot name a folder: import it `--as` another")
+        raise BadInput(f"run id {run_id!r} cannot name a folder; import the run `--as` another id")
     return run_id
 
 
 def _file_name(name: str) -> str:
     if set(name) & set("/\\\0"):
-        raise BadInput(f"the snapshot's name {name!r} cannot be a file's")
+        raise BadInput(f"snapshot name {name!r} cannot name a file")
     return name
+
+
+EXPORTER = Exporter(
+    export=export_openclaw,
+    target_help="Folder for runs/<run_id>/.",
+    options=(Option(["--run"], metavar="ID", help="Export only this run."),),
+    help="""
+    Export OpenClaw run folders: results, summary, config, inventory and snapshots.
+
+    \b
+      evalstore export openclaw --to out/
+      evalstore export openclaw --run 20260303_140000 --to out/
+    """,
+)

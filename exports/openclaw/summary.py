@@ -1,9 +1,10 @@
-"""Renders summary.json and summary.md of an OpenClaw run."""
+"""The summary.json and summary.md of an OpenClaw run."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from exports.rows import Row, fetch_rows, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,28 +55,26 @@ _HEADER = (
     "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|---|\n"
 )
 
-Document = dict[str, Any]
 
-
-def summary_document(connection: duckdb.DuckDBPyConnection, run: Mapping[str, Any]) -> Document:
-    """Give what summary.json says: the specification's fields, and ours beside them.
+def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Row:
+    """Return the content of summary.json: the fields of the specification and our own.
 
     `generated_at` is the end of the run's last call, so that the same data give the same bytes.
     """
     parameters = {"run": run["run_id"]}
     wall_clock = connection.execute(_WALL_CLOCK, parameters).fetchall()[0][0]
-    groups = [_group(row) for row in _rows(connection, _GROUPS, parameters)]
+    groups = [_group(row) for row in fetch_rows(connection, _GROUPS, parameters)]
     return {
         "generated_at": _iso(run["ended_at"] or run["started_at"]),
         "run_dir": f"runs/{run['run_id']}",
         "run_wall_clock_ms": wall_clock,
         "models": groups,
-        "tool_use_tiers": _rows(connection, _TIERS, parameters),
+        "tool_use_tiers": fetch_rows(connection, _TIERS, parameters),
     }
 
 
-def summary_table(summary: Document, inventory: object, run_id: str) -> str:
-    """Give the text of summary.md: the original's table, then the tool-use tiers."""
+def summary_table(summary: Row, inventory: object, run_id: str) -> str:
+    """Return the text of summary.md: the table of the original harness, then the tool-use tiers."""
     known = inventory if isinstance(inventory, dict) else {}
     wall_clock = summary["run_wall_clock_ms"]
     lines = [
@@ -91,15 +90,15 @@ def summary_table(summary: Document, inventory: object, run_id: str) -> str:
     return "".join(lines) + _tier_table(summary["tool_use_tiers"])
 
 
-def _group(row: Document) -> Document:
+def _group(row: Row) -> Row:
     return {name: row[name] for name in _COUNTS} | {
         "latency_ms": {name: row[f"{name}_ms"] for name in ("p50", "p95", "p99", "mean")},
-        "resources_before": _json(row["resources_before"]),
-        "resources_after": _json(row["resources_after"]),
+        "resources_before": json_value(row["resources_before"]),
+        "resources_after": json_value(row["resources_after"]),
     }
 
 
-def _cells(group: Document, sizes: Mapping[str, str]) -> Sequence[object]:
+def _cells(group: Row, sizes: Mapping[str, str]) -> Sequence[object]:
     latency = group["latency_ms"]
     before, after = group["resources_before"], group["resources_after"]
     return (
@@ -121,7 +120,7 @@ def _cells(group: Document, sizes: Mapping[str, str]) -> Sequence[object]:
     )
 
 
-def _tier_table(tiers: Sequence[Document]) -> str:
+def _tier_table(tiers: Sequence[Row]) -> str:
     if not tiers:
         return ""
     lines = [
@@ -167,11 +166,11 @@ def _change(before: object, after: object, name: str) -> str:
     return "" if not any(values) else f"{values[0]}->{values[1]}"
 
 
-def _part(document: object, name: str) -> Any:  # noqa: ANN401 - any JSON value
+def _part(document: object, name: str) -> object:
     return document.get(name) if isinstance(document, dict) else None
 
 
-def _model_sizes(inventory: Document) -> dict[str, str]:
+def _model_sizes(inventory: Row) -> dict[str, str]:
     models = inventory.get("ollama_models")
     named = [m for m in models if isinstance(m, dict)] if isinstance(models, list) else []
     return {str(m.get("name")): str(m.get("size", "")) for m in reversed(named)}
@@ -179,15 +178,3 @@ def _model_sizes(inventory: Document) -> dict[str, str]:
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="microseconds") + "+00:00"
-
-
-def _json(text: str | None) -> Any:  # noqa: ANN401 - any JSON value
-    return None if text is None else json.loads(text)
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, object]
-) -> list[Document]:
-    cursor = connection.execute(query, dict(parameters))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

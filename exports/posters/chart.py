@@ -1,17 +1,17 @@
-"""Draws app quality against cost: intervals as error bars, the Pareto front marked.
+"""The chart of app quality against cost: error bars for intervals, the Pareto front marked.
 
-The labels stand in a column at the right, in the order of their points and at a fixed distance,
-each with a line to its point: two or forty models, no two labels meet.
+Labels stand in a column on the right, in the order of their points and a fixed distance apart,
+each with a line to its point, so that labels never overlap, however many models there are.
 
-All places are given, none is left to the library: it would measure texts with the fonts that a
-machine happens to have, and the same data would give other bytes elsewhere.
+Every position is set here rather than by the library, which measures text with whatever fonts the
+machine has: the same data would give different bytes elsewhere.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import visible
 
@@ -23,22 +23,23 @@ _LINE_PIXELS = 13
 _LONGEST_LABEL = 64
 _INK, _PALE, _THREAD, _FRONT, _OTHER = "#3a3127", "#d8d2c8", "#8a8178", "#b8451f", "#4f6d7a"
 _LATIN = "Liberation Sans, Helvetica, Arial, Noto Sans Thai, sans-serif"
-# A PNG is drawn with the first of these that the machine has: they hold Thai and Latin letters.
+# A PNG is drawn with the first of these fonts on the machine; they have Thai and Latin letters.
 _OTHER_LETTERS = "Sarabun, Loma, Garuda, Waree, Noto Sans Thai, Noto Sans, sans-serif"
 _LAST_LATIN = "\u024f"
-# Pixels around the plot, and of a character of a label (wide ones are two, Thai marks none).
+# Pixels around the plot, and per column of a label (wide characters take two, Thai marks none).
 _LEFT, _TOP, _BOTTOM, _CHARACTER = 62, 56, 92, 6.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A model of the chart.
+    """A model in the chart.
 
     Attributes:
         model: its name.
         cost: US dollars.
         quality: 0 to 100.
-        low, high: bounds of the quality's 95 % interval.
+        low: lower end of the 95 % interval of the quality.
+        high: upper end.
     """
 
     model: str
@@ -49,7 +50,7 @@ class Point:
 
 
 def draw_svg(points: Sequence[Point], subtitle: str) -> bytes:
-    """Draw the chart as SVG; the same points give the same bytes."""
+    """Return the chart as SVG; the same points give the same bytes."""
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(_chart(points, subtitle))
@@ -57,7 +58,7 @@ def draw_svg(points: Sequence[Point], subtitle: str) -> bytes:
 
 
 def draw_png(points: Sequence[Point], subtitle: str) -> bytes:
-    """Draw the chart as PNG, two pixels a point."""
+    """Return the chart as PNG, at two pixels per unit."""
     import vl_convert
 
     png: bytes = vl_convert.vegalite_to_png(_chart(points, subtitle), scale=2)
@@ -65,7 +66,7 @@ def draw_png(points: Sequence[Point], subtitle: str) -> bytes:
 
 
 def pareto_front(points: Sequence[Point]) -> list[Point]:
-    """Find the points to which none is both cheaper or equal and better, by rising cost."""
+    """Return the points that no other point beats at the same or a lower cost, by rising cost."""
     front: list[Point] = []
     for point in sorted(points, key=lambda p: (p.cost, -p.quality, p.model)):
         best = front[-1].quality if front else -1.0
@@ -77,12 +78,17 @@ def pareto_front(points: Sequence[Point]) -> list[Point]:
 
 
 def label_places(wanted: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Place labels near their points, `gap` apart at least, between `low` and `high`.
+    """Return positions for labels near their points, between `low` and `high`.
 
-    `wanted` rises. Labels that want the same place become a block around its middle; blocks that
-    touch become one.
+    Labels that would overlap become a block centred on their points; blocks that touch are merged.
+
+    Args:
+        wanted: positions of the points, ascending.
+        gap: smallest distance between two labels.
+        low: lowest position.
+        high: highest position.
     """
-    blocks: list[list[float]] = []  # first place, number of labels
+    blocks: list[list[float]] = []  # first position, number of labels
     for place in wanted:
         blocks.append([place, 1])
         while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
@@ -100,7 +106,7 @@ def label_places(wanted: Sequence[float], *, gap: float, low: float, high: float
 
 
 def _without_counts(svg: str) -> str:
-    """Number the clips from 0: the library goes on counting from chart to chart."""
+    """Number the clip paths from 0: the library keeps counting from chart to chart."""
     names = dict.fromkeys(re.findall(r'id="(clip\d+)"', svg))
     for at, name in enumerate(names):
         svg = re.sub(rf"\b{name}\b", f"clip-{at}", svg)
@@ -114,13 +120,13 @@ def _below(places: list[float], gap: float, high: float) -> list[float]:
     return places
 
 
-def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
+def _chart(points: Sequence[Point], subtitle: str) -> dict[str, object]:
     import altair as alt
 
     height = max(_LEAST_HEIGHT, _LINE_PIXELS * (len(points) + 2))
     costs, qualities = _domain([p.cost for p in points]), _quality_domain(points)
     rows = _rows(points, costs, qualities, height)
-    # The margin reaches below 0, where no cost can be.
+    # The margin extends below 0, where there are no costs.
     below = "datum.value < 0 ? '' : datum.label"
     x_axis = alt.Axis(labelExpr=below, labelOverlap=False, tickCount=8, titleY=30)
     y_axis = alt.Axis(labelOverlap=False, titleX=-40, titleY=height / 2)
@@ -154,9 +160,10 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
         for latin, font in (("true", _LATIN), ("false", _OTHER_LETTERS))
     ]
     title = alt.Title("App quality vs cost", subtitle=visible(subtitle), offset=10)
-    widest = max((_width(row["label"]) for row in rows), default=0)
+    marks = [threads, bars, front, dots, *labels]
+    widest = max((_width(_label(point.model)) for point in points), default=0)
     chart = (
-        alt.layer(threads, bars, front, dots, *labels)
+        alt.layer(*marks)
         .properties(
             width=_WIDTH,
             height=height,
@@ -169,7 +176,7 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, Any]:
         .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
         .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
     )
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, object] = chart.to_dict()
     return spec
 
 
@@ -184,7 +191,7 @@ _KINDS = ("on the Pareto front: none is better for less", "others")
 
 def _rows(
     points: Sequence[Point], costs: list[float], qualities: list[float], height: int
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     front = set(pareto_front(points))
     ordered = sorted(points, key=lambda p: (p.quality, p.model))
     gap = _LINE_PIXELS * (qualities[1] - qualities[0]) / height
@@ -217,7 +224,7 @@ def _label(model: str) -> str:
 
 
 def _domain(values: Sequence[float]) -> list[float]:
-    """Give the ends of an axis: the values with a margin, 0 to 1 where there are none."""
+    """Return the ends of an axis: the range of the values plus a margin; by default 0 and 1."""
     if not values:
         return [0.0, 1.0]
     low, high = min(values), max(values)

@@ -1,12 +1,13 @@
-"""Writes the two experiment ledgers over all published poster reports: a table and its CSV."""
+"""The experiment ledgers of all published poster reports: experiments.csv and experiments.md."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from exports.base import Exported, Exporter
 from exports.posters.tables import cell
 from warehouse.errors import BadInput
 from warehouse.lake.atomic import write_whole
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from exports.rows import Row
     from warehouse.store import Store
-
-Row = dict[str, Any]
 
 _COLUMNS = (
     "run_id", "label", "created_at", "git_commit", "temperature", "model", "posters",
@@ -50,15 +50,15 @@ ORDER BY report, seq
 """
 
 
-def write_ledgers(store: Store, folder: Path) -> list[Path]:
+def write_ledgers(store: Store, folder: Path) -> Exported:
     """Write experiments.csv and experiments.md.
 
     Raises:
-        BadInput: the store has no published report.
+        BadInput: the store has no published report; a file cannot be written.
     """
     rows = [row for _, row in sorted(_ledger(store), key=lambda pair: pair[0])]
     if not rows:
-        raise BadInput("there is no published report: `evalstore import` brings them in")
+        raise BadInput("no published reports; import them with `evalstore import`")
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, _COLUMNS)
     writer.writeheader()
@@ -66,14 +66,14 @@ def write_ledgers(store: Store, folder: Path) -> list[Path]:
     paths = [folder / "experiments.csv", folder / "experiments.md"]
     write_whole(paths[0], text.getvalue().encode())
     write_whole(paths[1], _markdown(rows).encode())
-    return paths
+    return Exported(paths=paths)
 
 
 def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
     with store.reading() as connection:
         texts = connection.execute(_TEXTS).fetchall()
         lines = connection.execute(_LINES).fetchall()
-    reports: dict[str, dict[str, Any]] = {}
+    reports: dict[str, Row] = {}
     for report, name, text in texts:
         reports.setdefault(report, {})[name] = _json(text)
     for report, documents in reports.items():
@@ -87,7 +87,7 @@ def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
             yield report, {name: line.get(name) for name in _COLUMNS}
 
 
-def _line(report: str, documents: dict[str, Any], model: Row) -> Row:
+def _line(report: str, documents: Row, model: Row) -> Row:
     metadata = _mapping(documents.get("run_metadata.json"))
     meta = _mapping(documents.get("meta.json"))
     line = {name: model.get(name) for name in _COLUMNS}
@@ -96,7 +96,7 @@ def _line(report: str, documents: dict[str, Any], model: Row) -> Row:
         line |= {f"{name}_low": low, f"{name}_high": high}
     return line | {
         "run_id": report,
-        "label": report,  # as the original, whose way to cut the time off never applies
+        "label": report,  # like the original, whose code to cut off the time never applies
         "created_at": metadata.get("created_at"),
         "git_commit": metadata.get("git_commit"),
         "temperature": metadata.get("temperature"),
@@ -122,35 +122,49 @@ def _markdown(rows: list[Row]) -> str:
 
 def _shown(row: Row, name: str) -> str:
     if name != "app_quality_ci95":
-        # The original writes Python's None, which a CSV gives back as an empty text.
+        # The original writes Python's None; a CSV reads it back as empty text.
         return "None" if row[name] is None or row[name] == "" else cell(row[name])
     low, high = (_figure(row[f"{name}_{end}"]) for end in ("low", "high"))
     return "" if low is None or high is None else f"{low:.2f}-{high:.2f}"
 
 
-# A published report may be of any program: what it should hold is looked at before it is used.
+# Any program may have written a published report, so its content is checked before use.
 
 
-def _json(text: str | None) -> Any:  # noqa: ANN401 - any JSON value
+def _json(text: str | None) -> object:
     try:
         return json.loads(text or "")
     except (ValueError, RecursionError):
         return None
 
 
-def _mapping(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def _mapping(value: object) -> Row:
     return value if isinstance(value, dict) else {}
 
 
-def _interval(value: Any) -> tuple[Any, Any]:  # noqa: ANN401 - any JSON value
+def _interval(value: object) -> tuple[object, object]:
     match value:
         case [low, high]:
             return low, high
     return None, None
 
 
-def _figure(value: Any) -> float | None:  # noqa: ANN401 - any JSON value
+def _figure(value: object) -> float | None:
+    if not isinstance(value, int | float | str):
+        return None
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
         return None
+
+
+EXPORTER = Exporter(
+    export=write_ledgers,
+    target_help="Folder for experiments.csv and experiments.md.",
+    help="""
+    Export the ledgers of all published poster reports: experiments.csv and experiments.md.
+
+    \b
+      evalstore export ledger --to benchmark/
+    """,
+)

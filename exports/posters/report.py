@@ -1,13 +1,14 @@
-"""Gathers a poster run's report from the warehouse: summary, comparisons, meta, texts, chart."""
+"""The report of a poster run: summary, comparisons, meta, texts and chart, from views."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exports.posters.chart import Point, draw_svg
 from exports.posters.tables import comparisons_markdown, ground_truth, summary_markdown
+from exports.rows import Row, fetch_rows, json_object, json_value
 from warehouse.errors import BadInput
 from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
 from warehouse.scoring.posters.parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 
     from warehouse.store import Store
 
-Row = dict[str, Any]
-
-# The columns of summary.json, in the original's order; ours come after them.
+# The columns of summary.json: the original's in its order, then ours.
 _SUMMARY = (
     "model", "posters", "missing_predictions", "judged", "app_quality_score", "app_quality_ci95",
     "app_quality_std", "app_core_score", "app_core_ci95", "app_core_std", "avg_score",
@@ -34,18 +33,42 @@ _SUMMARY = (
 _PART = (
     "posters", "app_quality_score", "app_quality_ci95", "app_core_score", "app_core_ci95",
 )  # fmt: skip
-_TEXTS = ("final_report.md", "notes.md")
+_TEXT_NAMES = ("final_report.md", "notes.md")
+
+_REPORT = "FROM poster_report WHERE run_id = $run"
+_PAIRS = "FROM poster_comparisons WHERE run_id = $run AND part = 'all'"
+_EXCLUSIONS = """
+SELECT task_id AS id, reason FROM poster_exclusions WHERE run_id = $run AND is_excluded
+"""
+_NOTES = """
+SELECT model, task_id AS id, reason AS note
+FROM poster_scores
+WHERE run_id = $run AND reason IS NOT NULL
+"""
+_DEVIATIONS = """
+SELECT model, temperature, seed, deviation
+FROM poster_settings
+WHERE run_id = $run AND deviation IS NOT NULL
+"""
+_TEXTS = """
+SELECT parse_filename(name) AS name, content
+FROM artifacts
+WHERE suite = 'posters' AND run_id = $run AND kind IN ('report', 'notes')
+ORDER BY batch, artifacts.name
+"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A poster run's report.
 
     Attributes:
-        run_id: of the run.
-        run: the row of view `poster_runs`.
-        summary, comparisons, meta: the contents of the files of those names.
-        texts: final_report.md and notes.md, where the run has them.
+        run_id: id of the run.
+        run: its row of view `poster_runs`.
+        summary: content of summary.json, a row per model.
+        comparisons: content of comparisons.json, a row per pair of models.
+        meta: content of meta.json.
+        texts: final_report.md and notes.md by name, if the run has them.
     """
 
     run_id: str
@@ -57,21 +80,27 @@ class Report:
 
     @property
     def points(self) -> list[Point]:
-        """The models that have a score, for the chart."""
+        """The points of the chart: the models that have a score."""
         return [
-            Point(row["model"], row["total_cost_usd"], row["app_quality_score"], *interval)
+            Point(
+                model=row["model"],
+                cost=row["total_cost_usd"],
+                quality=row["app_quality_score"],
+                low=row["app_quality_ci95"][0],
+                high=row["app_quality_ci95"][1],
+            )
             for row in self.summary
-            if (interval := row["app_quality_ci95"]) is not None
+            if row["app_quality_ci95"] is not None
         ]
 
     @property
     def subtitle(self) -> str:
-        """What the chart rests on."""
+        """The subtitle of the chart: ground truth, number of posters, intervals."""
         n_posters = self.meta["ground_truth_available"]
         return f"{ground_truth(self.meta['label'])}, {n_posters} posters, 95 % intervals"
 
     def files(self) -> dict[str, bytes]:
-        """Write the files of the report folder, by name."""
+        """Return the files of the report folder, by name."""
         return {
             "summary.json": json_bytes(self.summary),
             "summary.md": summary_markdown(self.meta, self.summary).encode(),
@@ -84,35 +113,35 @@ class Report:
 
 
 def gather(store: Store, run_id: str) -> Report:
-    """Gather the report of a run.
+    """Return the report of a run.
 
     Raises:
         BadInput: there is no such poster run.
     """
     with store.reading() as connection:
-        runs = _rows(connection, "FROM poster_runs WHERE run_id = $run", run_id)
+        run = {"run": run_id}
+        runs = fetch_rows(connection, "FROM poster_runs WHERE run_id = $run", run)
         if not runs:
             known = connection.execute("SELECT run_id FROM poster_runs").fetchall()
             names = ", ".join(name for (name,) in known) or "none"
-            raise BadInput(f"there is no poster run {run_id!r}; the store has: {names}")
-        report = _rows(connection, "FROM poster_report WHERE run_id = $run", run_id)
-        pairs = _rows(
-            connection, "FROM poster_comparisons WHERE run_id = $run AND part = 'all'", run_id
-        )
-        meta = _meta(connection, runs[0], run_id)
-        texts = _texts(connection, run_id)
-    return Report(run_id, runs[0], _summary(report), _comparisons(pairs), meta, texts)
+            raise BadInput(f"no poster run {run_id!r}; the store has: {names}")
+        summary = _summary(fetch_rows(connection, _REPORT, run))
+        comparisons = _comparisons(fetch_rows(connection, _PAIRS, run))
+        meta = _meta(connection, runs[0])
+        texts = fetch_rows(connection, _TEXTS, run)
+    return Report(
+        run_id=run_id,
+        run=runs[0],
+        summary=summary,
+        comparisons=comparisons,
+        meta=meta,
+        texts={text["name"]: text["content"] for text in texts if text["name"] in _TEXT_NAMES},
+    )
 
 
 def json_bytes(value: object) -> bytes:
-    """Write JSON as all files of the benchmark are written."""
+    """Return a value as JSON text, laid out like all files of the benchmark."""
     return json.dumps(value, ensure_ascii=False, indent=2).encode()
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, run_id: str) -> list[Row]:
-    cursor = connection.execute(query, {"run": run_id})
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _summary(report: list[Row]) -> list[Row]:
@@ -160,31 +189,16 @@ def _figures(row: Row) -> Row:
     }
 
 
-def _meta(connection: duckdb.DuckDBPyConnection, run: Row, run_id: str) -> Row:
-    hashes: Row = json.loads(run["dataset_hashes"] or "{}")
-    exclusions = _rows(
-        connection,
-        "SELECT task_id AS id, reason FROM poster_exclusions WHERE run_id = $run AND is_excluded",
-        run_id,
-    )
-    notes = _rows(
-        connection,
-        "SELECT model, task_id AS id, reason AS note FROM poster_scores "
-        "WHERE run_id = $run AND reason IS NOT NULL",
-        run_id,
-    )
-    deviations = _rows(
-        connection,
-        "SELECT model, temperature, seed, deviation FROM poster_settings "
-        "WHERE run_id = $run AND deviation IS NOT NULL",
-        run_id,
-    )
+def _meta(connection: duckdb.DuckDBPyConnection, run: Row) -> Row:
+    hashes = json_object(run["dataset_hashes"])
+    run_id = {"run": run["run_id"]}
+    deviations = fetch_rows(connection, _DEVIATIONS, run_id)
     counts = ("posters_manifest_ok", "ground_truth_available", "missing_ground_truth")
     return {
         "generated_at": run["generated_at"],
         **{name: run[name] for name in counts},
         "temperature": run["temperature"],
-        "seed_values": json.loads(run["seed_values"]),
+        "seed_values": json_value(run["seed_values"]),
         "bootstrap": {"samples": RESAMPLES, "seed": SEED, "alpha": ALPHA},
         "weights": {
             "top_level": TOP_WEIGHTS,
@@ -199,16 +213,6 @@ def _meta(connection: duckdb.DuckDBPyConnection, run: Row, run_id: str) -> Row:
         "gold_posters": run["gold_posters"],
         **hashes,
         **({"deviations": deviations} if deviations else {}),
-        "exclusions": exclusions,
-        "quality_notes": notes,
+        "exclusions": fetch_rows(connection, _EXCLUSIONS, run_id),
+        "quality_notes": fetch_rows(connection, _NOTES, run_id),
     }
-
-
-def _texts(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, bytes]:
-    rows = connection.execute(
-        "SELECT parse_filename(name), content FROM lake.artifacts "
-        "WHERE suite = 'posters' AND run_id = ? AND kind IN ('report', 'notes') "
-        "ORDER BY batch, name",
-        [run_id],
-    ).fetchall()
-    return {name: content for name, content in rows if name in _TEXTS}

@@ -1,15 +1,15 @@
-"""The Markdown of poster reports: the original's tables, cell by cell, and what we add to them."""
+"""The Markdown of poster reports: the tables of the original, and our additions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Row = dict[str, Any]
+    from exports.rows import Row
 
 SUMMARY = {
     "Model": "model",
@@ -47,7 +47,7 @@ PAIRED = {
 
 
 def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
-    """Write summary.md."""
+    """Return the text of summary.md."""
     counts = {
         "Generated": meta["generated_at"],
         "Posters (manifest ok)": meta["posters_manifest_ok"],
@@ -67,7 +67,7 @@ def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
 
 
 def comparisons_markdown(meta: Row, pairs: Sequence[Row]) -> str:
-    """Write comparisons.md: as the original, then the paired figures for quality and core."""
+    """Return the text of comparisons.md: the original's table, then the paired comparisons."""
     title = ground_truth(meta["label"])
     core = [{"model_a": p["model_a"], "model_b": p["model_b"], **p["app_core"]} for p in pairs]
     parts = [
@@ -82,12 +82,12 @@ def comparisons_markdown(meta: Row, pairs: Sequence[Row]) -> str:
 
 
 def ground_truth(label: str | None) -> str:
-    """Name the ground truth in a title."""
+    """Return the name of the ground truth for a title."""
     return f"{label} ground truth" if label else "no ground truth"
 
 
 def cell(value: object) -> str:
-    """Write a cell as the original does: Python's spelling, intervals with an en dash."""
+    """Return the text of a cell as the original writes it, an interval with a dash."""
     match value:
         case [low, high]:
             value = f"{low}–{high}"
@@ -107,7 +107,7 @@ def _table(columns: dict[str, str], rows: Iterable[Row]) -> str:
 
 
 def _label_section(meta: Row, summary: Sequence[Row]) -> str:
-    """Say what the ground truth is; where it is mixed, give both parts."""
+    """Return the section on the ground truth; if it is mixed, with the figures of both parts."""
     label, basis = meta["label"], meta["label_basis"]
     text = f"The ground truth is {label}" if label else "There is no ground truth"
     if basis:

@@ -1,8 +1,9 @@
 -- The snapshots of the system's resources.
 -- grain: snapshot
 -- invocation: which invocation of the run made it, from 1; counted where it is not recorded
--- is_latest: of its name; the one that exports write
--- size_bytes: of the text, which is in lake.resources
+-- is_latest: the latest of its name, which exports write
+-- content: the file, byte for byte
+-- size_bytes: of the content
 SELECT
     suite,
     run_id,
@@ -16,6 +17,7 @@ SELECT
         PARTITION BY suite, run_id, name ORDER BY invocation DESC, batch DESC, content_id DESC
     ) = 1 AS is_latest,
     parsed,
+    content,
     octet_length(content) AS size_bytes,
     content_id AS snapshot_id,
     file_sha256,

@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from exports.palindrome import Selection, export_palindrome
+from exports.palindrome.log_files import Selection, export_palindrome
 from ingest.importer import Options, import_paths
 from tests.campaigns.killing import forked
 from warehouse.errors import EvalstoreError

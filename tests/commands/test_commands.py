@@ -311,6 +311,7 @@ print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=s
     ("arguments", "banned"),
     [
         (["--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
+        (["export", "--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
         (["sql", "FROM leaderboard"], HEAVY),
         (["show", "results", "--format", "csv"], HEAVY | {"pyarrow", "rich"}),
         (["runs"], HEAVY),

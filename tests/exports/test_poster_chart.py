@@ -9,8 +9,14 @@ from exports.posters.chart import Point, draw_png, draw_svg, label_places, paret
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def point(model, cost, quality, margin=0):
+    return Point(
+        model=model, cost=cost, quality=quality, low=quality - margin, high=quality + margin
+    )
+
+
 def points(count, name="model"):
-    return [Point(f"{name} {n}", n % 5, 50 + n % 7, 40 + n % 7, 60 + n % 7) for n in range(count)]
+    return [point(f"{name} {n}", n % 5, 50 + n % 7, 10) for n in range(count)]
 
 
 def labels(svg, name):
@@ -35,7 +41,7 @@ def test_few_and_no_models_can_be_drawn():
 
 
 def test_long_names_and_control_characters_are_shortened_and_shown():
-    svg = draw_svg([Point("x" * 200 + "\x1b[31m", 0, 1, 1, 1), Point("a\x07b", 0, 1, 1, 1)], "")
+    svg = draw_svg([point("x" * 200 + "\x1b[31m", 0, 1), point("a\x07b", 0, 1)], "")
     assert b"\x1b" not in svg
     assert b"\x07" not in svg
     assert "…".encode() in svg
@@ -51,11 +57,10 @@ def test_its_measures_depend_on_the_names_alone():
 
 def test_pareto_front():
     cheap, good, dear, worse = (
-        Point("cheap", 0, 40, 0, 0), Point("good", 1, 80, 0, 0),
-        Point("dear", 2, 80, 0, 0), Point("worse", 1, 70, 0, 0),
+        point("cheap", 0, 40), point("good", 1, 80), point("dear", 2, 80), point("worse", 1, 70),
     )  # fmt: skip
     assert pareto_front([worse, dear, good, cheap]) == [cheap, good]
-    twin = Point("twin", 1, 80, 0, 0)
+    twin = point("twin", 1, 80)
     assert pareto_front([twin, good, cheap]) == [cheap, good, twin]
 
 

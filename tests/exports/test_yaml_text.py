@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from support import ROOT
 
-from exports.yaml_text import UnwritableError, dump
+from exports.palindrome.yaml_text import UnwritableError, dump
 from warehouse.formats.yaml.documents import load
 
 DATA = ROOT.parent / "shared" / "data" / "palindrome"

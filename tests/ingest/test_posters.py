@@ -12,7 +12,7 @@ from poster_cases import POSTERS, needs_cases, read_cases
 from support import ROOT, new_store
 
 import evalstore
-from exports.posters.publish import publish
+from exports.posters.publication import publish
 from exports.posters.report import gather
 from warehouse.errors import BadInput
 from warehouse.sql_files import shipped_sql

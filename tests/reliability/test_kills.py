@@ -9,8 +9,8 @@ import pytest
 from serving import chat, http, serving
 from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
 
-from exports.palindrome import Selection, export_palindrome
-from exports.posters.publish import PUBLISHED, publish
+from exports.palindrome.log_files import Selection, export_palindrome
+from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
 from tests.campaigns.killing import forked, killed_at_each_deed
 from tests.lake.test_compact import SECRET, traces

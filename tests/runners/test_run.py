@@ -14,7 +14,7 @@ import pytest
 from serving import chat, http, serving
 from support import ROOT, bring_in, command, new_store
 
-from exports.palindrome import Selection, export_palindrome
+from exports.palindrome.log_files import Selection, export_palindrome
 from tests.campaigns.runner_kills import run_and_kill
 from warehouse.formats.yaml.documents import load
 from warehouse.journal.journal import claimed
@@ -79,7 +79,7 @@ def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
     assert "18 of 18 done, 0 failed" in err
     ours = new_store(space / "store")
     exported = export_palindrome(ours, space / "out", Selection(with_extras=True))
-    assert not exported.obstacles
+    assert not exported.omitted
     assert [path.name for path in exported.paths if "logs" in str(path)]
     theirs = new_store(space / "other")
     bring_in(theirs, space / "out", ROOT / "tasks")

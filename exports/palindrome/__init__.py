@@ -1,0 +1,1 @@
+"""Palindrome logs and model files, written from the warehouse."""

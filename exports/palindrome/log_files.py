@@ -1,0 +1,251 @@
+"""Palindrome logs and model files, exactly as the specification defines them.
+
+Writes `benchmark_logs/YYYY-MM-DD-<model>.yaml` and `models/<model>-<variation-index>.yaml` from
+views. The same data give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from click import DateTime, Option
+
+from exports.base import Exported, Exporter
+from exports.palindrome.documents import log_document, model_document
+from exports.palindrome.yaml_text import dump
+from exports.rows import Row, fetch_rows
+from warehouse.errors import BadInput
+from warehouse.formats.yaml.documents import YamlError, load
+from warehouse.lake.atomic import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from warehouse.store import Store
+
+# Date, model, variation and template: what makes a log.
+LogKey = tuple[str, str, int, str]
+
+_LOGS = """
+SELECT DISTINCT run_date, file_model, variation, template_hash
+FROM palindrome_log_tasks
+WHERE obstacle IS NULL
+ORDER BY run_date, file_model, variation, template_hash
+"""
+_TASKS = """
+SELECT *
+FROM palindrome_log_tasks
+WHERE ($run IS NULL OR run_id = $run)
+    AND ($model IS NULL OR $model IN (model, model_path))
+    AND ($since IS NULL OR run_date >= $since)
+ORDER BY run_date, file_model, variation, template_hash, run_started_at, run_id, seq, result_id
+"""
+_EMPTY_RUNS = """
+SELECT run_id FROM runs
+WHERE suite = 'palindrome' AND n_results = 0
+    AND ($run IS NULL OR run_id = $run)
+    AND ($model IS NULL OR model_path = $model)
+    AND ($since IS NULL OR run_date >= $since)
+ORDER BY run_id
+"""
+_MODELS = """
+SELECT DISTINCT ON (variations.exported_path)
+    variations.exported_path, variations.file_model, variations.is_known, variations.model_path,
+    variations.model, variations.parameters, models.name, models.provider, models.version,
+    models.metadata, models.price, models.skip, models.is_unresolved, models.extra
+FROM palindrome_variations AS variations
+LEFT JOIN models ON variations.model_path = models.model_path AND models.is_current
+WHERE list_contains($paths, variations.exported_path)
+ORDER BY variations.exported_path, json_array_length(models.record_keys) DESC NULLS LAST,
+    models.model_version, variations.model_path
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which results to export; None for all.
+
+    Attributes:
+        run: a run id.
+        model: a model's name or recorded path.
+        since: first date, YYYY-MM-DD.
+        with_extras: also write the fields that are not part of the specification.
+    """
+
+    run: str | None = None
+    model: str | None = None
+    since: str | None = None
+    with_extras: bool = False
+
+
+def export_palindrome(store: Store, folder: Path, selection: Selection) -> Exported:
+    """Write palindrome logs, and the model files that they name, to a folder.
+
+    File names are chosen over all logs of the store, whatever is selected, so that exports of
+    single runs into one folder never collide.
+
+    Raises:
+        BadInput: nothing matches the selection; a file cannot be written, or holds another log.
+    """
+    with store.reading() as connection:
+        names = _log_names(connection.execute(_LOGS).fetchall())
+        parameters = {"run": selection.run, "model": selection.model, "since": selection.since}
+        tasks = fetch_rows(connection, _TASKS, parameters)
+        if not tasks:
+            raise BadInput("no palindrome results match; `evalstore runs` lists the runs")
+        exported = Exported()
+        for (run_id,) in connection.execute(_EMPTY_RUNS, parameters).fetchall():
+            exported.notes.append(f"run {run_id} has no results, so no log was written")
+        tasks = list(_exportable(tasks, exported))
+        paths = list({task["exported_path"] for task in tasks})
+        models = fetch_rows(connection, _MODELS, {"paths": paths})
+    for model in models:
+        _write_model(folder, model, exported)
+    omitted: Counter[str] = Counter()
+    for key, log in groupby(tasks, _log_key):
+        document = log_document(list(log), omitted, with_extras=selection.with_extras)
+        _write_log(folder / "benchmark_logs" / f"{names[key]}.yaml", key, document, exported)
+    if omitted:
+        exported.notes.append(_omission_note(omitted))
+    return exported
+
+
+def _omission_note(fields: Counter[str]) -> str:
+    counts = ", ".join(f"{name} {n:,}" for name, n in sorted(fields.items()))
+    return (
+        f"{fields.total():,} fields that are not part of the specification were left out "
+        f"({counts}); use `--with-extras` to write them"
+    )
+
+
+def _log_key(task: Row) -> LogKey:
+    return task["run_date"], task["file_model"], task["variation"], task["template_hash"]
+
+
+def _log_names(keys: Sequence[LogKey]) -> dict[LogKey, str]:
+    """Name every log of the store: `<date>-<model>`, with a suffix if a day has several.
+
+    A day's first log of a model has the plain name. Another variation or template adds
+    `-<variation>`, then a count, until the name is unique.
+    """
+    names: dict[LogKey, str] = {}
+    firsts = {key[:2]: key for key in reversed(keys)}
+    for key in firsts.values():
+        names[key] = f"{key[0]}-{key[1]}"
+    taken = set(names.values())
+    for key in keys:
+        if key not in names:
+            names[key] = next(name for name in _candidates(key) if name not in taken)
+            taken.add(names[key])
+    return names
+
+
+def _candidates(key: LogKey) -> Iterator[str]:
+    name = f"{key[0]}-{key[1]}-{key[2]}"
+    yield name
+    count = 2
+    while True:
+        yield f"{name}-{count}"
+        count += 1
+
+
+def _exportable(tasks: Sequence[Row], exported: Exported) -> Iterator[Row]:
+    runs = {task["run_id"] for task in tasks}
+    for task in tasks:
+        if task["obstacle"] is not None:
+            exported.omitted[task["run_id"], task["obstacle"]] += 1
+        elif task["duplicate_of"] not in runs:
+            yield task
+
+
+def _write_model(folder: Path, model: Row, exported: Exported) -> None:
+    path = folder / model["exported_path"]
+    document = model_document(model)
+    existing = _existing(path)
+    if existing is not None and not _same_model(existing, document):
+        exported.notes.append(
+            f"{path}: replaced another parameter set; logs imported since the last export have "
+            "renumbered the variations"
+        )
+    write_whole(path, dump(document).encode())
+    exported.paths.append(path)
+
+
+def _same_model(before: object, after: Row) -> bool:
+    return isinstance(before, dict) and all(
+        before.get(key) == after.get(key) for key in ("name", "options")
+    )
+
+
+def _write_log(path: Path, key: LogKey, document: Row, exported: Exported) -> None:
+    _refuse_another_log(path, document)
+    date, model = key[:2]
+    if path.name != f"{date}-{model}.yaml":
+        exported.notes.append(
+            f"{path}: a separate file, because {model} has several logs on {date} (another "
+            "variation or prompt template)"
+        )
+    write_whole(path, dump(document).encode())
+    exported.paths.append(path)
+
+
+def _refuse_another_log(path: Path, document: Row) -> None:
+    existing = _existing(path)
+    if existing is None:
+        return
+    is_same = isinstance(existing, dict) and all(
+        existing.get(key) == document[key] for key in ("date", "prompt_template")
+    )
+    if not is_same:
+        raise BadInput(f"{path}: already exists and is another log; export into an empty folder")
+
+
+def _existing(path: Path) -> object:
+    """Return the document of a file: None if there is no file, "" if it cannot be read."""
+    if not path.exists():
+        return None
+    try:
+        return load(path.read_bytes())
+    except (OSError, YamlError):
+        return ""
+
+
+def _export(
+    store: Store,
+    folder: Path,
+    *,
+    run: str | None,
+    model: str | None,
+    since: datetime | None,
+    with_extras: bool,
+) -> Exported:
+    first_day = since.strftime("%Y-%m-%d") if since is not None else None
+    selection = Selection(run=run, model=model, since=first_day, with_extras=with_extras)
+    return export_palindrome(store, folder, selection)
+
+
+EXPORTER = Exporter(
+    export=_export,
+    target_help="Folder for benchmark_logs/ and models/.",
+    options=(
+        Option(["--run"], metavar="ID", help="Export only this run."),
+        Option(["--model"], metavar="NAME", help="Export only this model: name or recorded path."),
+        Option(["--since"], type=DateTime(["%Y-%m-%d"]), help="Export logs from this date on."),
+        Option(["--with-extras"], is_flag=True, help="Also write fields not in the specification."),
+    ),
+    help="""
+    Export palindrome logs and the model files that they name.
+
+    Every file follows every rule of the specification. Results that it cannot represent are
+    left out and reported, and the exit code is 1.
+
+    \b
+      evalstore export palindrome --to out/
+      evalstore export palindrome --to out/ --model example/aurora-2 --since 2026-01-01
+    """,
+)

@@ -1,0 +1,44 @@
+"""Rows of a query as dictionaries: the form in which exporters read views."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import duckdb
+
+Row: TypeAlias = dict[str, Any]
+
+_FETCHED_AT_ONCE = 1000
+
+
+def fetch_rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, object]
+) -> list[Row]:
+    """Return all rows of a query."""
+    return list(iterate_rows(connection, query, parameters))
+
+
+def iterate_rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, object]
+) -> Iterator[Row]:
+    """Yield the rows of a query, holding only a thousand of them in memory."""
+    cursor = connection.execute(query, dict(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
+        for row in rows:
+            yield dict(zip(names, row, strict=True))
+
+
+def json_value(text: str | None) -> object:
+    """Return the value of a JSON column; None for NULL."""
+    return None if text is None else json.loads(text)
+
+
+def json_object(text: str | None) -> Row:
+    """Return the value of a JSON column that holds an object; an empty one for NULL."""
+    value = json_value(text)
+    return value if isinstance(value, dict) else {}

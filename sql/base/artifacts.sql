@@ -1,0 +1,16 @@
+-- The texts kept with a run or a result, byte for byte: notes, reports, OCR, repaired records.
+-- grain: text
+-- kind: ocr, repair, refine, locfill, notes, report or manifest
+-- name: path in the run's folder
+SELECT
+    suite,
+    run_id,
+    model,
+    task_id,
+    kind,
+    name,
+    content,
+    content_id AS artifact_id,
+    file_sha256,
+    batch
+FROM lake.artifacts
