@@ -1,11 +1,17 @@
-"""Reference cases of the poster benchmark, read from where they lie beside the project."""
+"""Commands on the sample posters, and the reference cases of the poster benchmark."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from support import ROOT
 
+import evalstore
+from warehouse.store import Store
+
+SAMPLES = ROOT / "examples" / "posters"
 POSTERS = Path(__file__).parents[1].parent / "shared" / "data" / "posters"
 
 needs_cases = pytest.mark.skipif(
@@ -25,3 +31,15 @@ def read_json(path: Path) -> object:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+
+
+def run(store: Path, *arguments: object, code: int = 0) -> str:
+    """Run a command, insist on its exit code, and return its output."""
+    done = CliRunner().invoke(evalstore._cli, ["--store", str(store), *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def rows(store: Store, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    """Return the rows of a query as dicts."""
+    return store.sql(query, parameters).to_arrow_table().to_pylist()

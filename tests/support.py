@@ -17,8 +17,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
 
 import evalstore
 from ingest.importer import Options, import_paths
@@ -26,6 +24,7 @@ from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "palindrome"
+BROKEN_SAMPLE = "2026-03-03-esimerkki-routa-7b.yaml"  # no {prompt}: the export would end with 1
 DAMAGED = ROOT / "examples" / "damaged"
 REFERENCE = ROOT.parent / "shared" / "data"
 PALINDROME = REFERENCE / "palindrome"
@@ -125,20 +124,35 @@ def new_store(path, **options):
     return Store(path, wait_seconds=0, **options)
 
 
-def older_logs():
-    """Give the older reference logs in groups that a store can hold: a run once in each."""
-    groups = []
-    for path in sorted((PALINDROME / "older_logs").glob("*.yaml")):
-        log = independent(path.read_text("utf-8"))
-        run = (log["date"], log["model"])
-        group = next((group for group in groups if run not in group), None)
-        if group is None:
-            groups.append(group := {})
-        group[run] = path
-    return [list(group.values()) for group in groups]
+# --- what was forgotten
+
+SECRET = "zyxwvu-forgotten-answer"
 
 
-# --- logs made to measure
+def traces(store, text):
+    """Where a text is found in a store: the bytes of all files, and the cells of all Parquet."""
+    found = [p for p in store.path.rglob("*") if p.is_file() and text.encode() in p.read_bytes()]
+    with duckdb.connect() as connection:
+        for path in store.path.rglob("*.parquet"):
+            rows = connection.read_parquet(str(path)).fetchall()
+            found += [path] if text in str(rows) else []
+    return found
+
+
+# --- files
+
+
+def files_in(folder):
+    """The files that a user sees, and what they hold."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in paths
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }
+
+
+# --- logs and suites made to measure
 
 
 def task(n=1, **fields):
@@ -173,97 +187,10 @@ def write_log(path, document=None, **fields):
     return path
 
 
-# --- an independent reader
-
-
-class _Plain(SafeConstructor):
-    """Dates stay text, as in the core schema of YAML 1.2."""
-
-
-_Plain.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
-_Plain.add_constructor("tag:yaml.org,2002:merge", SafeConstructor.construct_yaml_str)
-
-
-def independent(text):
-    """Read a YAML document with ruamel.yaml, pure Python: no line of code is shared with ours."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = _Plain
-    return yaml.load(text)
-
-
-# --- the way back: from the warehouse's columns to the document
-
-
-def read_back(store):
-    """Give the logs that runs were imported from, by run id, out of columns and nothing else.
-
-    Where a record did not fit the columns, its text was kept in `source` and is read instead.
-    """
-    with store.reading() as connection:
-        headers = _dicts(connection, "FROM runs")
-        results = _dicts(connection, "FROM results ORDER BY run_id, seq")
-    tasks = {header["run_id"]: [] for header in headers}
-    for row in results:
-        tasks[row["run_id"]].append(_task_of(row))
-    return {row["run_id"]: _document_of(row, tasks[row["run_id"]]) for row in headers}
-
-
-def _document_of(row, tasks):
-    if row["source"] is not None:
-        return {**independent(row["source"]), "tasks": tasks}
-    document = {
-        "date": row["run_date"],
-        "model": row["model_path"],
-        "prompt_template": row["prompt_template"],
-        "tasks": tasks,
-        **json.loads(row["extra"] or "{}"),
-    }
-    return {key: document[key] for key in json.loads(row["record_keys"])}
-
-
-def _task_of(row):
-    if row["source"] is not None:
-        # The lines of a record: with its dash in block style, with its comma in a JSON list.
-        source = independent(
-            row["source"].strip().removesuffix(",")
-            if "}" in row["source"].split("\n")[-2]
-            else row["source"]
-        )
-        return source[0] if isinstance(source, list) else source
-    extra = json.loads(row["extra"] or "{}")
-    moment = row["started_at"]
-    fields = {
-        "timestamp": moment and moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "prompt": row["prompt"],
-        "answer": row["answer"],
-        "is_correct": row["is_correct"],
-        "duration_seconds": row["duration_seconds"],
-        "attempt": row["attempt"],
-        **extra,
-    }
-    record = {}
-    for key in json.loads(row["record_keys"]):
-        if isinstance(key, list):  # a mapping, with its own keys
-            name, inner = key
-            columns = {**row, **extra.get(name, {})}
-            record[name] = {inner_key: columns[inner_key] for inner_key in inner}
-        else:
-            record[key] = fields[key]
-    return record
-
-
-def _dicts(connection, query):
-    rows = connection.execute(query).fetchall()
-    names = [column[0] for column in connection.description]
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def without_archive(store):
-    """Empty the archived bytes, so that nothing can be read back from them."""
-    store.sync()
-    with duckdb.connect(str(store.warehouse)) as connection:
-        connection.execute("UPDATE lake.files SET content = NULL")
-        connection.execute("UPDATE lake.quarantine SET raw = NULL")
+def suite(folder, n):
+    tasks = [{"id": f"t{i}", "prompt": f"question {i}"} for i in range(n)]
+    (folder / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks}))
+    return folder / "mine.json"
 
 
 # --- the command line

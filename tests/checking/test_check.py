@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import duckdb
 import pytest
+from rendering import HOSTILE, UNSEEN
 from support import ROOT, bring_in, command, log, new_store, write_log
 
-from tests.output.test_output import HOSTILE, UNSEEN
 from tools.generate_docs import DOCS
 from warehouse.checking import gx, shipped
 from warehouse.checking.check import Checked, Outcome, run_checks

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 
 from hypothesis import given
 from hypothesis import strategies as st
+from rendering import HOSTILE, UNSEEN, rendered
 from support import ROOT, bring_in
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
-from tests.output.test_output import HOSTILE, UNSEEN, rendered
 from warehouse.output import formatting
 
 POSTERS = ROOT / "examples" / "posters"

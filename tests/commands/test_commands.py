@@ -12,17 +12,7 @@ import sys
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from support import (
-    EXAMPLES,
-    ROOT,
-    bring_in,
-    child,
-    command,
-    environment,
-    log,
-    shell,
-    write_log,
-)
+from support import EXAMPLES, ROOT, bring_in, child, command, environment, log, shell, write_log
 
 import evalstore
 from warehouse.cli import FORMATS, note

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import ROOT
+from support import BROKEN_SAMPLE, ROOT
 
 import evalstore
 from tools.generate_docs import DOCS, PAGES
@@ -16,7 +16,6 @@ from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
 SAMPLES = ROOT / "examples" / "palindrome"
-BROKEN_SAMPLE = "2026-03-03-esimerkki-routa-7b.yaml"  # no {prompt}: the export would end with 1
 README = (ROOT / "README.md").read_text("utf-8")
 OWN_PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("examples/*.md")]
 

@@ -6,9 +6,8 @@ import shlex
 import shutil
 
 import pytest
-from support import ROOT, bring_in, command, new_store
+from support import BROKEN_SAMPLE, ROOT, bring_in, command, new_store
 
-from tests.commands.test_docs import BROKEN_SAMPLE
 from tools.generate_docs import DOCS
 
 SAMPLES = ROOT / "examples"

@@ -1,25 +1,12 @@
 """Exported palindrome logs: every rule of the specification, and the same bytes again."""
 
-import re
-from datetime import date
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support import (
-    PALINDROME,
-    bring_in,
-    command,
-    independent,
-    log,
-    needs_reference,
-    new_store,
-    older_logs,
-    task,
-    write_log,
-)
+from palindrome_cases import check_rules, independent, older_logs
+from support import PALINDROME, bring_in, command, log, needs_reference, new_store, task, write_log
 
 from exports.palindrome.log_files import Selection, export_palindrome
 from warehouse.errors import BadInput
@@ -35,33 +22,6 @@ def files_in(folder):
         for path in Path(folder).rglob("*")
         if path.is_file()
     }
-
-
-def check_rules(folder):
-    """Every rule of the specification, as it stands there."""
-    logs = sorted((folder / "benchmark_logs").glob("*"))
-    for path in logs:
-        text = path.read_text("utf-8")
-        log = independent(text)
-        assert log == yaml.safe_load(text), "YAML 1.1 and 1.2 readers differ"
-        assert list(log) == ["date", "model", "prompt_template", "tasks"]
-        assert re.fullmatch(r"\d{4}-\d\d-\d\d", log["date"])
-        assert date.fromisoformat(log["date"])
-        model = re.fullmatch(r"models/([^/]+)-([1-9]\d*)\.yaml", log["model"])
-        assert model
-        assert (folder / log["model"]).is_file()
-        name = re.escape(f"{log['date']}-{model[1]}")
-        assert re.fullmatch(rf"{name}(-\d+)*\.yaml", path.name)
-        assert "{prompt}" in log["prompt_template"]
-        for record in log["tasks"]:
-            assert list(record) == ["prompt", "answer", "is_correct", "duration_seconds"]
-            types = [type(value) for value in record.values()]
-            assert types == [str, str, bool, float]
-    for path in (folder / "models").glob("*"):
-        document = independent(path.read_text("utf-8"))
-        mapped = document["name"].replace("/", "-")
-        assert re.fullmatch(rf"{re.escape(mapped)}-[1-9]\d*\.yaml", path.name)
-    return logs
 
 
 def check_again(tmp_path, store, **selection):

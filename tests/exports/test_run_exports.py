@@ -8,9 +8,8 @@ import json
 import re
 
 import pytest
+from palindrome_cases import check_rules
 from support import ROOT, command, new_store
-
-from tests.exports.test_palindrome import check_rules
 
 MODELS = ("-m", "example/aurora-2", "-m", "example/kaamos-mini", "--provider", "replay")
 # Where a row came from, and how our runner counts places.

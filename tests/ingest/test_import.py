@@ -3,16 +3,8 @@
 import shutil
 
 import pytest
-from support import (
-    EXAMPLES,
-    bring_in,
-    digests,
-    log,
-    new_store,
-    read_back,
-    task,
-    write_log,
-)
+from palindrome_cases import read_back
+from support import EXAMPLES, bring_in, digests, log, new_store, task, write_log
 
 from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput

@@ -5,35 +5,24 @@ import os
 import shutil
 
 import pytest
+from openclaw_cases import (
+    CONFIG,
+    INVENTORY,
+    PROMPTS,
+    RECORD,
+    SNAPSHOT,
+    SNAPSHOT_NAME,
+    event,
+    exported_lines,
+    line,
+    write_lines,
+    write_run,
+)
 from support import bring_in, command, digests, new_store
 
 from exports.openclaw.run_folder import export_openclaw
 from ingest.reconciliation import Outcome
-from tests.ingest.test_openclaw_lines import RECORD, event, exported_lines, line, write
 from warehouse.errors import BadInput
-
-CONFIG = {"run_id": "r", "prompts_path": "../../prompts.json", "targets": ["ollama"], "zahl": 1.5}
-INVENTORY = {"run_id": "r", "host": {"uname": "x"}, "ollama_list": "ä", "claude_version": "1"}
-PROMPTS = [
-    {"id": "P0", "name": "one", "prompt": "Call free", "expected_tool_calls": ["free"]},
-    {
-        "id": "P1",
-        "name": "two",
-        "prompt": "Say OK",
-        "validator": {"type": "regex_fullmatch", "pattern": "OK|JA"},
-    },
-]
-SNAPSHOT = b"# free -h\nMem: 8Gi 1Gi 2Gi 3Gi 4Gi 5Gi\n\xff\xfe not UTF-8\n"
-NAME = "resources_ollama_openai__m_1b__none_before.txt"
-
-
-def write_run(folder, *lines, config=CONFIG, inventory=INVENTORY, **files):
-    write(folder / "results.jsonl", *(lines or (line(), line(prompt_id="P1", prompt_name="two"))))
-    for name, document in {"config": config, "inventory": inventory, **files}.items():
-        if document is not None:
-            (folder / f"{name}.json").write_text(json.dumps(document), "utf-8")
-    (folder / NAME).write_bytes(SNAPSHOT)
-    return folder
 
 
 def outcomes(summary):
@@ -72,25 +61,29 @@ def test_a_log_that_grew_adds_its_new_lines(store, tmp_path):
 
 def test_a_part_first_and_then_the_whole_is_in_order(store, tmp_path):
     lines = [line(prompt_id=f"P{n}") for n in range(5)]
-    bring_in(store, write(tmp_path / "part.jsonl", *lines[3:]))
-    bring_in(store, write(tmp_path / "whole.jsonl", *lines))
+    bring_in(store, write_lines(tmp_path / "part.jsonl", *lines[3:]))
+    bring_in(store, write_lines(tmp_path / "whole.jsonl", *lines))
     assert exported_lines(store, tmp_path) == lines
 
 
 def test_a_snapshot_taken_again_is_kept_beside_the_first(store, tmp_path):
     folder = write_run(tmp_path / "r")
     bring_in(store, folder)
-    (folder / NAME).write_bytes(b"# free -h\nMem: 8Gi 7Gi 2Gi 3Gi 4Gi 5Gi\n")
+    (folder / SNAPSHOT_NAME).write_bytes(b"# free -h\nMem: 8Gi 7Gi 2Gi 3Gi 4Gi 5Gi\n")
     assert outcomes(bring_in(store, folder)) == {Outcome.GROWN: 1}
     rows = store.sql("SELECT invocation, is_latest FROM snapshots ORDER BY 1").fetchall()
     assert rows == [(1, False), (2, True)]
     export_openclaw(store, tmp_path / "out", "r")
-    assert (tmp_path / "out/runs/r" / NAME).read_bytes().startswith(b"# free -h\nMem: 8Gi 7Gi")
+    assert (
+        (tmp_path / "out/runs/r" / SNAPSHOT_NAME)
+        .read_bytes()
+        .startswith(b"# free -h\nMem: 8Gi 7Gi")
+    )
 
 
 def test_a_contradicting_log_is_refused_renamed_or_replaces(store, tmp_path):
-    bring_in(store, write(tmp_path / "a.jsonl", line(), line(prompt_id="P1")))
-    other = write(tmp_path / "b.jsonl", line(), line(prompt_id="P2"))
+    bring_in(store, write_lines(tmp_path / "a.jsonl", line(), line(prompt_id="P1")))
+    other = write_lines(tmp_path / "b.jsonl", line(), line(prompt_id="P2"))
     refused = bring_in(store, other)
     assert outcomes(refused) == {Outcome.CONFLICT: 1}
     assert "--replace" in refused.messages[0]
@@ -103,7 +96,7 @@ def test_a_contradicting_log_is_refused_renamed_or_replaces(store, tmp_path):
 
 def test_a_log_of_several_runs_becomes_several_runs(store, tmp_path):
     lines = [line(run_id=name, prompt_id=f"P{n}") for n in range(3) for name in ("a", "b")]
-    path = write(tmp_path / "all.jsonl", *lines)
+    path = write_lines(tmp_path / "all.jsonl", *lines)
     bring_in(store, path)
     assert n_results(store) == [("a", 3), ("b", 3)]
     assert exported_lines(store, tmp_path, "b") == lines[1::2]
@@ -112,15 +105,15 @@ def test_a_log_of_several_runs_becomes_several_runs(store, tmp_path):
 
 
 def test_two_logs_of_a_run_in_one_import_are_one(store, tmp_path):
-    write(tmp_path / "logs" / "1.jsonl", line())
-    write(tmp_path / "logs" / "2.jsonl", line(), line(prompt_id="P1"))
+    write_lines(tmp_path / "logs" / "1.jsonl", line())
+    write_lines(tmp_path / "logs" / "2.jsonl", line(), line(prompt_id="P1"))
     summary = bring_in(store, tmp_path / "logs")
     assert outcomes(summary) == {Outcome.IMPORTED: 1, Outcome.GROWN: 1}
     assert n_results(store) == [("r", 2)]
 
 
 def test_duplicate_cells_all_count(store, tmp_path):
-    bring_in(store, write(tmp_path / "r.jsonl", line(), line(), line(e2e_ms=300)))
+    bring_in(store, write_lines(tmp_path / "r.jsonl", line(), line(), line(e2e_ms=300)))
     assert store.sql("SELECT n_total, p50_ms FROM openclaw_summary").fetchall() == [(3, 100.0)]
 
 
@@ -139,7 +132,7 @@ def test_documents_come_back_and_a_broken_one_is_quarantined(store, tmp_path):
     out = tmp_path / "out/runs/r"
     assert json.loads((out / "config.json").read_text("utf-8")) == config
     assert "NaN" in (out / "inventory.json").read_text("utf-8")
-    assert (out / NAME).read_bytes() == SNAPSHOT
+    assert (out / SNAPSHOT_NAME).read_bytes() == SNAPSHOT
     (folder / "summary.json").write_text("{")
     assert bring_in(store, folder).n_quarantined == 1
 
@@ -158,18 +151,18 @@ def summary_of(store, path, tmp_path):
 def test_the_mean_of_whole_milliseconds_is_exact(store, tmp_path):
     # A decimal with 15 places holds neither of them to the last bit.
     lines = [line(model="one", e2e_ms=299277), line(e2e_ms=1), line(e2e_ms=10**17)]
-    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    groups = summary_of(store, write_lines(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
     assert [group["latency_ms"]["mean"] for group in groups] == [(1 + 10**17) / 2, 299277.0]
 
 
 def test_groups_whose_levels_sort_alike_have_an_order(store, tmp_path):
     lines = [line(model=f"{n}", thinking_level=level) for n in range(9) for level in ("None", None)]
-    groups = summary_of(store, write(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
+    groups = summary_of(store, write_lines(tmp_path / "r.jsonl", *lines), tmp_path)["models"]
     assert [group["thinking_level"] for group in groups] == [None, "None"] * 9
 
 
 def test_what_a_bare_log_never_had_is_marked(store, tmp_path):
-    exported = export_openclaw_of(store, write(tmp_path / "r.jsonl", line()), tmp_path)
+    exported = export_openclaw_of(store, write_lines(tmp_path / "r.jsonl", line()), tmp_path)
     assert len(exported.notes) == 2
     config = json.loads((tmp_path / "out/runs/r/config.json").read_bytes())
     assert config == {"reconstructed": True, "run_id": "r"}
@@ -212,7 +205,7 @@ def test_a_config_cannot_choose_a_file_outside_the_project(store, tmp_path):
 
 
 def test_prompts_given_later_are_those_of_the_run(store, tmp_path):
-    path = write(tmp_path / "r.jsonl", line(), line(prompt_id="P1", prompt_name="two"))
+    path = write_lines(tmp_path / "r.jsonl", line(), line(prompt_id="P1", prompt_name="two"))
     bring_in(store, path)
     assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(0,)]
     assert store.sql("SELECT DISTINCT tier_basis FROM tool_use").fetchall() == [("recorded",)]
@@ -235,7 +228,7 @@ def test_the_stores_own_prompts_serve_a_config_that_names_them(store, tmp_path):
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "not JSON", "[" * 100_000])
 def test_a_prompt_file_that_is_none_is_refused(store, tmp_path, text):
-    path = write(tmp_path / "r.jsonl", line())
+    path = write_lines(tmp_path / "r.jsonl", line())
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(BadInput, match="cannot be used as a prompt file"):
         bring_in(store, path, prompts=tmp_path / "p.json")
@@ -259,7 +252,7 @@ def test_a_hostile_pattern_ends_in_a_timeout_that_is_data(store, tmp_path):
     (tmp_path / "p.json").write_text(json.dumps(prompts))
     bring_in(
         store,
-        write(tmp_path / "r.jsonl", line(raw_output="a" * 40)),
+        write_lines(tmp_path / "r.jsonl", line(raw_output="a" * 40)),
         prompts=tmp_path / "p.json",
     )
     row = store.sql("SELECT objective_pass, violation FROM scores.openclaw_verdicts").fetchall()
@@ -267,7 +260,7 @@ def test_a_hostile_pattern_ends_in_a_timeout_that_is_data(store, tmp_path):
 
 
 def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):
-    path = write(tmp_path / "r.jsonl", line(), "broken")
+    path = write_lines(tmp_path / "r.jsonl", line(), "broken")
     assert outcomes(bring_in(store, path, strict=True)) == {Outcome.REFUSED: 1}
     assert not store.lake.batch_names()
 
@@ -275,7 +268,7 @@ def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):
 def test_runs_are_told_by_their_content(store, tmp_path):
     write_run(tmp_path / "in" / "deep" / "er" / "any name")
     shutil.copy(tmp_path / "in/deep/er/any name/results.jsonl", tmp_path / "in" / "copy.jsonl")
-    write(tmp_path / "in" / "other.jsonl", '{"text": "record_type result"}')
+    write_lines(tmp_path / "in" / "other.jsonl", '{"text": "record_type result"}')
     (tmp_path / "in" / "config.json").write_text("{}")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "in" / "pipe.jsonl")
@@ -342,13 +335,13 @@ def test_an_odd_prompt_leaves_the_run_in_order(store, tmp_path, prompt):
 
 
 def test_tokens_beyond_all_counting_leave_the_costs_in_order(store, tmp_path):
-    bring_in(store, write(tmp_path / "r.jsonl", line(input_tokens=2**63 - 1), line()))
+    bring_in(store, write_lines(tmp_path / "r.jsonl", line(input_tokens=2**63 - 1), line()))
     assert store.sql("SELECT n_results, input_tokens FROM costs").fetchall() == [(2, None)]
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\\b"])
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
-    bring_in(store, write(tmp_path / "r.jsonl", line(run_id=name)))
+    bring_in(store, write_lines(tmp_path / "r.jsonl", line(run_id=name)))
     with pytest.raises(BadInput, match="cannot name a folder"):
         export_openclaw(store, tmp_path / "out", name)
 
@@ -358,7 +351,7 @@ def test_memory_and_places_hold_for_many_lines(store, tmp_path, monkeypatch):
     lines = [line(prompt_id=f"P{n % 12}", e2e_ms=n) for n in range(2000)]
     for at in (7, 500, 1999):
         lines[at] = f"broken {at}"
-    summary = bring_in(store, write(tmp_path / "r.jsonl", *lines))
+    summary = bring_in(store, write_lines(tmp_path / "r.jsonl", *lines))
     assert (summary.n_results, summary.n_quarantined) == (1997, 3)
     rows = store.sql("SELECT line, decode(raw) FROM lake.quarantine ORDER BY 1").fetchall()
     assert rows == [(8, "broken 7"), (501, "broken 500"), (2000, "broken 1999")]

@@ -6,58 +6,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openclaw_cases import RECORD, as_bytes, event, exported_lines, line, write_lines
 from support import bring_in, new_store
 
-from exports.openclaw.run_folder import export_openclaw
 from ingest.formats.openclaw.fields import FIELDS, KEYS
 from ingest.formats.openclaw.lines import line_reader
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.numbering import SeenHashes, number
 from warehouse.formats.secrets import key_lines
-
-RECORD = {
-    "record_type": "result",
-    "run_id": "r",
-    "provider": "ollama_openai",
-    "model": "m:1b",
-    "thinking_level": None,
-    "prompt_id": "P0",
-    "prompt_name": "one",
-    "availability_status": "ok",
-    "started_at_ms": 1771027248569,
-    "ended_at_ms": 1771027248669,
-    "e2e_ms": 100,
-    "ttft_ms": None,
-    "success": True,
-    "failure_type": None,
-    "objective_pass": True,
-    "violation": None,
-    "input_tokens": 7,
-    "output_tokens": None,
-    "raw_output": "`free -h` ääni 数\n",
-    "parsed_output": {"words": 2, "text": "a b", "lines": [1, None]},
-    "tool_calls": ["free"],
-    "tool_call_count": 1,
-    "tool_use_success": True,
-}
-
-
-def line(**fields):
-    return json.dumps({**RECORD, **fields}, ensure_ascii=False)
-
-
-def event(name="ollama_stop", **fields):
-    return json.dumps({"record_type": "event", "tag": "t_pre", "event": name, **fields})
-
-
-def write(path, *lines):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(as_bytes(text) + b"\n" for text in lines))
-    return path
-
-
-def as_bytes(text):
-    return text if isinstance(text, bytes) else text.encode()
 
 
 def read(path):
@@ -69,12 +25,6 @@ def results(path):
     return [row for block in read(path) for row in block.results.to_pylist()]
 
 
-def exported_lines(store, tmp_path, run="r"):
-    export_openclaw(store, tmp_path / "out", run)
-    text = (tmp_path / "out" / "runs" / run / "results.jsonl").read_text("utf-8")
-    return text.splitlines()
-
-
 def test_the_keys_are_the_specifications():
     assert tuple(RECORD) == KEYS
 
@@ -83,7 +33,7 @@ def test_a_line_that_fits_is_taken_by_columns(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "ingest.formats.openclaw.lines.read_record", lambda _: pytest.fail("does not fit")
     )
-    (row,) = results(write(tmp_path / "r.jsonl", line()))
+    (row,) = results(write_lines(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
     assert row["raw_output"] == RECORD["raw_output"]
     assert json.loads(row["parsed_output"]) == RECORD["parsed_output"]
@@ -166,7 +116,7 @@ ODD = {
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)
 def test_an_odd_line_comes_back_as_it_was(store, tmp_path, text):
-    bring_in(store, write(tmp_path / "r.jsonl", line(), text))
+    bring_in(store, write_lines(tmp_path / "r.jsonl", line(), text))
     back = exported_lines(store, tmp_path)
     assert len(back) == 2
     assert json.dumps(pairs(back[1])) == json.dumps(pairs(text))
@@ -194,7 +144,7 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_is_quarantined_with_its_place(store, tmp_path, broken):
     first, last = line(prompt_id="A"), line(prompt_id="Ö")
-    path = write(tmp_path / "r.jsonl", "", first, broken, last)
+    path = write_lines(tmp_path / "r.jsonl", "", first, broken, last)
     summary = bring_in(store, path)
     assert (summary.n_results, summary.n_quarantined) == (2, 1)
     ((number_, offset, raw),) = store.sql(
@@ -219,7 +169,7 @@ NOT_UTF8 = [
 def test_no_line_fits_that_is_not_utf8(tmp_path):
     good = [line(raw_output=text) for text in ("\ud7ff", "\ue000", "\U0010ffff", "é")]
     bad = [as_bytes(line(raw_output="@@")).replace(b"@@", raw) for raw in NOT_UTF8]
-    (block,) = read(write(tmp_path / "r.jsonl", *good, *bad))
+    (block,) = read(write_lines(tmp_path / "r.jsonl", *good, *bad))
     assert len(block.results) == len(good)
     assert [reject.line for reject in block.rejects] == [*range(5, 5 + len(bad))]
     assert all("not UTF-8" in reject.reason for reject in block.rejects)
@@ -229,13 +179,13 @@ def test_a_key_is_found_whatever_stands_before_it(tmp_path):
     texts = ["sk-" + "a" * 20, "äsk-" + "a" * 20, "a sk-" + "b" * 20, "Bearer " + "c" * 24, "sk-no"]
     expected = [n for n, text in enumerate(texts, 1) if key_lines(as_bytes(line(raw_output=text)))]
     assert expected == [1, 2, 3, 4]
-    (block,) = read(write(tmp_path / "r.jsonl", *[line(raw_output=text) for text in texts]))
+    (block,) = read(write_lines(tmp_path / "r.jsonl", *[line(raw_output=text) for text in texts]))
     assert block.key_lines == expected
 
 
 def test_what_was_begun_is_read_and_what_was_left_is_read_anew(tmp_path, monkeypatch):
     monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
-    path = write(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
+    path = write_lines(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
     with line_reader() as lines:
         for leave in (lambda: None, lines.abandon):
             lines.begin(path)
@@ -245,7 +195,7 @@ def test_what_was_begun_is_read_and_what_was_left_is_read_anew(tmp_path, monkeyp
 
 
 def test_a_broken_line_is_told_without_a_hang_of_messages(store, tmp_path):
-    summary = bring_in(store, write(tmp_path / "r.jsonl", line(), *["x"] * 200))
+    summary = bring_in(store, write_lines(tmp_path / "r.jsonl", line(), *["x"] * 200))
     assert summary.n_quarantined == 200
     assert len(summary.messages) < 60
     assert store.sql("SELECT count(*) FROM quarantine").fetchall() == [(200,)]
@@ -263,7 +213,7 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
     monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
     lines = [line(prompt_id=f"P{n}", raw_output="ä" * (n * 37 % 1500)) for n in range(50)]
     lines[20:20] = ["broken", event()]
-    path = write(tmp_path / "r.jsonl", *lines)
+    path = write_lines(tmp_path / "r.jsonl", *lines)
     blocks = read(path)
     assert len(blocks) > 20
     rows = [row for block in blocks for row in block.results.to_pylist()]
@@ -276,7 +226,9 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
 def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
     monkeypatch.setattr("ingest.formats.openclaw.lines._LONGEST_LINE_BYTES", 5000)
-    path = write(tmp_path / "r.jsonl", line(), line(raw_output="a" * 50_000), line(model="last"))
+    path = write_lines(
+        tmp_path / "r.jsonl", line(), line(raw_output="a" * 50_000), line(model="last")
+    )
     blocks = read(path)
     rejects = [reject for block in blocks for reject in block.rejects]
     assert [(reject.line, reject.raw) for reject in rejects] == [(2, None)]
@@ -285,7 +237,7 @@ def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
 
 
 def test_events_stand_in_their_place_and_belong_to_the_next_result(tmp_path):
-    path = write(
+    path = write_lines(
         tmp_path / "r.jsonl",
         event("a"),
         line(run_id="x"),
@@ -304,7 +256,7 @@ def test_events_stand_in_their_place_and_belong_to_the_next_result(tmp_path):
 
 
 def test_repeated_records_are_numbered_by_their_order(tmp_path):
-    path = write(tmp_path / "r.jsonl", *[line()] * 3, event(), event(), line(prompt_id="P1"))
+    path = write_lines(tmp_path / "r.jsonl", *[line()] * 3, event(), event(), line(prompt_id="P1"))
     with line_reader() as reader:
         parts = list(number(reader.read(path), run_id="r"))
     ids = [row["content_id"] for part in parts for row in part.results.to_pylist()]
@@ -334,7 +286,7 @@ def test_unreadable_says_why():
 
 def test_keys_are_told_and_masked(store, tmp_path):
     secret = "sk-" + "a1b2c3d4" * 4
-    path = write(tmp_path / "r.jsonl", line(), line(raw_output=f"bad key {secret}"))
+    path = write_lines(tmp_path / "r.jsonl", line(), line(raw_output=f"bad key {secret}"))
     other = new_store(tmp_path / "other")
     assert any("line 2: looks like a key" in text for text in bring_in(other, path).messages)
     bring_in(store, path, redact=True)
@@ -348,5 +300,7 @@ def test_keys_are_told_and_masked(store, tmp_path):
 
 
 def test_an_empty_log_has_the_tables_columns(tmp_path):
-    assert read(write(tmp_path / "r.jsonl")) == []
-    assert pa.types.is_timestamp(read(write(tmp_path / "r.jsonl", ""))[0].results["ended_at"].type)
+    assert read(write_lines(tmp_path / "r.jsonl")) == []
+    assert pa.types.is_timestamp(
+        read(write_lines(tmp_path / "r.jsonl", ""))[0].results["ended_at"].type
+    )

@@ -3,11 +3,10 @@
 import json
 
 import pytest
-from openclaw_cases import FOLDER, read_cases
+from openclaw_cases import FOLDER, has_rule_beyond_the_original, read_cases
 from support import bring_in, digests, new_store
 
 from exports.openclaw.run_folder import export_openclaw
-from tests.scoring.openclaw.test_validators import has_rule_beyond_the_original
 from warehouse.formats.snapshots import parse_snapshot
 from warehouse.scoring.openclaw.tiers import tier
 

@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from poster_cases import SAMPLES, rows, run
 
 import evalstore
 from ingest.formats.posters.adjudication import TAKE_A, TAKE_B, merged
-from tests.ingest.test_posters import SAMPLES, rows, run, samples  # noqa: F401 - a fixture
 from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"
@@ -21,7 +21,7 @@ def label_of(store):
     return found["label"], found["label_basis"], found["gold_posters"]
 
 
-def test_disagreements_are_listed_field_by_field(samples):  # noqa: F811
+def test_disagreements_are_listed_field_by_field(samples):
     lines = json.loads(run(samples.path, "annotate", "list", "--format", "json"))
     assert {(line["task_id"], line["field"]) for line in lines} == {
         ("5fc63edbedab", "contact_info"),
@@ -33,7 +33,7 @@ def test_disagreements_are_listed_field_by_field(samples):  # noqa: F811
     }
 
 
-def test_agreement(samples):  # noqa: F811
+def test_agreement(samples):
     (found,) = rows(samples, "FROM annotator_agreement")
     # 4, 5, 3, 3 events against 4, 4, 3, 3: three of four equal. By chance, of 16 pairings:
     # 4 events 1 × 2, 3 events 2 × 2, 5 events 1 × 0, together 6; (3 × 4 - 6) / (16 - 6)
@@ -43,7 +43,7 @@ def test_agreement(samples):  # noqa: F811
     assert (found["date_match"], found["venue_match"]) == (14 / 15, 13 / 15)
 
 
-def test_only_what_is_adjudicated_becomes_gold(samples):  # noqa: F811
+def test_only_what_is_adjudicated_becomes_gold(samples):
     assert label_of(samples) == ("silver", None, 0)
     run(samples.path, "annotate", "promote")
     assert label_of(samples) == ("silver", None, 0)
@@ -53,7 +53,7 @@ def test_only_what_is_adjudicated_becomes_gold(samples):  # noqa: F811
     assert label_of(samples) == ("mixed", "proven", 1)
 
 
-def test_adjudication_from_a_file_and_in_the_terminal(samples):  # noqa: F811
+def test_adjudication_from_a_file_and_in_the_terminal(samples):
     for poster in DIFFERING[:2]:
         settled = SAMPLES / "settled" / f"{poster}.json"
         run(samples.path, "annotate", "adjudicate", poster, "--by", "Cho", "--from", settled)
@@ -67,7 +67,7 @@ def test_adjudication_from_a_file_and_in_the_terminal(samples):  # noqa: F811
     assert json.loads(run(samples.path, "annotate", "list", "--format", "json")) == []
 
 
-def test_one_person_is_not_enough(samples, tmp_path):  # noqa: F811
+def test_one_person_is_not_enough(samples, tmp_path):
     lonely = "e03e7f13bf09"
     folder = tmp_path / "more" / "dao"
     folder.mkdir(parents=True)
@@ -78,7 +78,7 @@ def test_one_person_is_not_enough(samples, tmp_path):  # noqa: F811
     assert "two different people" in run(samples.path, *command, code=2)
 
 
-def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp_path):  # noqa: F811
+def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp_path):
     run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
     folder = tmp_path / "again" / "ben"
     folder.mkdir(parents=True)
@@ -90,7 +90,7 @@ def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp
     assert label_of(samples) == ("silver", None, 0)
 
 
-def test_mixed_report_gives_both_parts(samples, tmp_path):  # noqa: F811
+def test_mixed_report_gives_both_parts(samples, tmp_path):
     run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
     run(samples.path, "annotate", "promote")
     run_id = rows(samples, "SELECT run_id FROM poster_runs")[0]["run_id"]
@@ -127,7 +127,7 @@ def test_taking_the_other_side_keeps_what_it_says(value):
     assert merged(a, b, [TAKE_B]) == b
 
 
-def test_settled_record_nested_too_deeply_is_refused(samples, tmp_path):  # noqa: F811
+def test_settled_record_nested_too_deeply_is_refused(samples, tmp_path):
     settled = tmp_path / "settled.json"
     settled.write_text("[" * 100_000)
     command = ["annotate", "adjudicate", DIFFERING[0], "--by", "Cho", "--from", settled]

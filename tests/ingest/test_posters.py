@@ -7,18 +7,14 @@ import shutil
 
 import duckdb
 import pytest
-from click.testing import CliRunner
-from poster_cases import POSTERS, needs_cases, read_cases
-from support import ROOT, new_store
+from poster_cases import POSTERS, SAMPLES, needs_cases, read_cases, rows, run
 
-import evalstore
 from exports.posters.publication import publish
 from exports.posters.report import gather
 from warehouse.errors import BadInput
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
-SAMPLES = ROOT / "examples" / "posters"
 RUN = "20260105-101500-three-models"
 SAMPLE_RUN = "20260405-090000-first-try"
 EDGES = (
@@ -33,16 +29,6 @@ REPORTED = [("workspace", f"runs/{RUN}/report", RUN)] + [
 ]
 
 
-def run(store, *arguments, code=0):
-    done = CliRunner().invoke(evalstore._cli, ["--store", str(store), *map(str, arguments)])
-    assert done.exit_code == code, done.output
-    return done.output
-
-
-def rows(store, query, **parameters):
-    return store.sql(query, parameters).to_arrow_table().to_pylist()
-
-
 def read(path):
     return json.loads(path.read_text("utf-8"))
 
@@ -54,15 +40,6 @@ def reference(tmp_path_factory):
     paths = [POSTERS / "workspace", POSTERS / "edge", POSTERS / "published"]
     run(folder / "store", "import", *paths)
     return Store(folder / "store", on_warning=pytest.fail)
-
-
-@pytest.fixture
-def samples(tmp_path):
-    """Give a store with the samples, and the folder that they were imported from."""
-    shutil.copytree(SAMPLES, tmp_path / "tours")
-    store = new_store(tmp_path / "store", on_warning=pytest.fail)
-    run(store.path, "import", tmp_path / "tours")
-    return store
 
 
 @needs_cases

@@ -3,20 +3,8 @@
 import json
 
 import pytest
-from support import (
-    EXAMPLES,
-    PALINDROME,
-    bring_in,
-    independent,
-    log,
-    needs_reference,
-    new_store,
-    older_logs,
-    read_back,
-    task,
-    without_archive,
-    write_log,
-)
+from palindrome_cases import independent, older_logs, read_back, without_archive
+from support import EXAMPLES, PALINDROME, bring_in, log, needs_reference, new_store, task, write_log
 
 
 def run_id_of(document):

@@ -6,10 +6,21 @@ import shutil
 
 import duckdb
 import pytest
-from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
+from openclaw_cases import event, line, write_run
+from support import (
+    EXAMPLES,
+    ROOT,
+    SECRET,
+    bring_in,
+    command,
+    digests,
+    log,
+    new_store,
+    task,
+    traces,
+    write_log,
+)
 
-from tests.ingest.test_openclaw_import import write_run
-from tests.ingest.test_openclaw_lines import event, line
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
@@ -17,7 +28,6 @@ from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
 from warehouse.schemas import TABLES
 
 POSTERS = ROOT / "examples" / "posters"
-SECRET = "zyxwvu-forgotten-answer"
 
 
 @pytest.fixture(scope="module")
@@ -140,16 +150,6 @@ def test_forget_leaves_no_trace_and_the_rest_alone(lake_of_many, many):
     bring_in(store, secret, run_as="secret", restore=True)
     merge_small(store.lake)
     assert digests(store) == whole
-
-
-def traces(store, text):
-    """Where a text is found in a store: the bytes of all files, and the cells of all Parquet."""
-    found = [p for p in store.path.rglob("*") if p.is_file() and text.encode() in p.read_bytes()]
-    with duckdb.connect() as connection:
-        for path in store.path.rglob("*.parquet"):
-            rows = connection.read_parquet(str(path)).fetchall()
-            found += [path] if text in str(rows) else []
-    return found
 
 
 def test_traces_are_found(many):

@@ -3,11 +3,9 @@
 import os
 
 import pytest
-from support import bring_in, command, digests, new_store, task, write_log
+from support import SECRET, bring_in, command, digests, new_store, task, write_log
 
 from warehouse.journal.journal import claimed
-
-SECRET = "zyxwvu-forgotten-answer"
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rendering import HOSTILE, UNSEEN, rendered
 from rich.cells import cell_len
 from support import ROOT
 
@@ -28,8 +29,6 @@ from warehouse.output.terminal import SHOWN, Screen
 from warehouse.output.writers import FORMATS, write_query, write_rows
 
 TEXT_FORMATS = [fmt for fmt in FORMATS if fmt != "parquet"]
-HOSTILE = "\x1b[31mred\x1b[0m\r\x07\x9b2J \u202e\u2066\u200b | <script>`x`</script>\n[a](b:c)"
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 class Terminal(io.BytesIO):
@@ -47,12 +46,6 @@ def con():
 @pytest.fixture
 def narrow(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-
-
-def rendered(columns, rows, fmt, out=None, notes=None):
-    out = out or io.BytesIO()
-    write_rows(columns, rows, fmt, out, note=[].append if notes is None else notes.append)
-    return out.getvalue().decode()
 
 
 def queried(con, sql, fmt, parameters=()):

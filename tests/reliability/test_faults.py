@@ -9,16 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pytest
-from support import (
-    EXAMPLES,
-    bring_in,
-    command,
-    digests,
-    log,
-    new_store,
-    shell,
-    write_log,
-)
+from support import EXAMPLES, bring_in, command, digests, log, new_store, shell, write_log
 
 from warehouse.errors import BadInput, StoreBusy, StoreNewer
 from warehouse.journal.journal import Entry, Journal

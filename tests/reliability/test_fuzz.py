@@ -7,6 +7,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
+from openclaw_cases import line, write_run
 from support import ROOT, bring_in, command, log, write_log
 
 from ingest.readers import path_reader, read_file
@@ -15,8 +16,6 @@ from tests.campaigns.fuzz import try_round
 from tests.campaigns.fuzz_kinds import links
 from tests.campaigns.fuzz_round import check_shown
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
-from tests.ingest.test_openclaw_import import write_run
-from tests.ingest.test_openclaw_lines import line
 from warehouse.schemas import BY_NAME, arrow_schema
 
 SAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())

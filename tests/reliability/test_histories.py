@@ -18,11 +18,10 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from openclaw_cases import event, line, write_run
 from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store, task, write_log
 
 from runners.completed import find_done
-from tests.ingest.test_openclaw_import import write_run
-from tests.ingest.test_openclaw_lines import event, line
 from warehouse.checking.shipped import all_loaded
 from warehouse.lake.verification import verify
 

@@ -1,19 +1,31 @@
 """Killed at every deed, or with a full disk at any size of a file: nothing is lost or doubled."""
 
-import json
 import shutil
 from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
 from serving import chat, http, serving
-from support import EXAMPLES, ROOT, bring_in, command, digests, log, new_store, task, write_log
+from support import (
+    EXAMPLES,
+    ROOT,
+    SECRET,
+    bring_in,
+    command,
+    digests,
+    files_in,
+    log,
+    new_store,
+    suite,
+    task,
+    traces,
+    write_log,
+)
 
 from exports.palindrome.log_files import Selection, export_palindrome
 from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
 from tests.campaigns.killing import forked, killed_at_each_deed
-from tests.lake.test_compact import SECRET, traces
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import absorb_journals
 from warehouse.lake.batch import Generation
@@ -26,26 +38,6 @@ from warehouse.scoring.registry import UDFS
 assert UDFS  # the children must not import them anew
 pytestmark = pytest.mark.filterwarnings("default")
 RUN = ("palindrome", "secret")
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """A synced store of four small batches; one run of them is to be forgotten."""
-    folder = tmp_path_factory.mktemp("small")
-    store = new_store(folder / "store")
-    for n in (1, 2):
-        bring_in(store, write_log(folder / f"{n}.yaml", log([n, n + 1], date=f"2026-04-0{n}")))
-    bring_in(store, write_log(folder / "1.yaml", log([1, 2, 3], date="2026-04-01")))
-    secret = write_log(folder / "secret.yaml", log(tasks=[task(9, answer=SECRET)]))
-    bring_in(store, secret, run_as=RUN[1])
-    store.sync()
-    return store
-
-
-@pytest.fixture
-def mine(small, tmp_path):
-    shutil.copytree(small.path, tmp_path / "small")
-    return new_store(tmp_path / "small")
 
 
 def content(store):
@@ -149,16 +141,6 @@ def test_an_export(mine, tmp_path):
     assert files_in(out) == whole
 
 
-def files_in(folder):
-    """The files that a user sees, and what they hold."""
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return {
-        path.relative_to(folder): path.read_bytes()
-        for path in paths
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    }
-
-
 def assert_whole_or_none(folder, whole):
     assert files_in(folder).items() <= whole.items()
 
@@ -190,12 +172,6 @@ def test_a_publish(posters, tmp_path, monkeypatch):
 
 def report_folder(files):
     return next(iter(files)).parts[0]
-
-
-def suite(folder, n):
-    tasks = [{"id": f"t{i}", "prompt": f"question {i}"} for i in range(n)]
-    (folder / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks}))
-    return folder / "mine.json"
 
 
 def test_a_run(tmp_path, monkeypatch):

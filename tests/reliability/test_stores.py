@@ -13,23 +13,15 @@ from functools import partial
 import pyarrow.parquet as pq
 import pytest
 from serving import chat, http, serving
-from support import bring_in, command, digests, log, new_store, write_log
+from support import SECRET, bring_in, command, digests, files_in, log, new_store, suite, write_log
 
 from tests.campaigns.killing import forked
-from tests.lake.test_compact import SECRET
-from tests.reliability.test_kills import files_in, small, suite  # noqa: F401 - a fixture
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.lake import Lake, file_sha256
 from warehouse.schemas import SCHEMA_VERSION
 from warehouse.store import Store
 
 pytestmark = pytest.mark.filterwarnings("default")
-
-
-@pytest.fixture
-def mine(small, tmp_path):  # noqa: F811
-    shutil.copytree(small.path, tmp_path / "small")
-    return new_store(tmp_path / "small")
 
 
 def summary(store):

@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openclaw_cases import read_cases
+from openclaw_cases import pieces, read_cases
 
 from warehouse.scoring.openclaw import tools
 from warehouse.scoring.openclaw.tools import (
@@ -23,15 +23,6 @@ PATTERNS = (
     re.compile(rf"[$#]\s+({NAME})"),
     re.compile(f"<tool>({NAME})</tool>", re.IGNORECASE),
     re.compile(rf"\[(?:tool|TOOL):\s*({NAME})\]"),
-)
-pieces = st.sampled_from(
-    [
-        *"`'\"$#<>[]: \n\tabZ-_.9\u0130\u0131\u017f\u212a\xa0é",
-        "<tool>",
-        "</TOOL>",
-        "[tool:",
-        "[TOOL:",
-    ]
 )
 
 

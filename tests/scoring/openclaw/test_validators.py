@@ -4,43 +4,14 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openclaw_cases import read_cases
+from openclaw_cases import has_rule_beyond_the_original, json_values, read_cases, validators
 
-from warehouse.scoring.openclaw.json_keys import RULE_TYPES, _message, json_candidate
+from warehouse.scoring.openclaw.json_keys import _message, json_candidate
 from warehouse.scoring.openclaw.text_checks import count_sentences
-from warehouse.scoring.openclaw.validators import CHECKS, validate, validate_batch
+from warehouse.scoring.openclaw.validators import validate, validate_batch
 from warehouse.scoring.openclaw.verdicts import Verdict, as_object, to_json
 
 texts = st.text(st.sampled_from(list("ab -.!?\n\r\t\"'`{}[]:,1\x1c\x85\xa0\u2028é")), max_size=40)
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
-validators = st.fixed_dictionaries(
-    {"type": st.sampled_from([*CHECKS, "other"])},
-    optional={
-        "value": json_values,
-        "values": json_values,
-        "required_keys": json_values | st.lists(st.sampled_from("ab")),
-        "key_rules": json_values
-        | st.dictionaries(
-            st.sampled_from("ab"),
-            st.fixed_dictionaries({"type": st.sampled_from([*RULE_TYPES, "x"])})
-            | json_values.map(lambda values: {"type": "one_of", "values": values}),
-        ),
-        "expected_tools": json_values,
-    },
-)
-
-
-def has_rule_beyond_the_original(validator):
-    """The original passes every rule but one_of and number; ours applies them (row 10)."""
-    rules = validator.get("key_rules") if isinstance(validator, dict) else None
-    return isinstance(rules, dict) and any(
-        isinstance(rule, dict) and rule.get("type") not in {"one_of", "number", None}
-        for rule in rules.values()
-    )
 
 
 def same(left, right):

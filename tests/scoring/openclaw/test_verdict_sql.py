@@ -6,10 +6,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openclaw_cases import read_cases
+from openclaw_cases import json_values, pieces, read_cases, validators
 
-from tests.scoring.openclaw.test_tools import pieces
-from tests.scoring.openclaw.test_validators import json_values, validators
 from warehouse.connection import open_for_writing
 from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences
