@@ -1,6 +1,7 @@
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from support import EXAMPLES, ROOT, as_anybody, bring_in, command, new_store
@@ -11,6 +12,12 @@ def pytest_configure():
     import evalstore
 
     assert evalstore.__file__ == str(ROOT / "evalstore.py")
+
+
+def pytest_terminal_summary(terminalreporter):
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    for reason, n in sorted(reasons.items()):
+        terminalreporter.write_line(f"skipped {n}: {reason.removeprefix('Skipped: ')}")
 
 
 @pytest.fixture

@@ -1,16 +1,16 @@
 """OpenClaw runs made for tests, values for property tests, and cases of the original harness."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+from support import NO_REFERENCE, REFERENCE
 
 from exports.openclaw.run_folder import export_openclaw
 from warehouse.scoring.openclaw.json_keys import RULE_TYPES
 from warehouse.scoring.openclaw.validators import CHECKS
 
-FOLDER = Path(__file__).parents[1].parent / "shared" / "data" / "openclaw"
+FOLDER = REFERENCE / "openclaw"
 RECORD = {
     "record_type": "result",
     "run_id": "r",
@@ -81,10 +81,11 @@ validators = st.fixed_dictionaries(
 
 
 def read_cases(name):
-    path = FOLDER / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"the reference cases {name}.jsonl are not here")
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    """Return the cases of a file of the original harness; the calling test skips without them."""
+    if not REFERENCE.is_dir():
+        pytest.skip(NO_REFERENCE)
+    lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def has_rule_beyond_the_original(validator):

@@ -4,19 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner
-from support import ROOT
+from support import REFERENCE, ROOT
 
 import evalstore
 from warehouse.store import Store
 
 SAMPLES = ROOT / "examples" / "posters"
-POSTERS = Path(__file__).parents[1].parent / "shared" / "data" / "posters"
-
-needs_cases = pytest.mark.skipif(
-    not POSTERS.is_dir(), reason="the poster reference data is not beside the project"
-)
+POSTERS = REFERENCE / "posters"
 
 
 def read_cases(name: str) -> list[dict[str, Any]]:

@@ -29,9 +29,8 @@ DAMAGED = ROOT / "examples" / "damaged"
 REFERENCE = ROOT.parent / "shared" / "data"
 PALINDROME = REFERENCE / "palindrome"
 
-needs_reference = pytest.mark.skipif(
-    not PALINDROME.is_dir(), reason=f"the reference data is not there: {PALINDROME}"
-)
+NO_REFERENCE = f"no reference data in {REFERENCE}"
+needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason=NO_REFERENCE)
 
 # Columns that say where a row came from, not what it says.
 PROVENANCE = {

@@ -8,13 +8,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
-from support import ROOT
+from support import PALINDROME, needs_reference
 
 from exports.palindrome.yaml_text import UnwritableError, dump
 from warehouse.formats.yaml.documents import load
 
-DATA = ROOT.parent / "shared" / "data" / "palindrome"
-STYLE = DATA / "yaml_style.jsonl"
+STYLE = PALINDROME / "yaml_style.jsonl"
 
 
 def style_cases():
@@ -101,13 +100,13 @@ def test_any_float_is_written_without_exponent(number):
     assert math.isinf(number) or math.isnan(number) or "e" not in text
 
 
-@pytest.mark.skipif(not STYLE.exists(), reason="the reference data is not beside the project")
+@needs_reference
 @pytest.mark.parametrize("case", style_cases(), ids=lambda case: repr(case["value"])[:30])
 def test_reference_values_read_back(case):
     assert_same_for_all({"tasks": [{case["kind"]: case["value"]}]})
 
 
-@pytest.mark.skipif(not STYLE.exists(), reason="the reference data is not beside the project")
+@needs_reference
 def test_reference_texts_are_reproduced_but_for_what_yaml_1_1_reads_otherwise():
     cases = [case for case in style_cases() if case["kind"] == "answer" and case["lossless"]]
     # The original writes these plain, and YAML 1.1 readers take them for booleans.

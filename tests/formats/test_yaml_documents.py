@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
-from support import ROOT
+from support import PALINDROME, needs_reference
 
 from warehouse.formats.yaml import composer, documents
 from warehouse.formats.yaml.documents import (
@@ -25,9 +25,7 @@ from warehouse.formats.yaml.documents import (
     value_of,
 )
 
-DATA = ROOT.parent / "shared" / "data" / "palindrome"
-FILES = sorted(DATA.rglob("*.yaml"))
-needs_data = pytest.mark.skipif(not FILES, reason="the reference data is not beside the project")
+FILES = sorted(PALINDROME.rglob("*.yaml"))
 
 
 def texts_of(node):
@@ -39,7 +37,7 @@ def texts_of(node):
     return [texts_of(item) for item in node.items]
 
 
-@needs_data
+@needs_reference
 def test_reference_files_read_as_by_independent_readers():
     for file in FILES:
         data = file.read_bytes()
@@ -49,7 +47,7 @@ def test_reference_files_read_as_by_independent_readers():
             assert value_of(node) == YAML(typ="safe", pure=True).load(data), file.name
 
 
-@needs_data
+@needs_reference
 def test_reference_records_are_sliced_as_they_stand():
     for file in FILES:
         node = parse(file.read_bytes())

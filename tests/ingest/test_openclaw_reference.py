@@ -4,14 +4,13 @@ import json
 
 import pytest
 from openclaw_cases import FOLDER, has_rule_beyond_the_original, read_cases
-from support import bring_in, digests, new_store
+from support import bring_in, digests, needs_reference, new_store
 
 from exports.openclaw.run_folder import export_openclaw
 from warehouse.formats.snapshots import parse_snapshot
 from warehouse.scoring.openclaw.tiers import tier
 
 RUNS = FOLDER / "runs"
-needs_runs = pytest.mark.skipif(not RUNS.is_dir(), reason=f"the reference runs are not in {RUNS}")
 NAMES = sorted(path.name for path in RUNS.iterdir()) if RUNS.is_dir() else []
 # A line of this run was cut after its summary had been written.
 CUT = "r09_truncated"
@@ -64,7 +63,7 @@ def objects(path, without=()):
     ]
 
 
-@needs_runs
+@needs_reference
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_comes_back(exported, name):
     for path in sorted((RUNS / name).iterdir()):
@@ -85,7 +84,7 @@ def test_a_run_comes_back(exported, name):
             assert back.read_text("utf-8").startswith(path.read_text("utf-8"))
 
 
-@needs_runs
+@needs_reference
 def test_recorded_verdicts_and_tools_are_ours(store):
     assert store.sql("FROM verdict_drift WHERE suite = 'openclaw'").fetchall() == []
     assert store.sql("FROM tool_drift").fetchall() == []
@@ -93,7 +92,7 @@ def test_recorded_verdicts_and_tools_are_ours(store):
     assert n_computed > 200
 
 
-@needs_runs
+@needs_reference
 def test_the_cut_line_is_in_quarantine_with_its_place(store):
     ((line, offset, raw),) = store.sql(
         "SELECT line, byte_offset, raw FROM lake.quarantine"
@@ -104,7 +103,7 @@ def test_the_cut_line_is_in_quarantine_with_its_place(store):
     assert whole.split(b"\n")[line - 1] == raw
 
 
-@needs_runs
+@needs_reference
 def test_an_exported_run_imports_as_the_same(exported, tmp_path):
     first = new_store(tmp_path / "first")
     bring_in(first, RUNS, prompts=FOLDER / "prompts" / "prompts_v1.json")
@@ -116,7 +115,7 @@ def test_an_exported_run_imports_as_the_same(exported, tmp_path):
     assert digests(again, without=without) == digests(first, without=without)
 
 
-@needs_runs
+@needs_reference
 def test_the_audit_finds_the_cut_run_alone(tmp_path):
     store = new_store(tmp_path / "store")
     bring_in(store, RUNS)

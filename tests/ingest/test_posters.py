@@ -7,7 +7,8 @@ import shutil
 
 import duckdb
 import pytest
-from poster_cases import POSTERS, SAMPLES, needs_cases, read_cases, rows, run
+from poster_cases import POSTERS, SAMPLES, read_cases, rows, run
+from support import needs_reference
 
 from exports.posters.publication import publish
 from exports.posters.report import gather
@@ -42,7 +43,7 @@ def reference(tmp_path_factory):
     return Store(folder / "store", on_warning=pytest.fail)
 
 
-@needs_cases
+@needs_reference
 def test_every_sub_score_of_the_workspace_is_the_originals(reference):
     oracle = read_cases("workspace/oracle_per_poster.jsonl")
     names = [name for name in oracle[0] if name not in {"model", "poster"}]
@@ -63,7 +64,7 @@ def test_every_sub_score_of_the_workspace_is_the_originals(reference):
         assert {name: row[name] for name in names} == {name: case[name] for name in names}
 
 
-@needs_cases
+@needs_reference
 @pytest.mark.parametrize(("folder", "report", "run_id"), REPORTED)
 def test_report_is_the_originals(reference, tmp_path, folder, report, run_id):
     run(reference.path, "export", "posters", "--run", run_id, "--to", tmp_path)
@@ -81,28 +82,28 @@ def test_report_is_the_originals(reference, tmp_path, folder, report, run_id):
     assert {key: meta[key] for key in wanted} == wanted
 
 
-@needs_cases
+@needs_reference
 @pytest.mark.parametrize("name", EDGES)
 def test_no_edge_case_stops_the_report(reference, tmp_path, name):
     run(reference.path, "export", "posters", "--run", name, "--to", tmp_path)
     assert (tmp_path / "scatter.svg").read_text("utf-8").startswith("<svg")
 
 
-@needs_cases
+@needs_reference
 def test_number_for_events_is_scored_with_a_note(reference):
     (row,) = rows(reference, "FROM poster_scores WHERE run_id = 'crash_events_int'")
     assert row["app_quality"] == 17.0
     assert row["reason"] == "prediction: events is a number, not a list: scored as having none"
 
 
-@needs_cases
+@needs_reference
 def test_states_of_predictions_are_told_apart(reference):
     query = "SELECT DISTINCT output_state FROM lake.results WHERE run_id = $run"
     states = {row["output_state"] for row in rows(reference, query, run=RUN)}
     assert states == {"missing", "cut", "not_utf8", "null", "no_object", "object"}
 
 
-@needs_cases
+@needs_reference
 def test_published_folder_holds_all_that_the_original_does(reference, tmp_path):
     folder = publish(gather(reference, RUN), tmp_path, "three models")
     (original,) = (POSTERS / "workspace" / "published").iterdir()
@@ -114,7 +115,7 @@ def test_published_folder_holds_all_that_the_original_does(reference, tmp_path):
     assert {key: ours[key] for key in same} == {key: theirs[key] for key in same}
 
 
-@needs_cases
+@needs_reference
 def test_all_generations_of_published_reports_answer_one_query(reference):
     query = """
         SELECT published_on, any_value(form) AS form, max(app_quality_score) AS best
@@ -129,7 +130,7 @@ def test_all_generations_of_published_reports_answer_one_query(reference):
     assert forms >= {"quality", "core"}
 
 
-@needs_cases
+@needs_reference
 def test_ledger_is_the_originals(reference, tmp_path):
     run(reference.path, "export", "ledger", "--to", tmp_path)
     wanted = (POSTERS / "workspace" / "experiments.csv").read_bytes().splitlines(keepends=True)
@@ -140,7 +141,7 @@ def test_ledger_is_the_originals(reference, tmp_path):
     assert set(table) <= set((tmp_path / "experiments.md").read_text("utf-8").splitlines())
 
 
-@needs_cases
+@needs_reference
 def test_ledger_alone_is_enough_for_the_ledger(tmp_path):
     source = POSTERS / "workspace" / "experiments.csv"
     run(tmp_path / "store", "import", source)
@@ -163,7 +164,7 @@ def test_ledger_says_none_where_an_older_report_lacks_a_figure(tmp_path):
         assert lines[4:] == [wanted]
 
 
-@needs_cases
+@needs_reference
 def test_import_again_changes_nothing_and_keeps_no_image(reference):
     batches = reference.lake.batch_names()
     output = run(reference.path, "import", POSTERS / "workspace", POSTERS / "edge")
@@ -178,7 +179,7 @@ def test_import_again_changes_nothing_and_keeps_no_image(reference):
     assert len(hashes) == 23
 
 
-@needs_cases
+@needs_reference
 def test_every_poster_view_answers_without_our_functions(reference):
     reference.sync()
     connection = duckdb.connect(str(reference.warehouse), read_only=True)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from itertools import product
 from pathlib import Path
 
 import duckdb
@@ -247,13 +248,15 @@ def test_a_batch_json_that_is_none_is_damage(lake, batch, text):
         lake.read(batch.name)
 
 
-@pytest.mark.parametrize("field", ["name", "files", "generations", "sources", "schema_version"])
-@pytest.mark.parametrize("value", [None, "x", 5, [5], {"a": 1}])
+FIELDS = ["name", "files", "generations", "sources", "schema_version"]
+WRONG = [*product(FIELDS, [None, "x", 5, [5], {"a": 1}])]
+WRONG.remove(("schema_version", 5))  # a newer version, which is refused in its own words
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG)
 def test_a_wrong_field_in_batch_json_is_damage(lake, batch, field, value):
     path = lake.path / batch.name / "batch.json"
     document = json.loads(path.read_bytes())
-    if field == "schema_version" and value == 5:
-        pytest.skip("a newer version, which is another matter")
     document[field] = value
     path.write_text(json.dumps(document))
     with pytest.raises(StoreDamaged, match=r"batch\.json"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from serving import RESET, chat, closed_port, events, http, serving
-from support import ROOT
+from support import REFERENCE, needs_reference
 
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying
@@ -18,7 +18,7 @@ from runners.providers.base import Failure, Image, Reply, Request
 from runners.providers.registry import make_provider
 
 SYSTEM = "You are a helpful assistant. Follow instructions exactly."
-CASES = ROOT.parent / "shared/data/openclaw/provider_calls.jsonl"
+CASES = REFERENCE / "openclaw/provider_calls.jsonl"
 # litellm and its libraries warn of their own ways.
 pytestmark = pytest.mark.filterwarnings("default")
 CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -261,7 +261,7 @@ SLOW = {"mid-stream slow ok", "slow drip passes (per-read timeout)"}
 OWN_WORDS = "exception"
 
 
-@pytest.mark.skipif(not cases(), reason="the reference cases are not here")
+@needs_reference
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['id']} {case['name']}")
 def test_reference_cases(case):
     expected = case["result"]

@@ -3,7 +3,8 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from poster_cases import needs_cases, read_cases
+from poster_cases import read_cases
+from support import needs_reference
 
 from warehouse.scoring.statistics.bootstrap import (
     Difference,
@@ -51,7 +52,7 @@ def plain_difference(a: list[float], b: list[float]) -> Difference:
     return Difference(plain_mean(a) - plain_mean(b), (low, high), p_value, low > 0 or high < 0)
 
 
-@needs_cases
+@needs_reference
 def test_reference_cases_are_equal_to_the_last_bit() -> None:
     for case in read_cases("bootstrap.jsonl"):
         if case["kind"] == "ci":

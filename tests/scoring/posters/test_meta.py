@@ -1,7 +1,8 @@
 import json
 
 import pytest
-from poster_cases import POSTERS, needs_cases, read_cases
+from poster_cases import POSTERS, read_cases
+from support import needs_reference
 
 from warehouse.scoring.posters.calls import estimate_cost, resolve_max_output
 from warehouse.scoring.posters.meta import (
@@ -23,7 +24,7 @@ def max_output(asked: str | None, provider: str | None, config: dict[str, int]) 
         return "ERR ValueError"
 
 
-@needs_cases
+@needs_reference
 def test_reference_cases() -> None:
     functions = {
         "safe_name": safe_name,
@@ -37,7 +38,7 @@ def test_reference_cases() -> None:
         assert functions[case["fn"]](case["in"]) == case["out"], case
 
 
-@needs_cases
+@needs_reference
 def test_workspace_ids_and_hashes() -> None:
     workspace = POSTERS / "workspace"
     entries = json.loads((workspace / "manifest.json").read_text(encoding="utf-8"))

@@ -1,7 +1,8 @@
 import math
 
 import pytest
-from poster_cases import needs_cases, read_cases
+from poster_cases import read_cases
+from support import needs_reference
 
 from warehouse.scoring.posters.schema import (
     EVENT_KEYS,
@@ -39,7 +40,7 @@ def with_event(**fields: object) -> dict[str, object]:
     return POSTER | {"events": [EVENT, EVENT | fields]}
 
 
-@needs_cases
+@needs_reference
 def test_reference_cases() -> None:
     for case in read_cases("score_cases.jsonl"):
         valid, strict, exact = checks(case["pred"])

@@ -2,7 +2,8 @@ import json
 from typing import Any
 
 import pytest
-from poster_cases import POSTERS, needs_cases, read_cases, read_json
+from poster_cases import POSTERS, read_cases, read_json
+from support import needs_reference
 
 from warehouse.scoring.posters.batches import (
     extract_json_batch,
@@ -48,7 +49,7 @@ def assert_equals_reference(ours: PosterScore, expected: dict[str, Any]) -> None
         assert type(got) is type(value), name
 
 
-@needs_cases
+@needs_reference
 def test_reference_cases_are_equal_to_the_last_bit() -> None:
     for case in read_cases("score_cases.jsonl"):
         ours = score(case["gold"], case["pred"])
@@ -60,7 +61,7 @@ def test_reference_cases_are_equal_to_the_last_bit() -> None:
             assert_equals_reference(ours, case["expected"])
 
 
-@needs_cases
+@needs_reference
 def test_batch_gives_the_same_as_single_calls() -> None:
     cases = read_cases("score_cases.jsonl")[::7]
     golds, predictions = ([json.dumps(case[side]) for case in cases] for side in ("gold", "pred"))
@@ -72,7 +73,7 @@ def test_batch_gives_the_same_as_single_calls() -> None:
             assert row[name] == getattr(alone, name)
 
 
-@needs_cases
+@needs_reference
 def test_workspace_is_equal_to_the_report_of_the_original() -> None:
     workspace = POSTERS / "workspace"
     (predictions,) = (workspace / "runs").glob("*/predictions")
@@ -82,7 +83,7 @@ def test_workspace_is_equal_to_the_report_of_the_original() -> None:
         assert_equals_reference(score(gold, found), expected)
 
 
-@needs_cases
+@needs_reference
 @pytest.mark.parametrize("name", ["one_poster", "events_string_and_dict"])
 def test_edge_workspaces_average_to_their_reports(name: str) -> None:
     folder = POSTERS / "edge" / name
@@ -96,7 +97,7 @@ def test_edge_workspaces_average_to_their_reports(name: str) -> None:
             assert round(mean, 2) == row[column]
 
 
-@needs_cases
+@needs_reference
 def test_number_for_events_is_scored_with_a_note_where_the_original_stops() -> None:
     folder = POSTERS / "edge" / "crash_events_int"
     gold = read_json(folder / "ground_truth" / "P0.json")

@@ -4,7 +4,8 @@ from difflib import SequenceMatcher
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from poster_cases import needs_cases, read_cases
+from poster_cases import read_cases
+from support import needs_reference
 
 from warehouse.scoring.posters.text import extract_json, normalise, normalise_handle, string_score
 
@@ -15,7 +16,7 @@ def equal(a: object, b: object) -> bool:
     return a == b and type(a) is type(b)
 
 
-@needs_cases
+@needs_reference
 def test_extraction_equals_the_reference() -> None:
     for case in read_cases("extract_json.jsonl"):
         assert equal(extract_json(case["raw"]), case["parsed"]), case["raw"]
