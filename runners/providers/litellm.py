@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import logging
 import os
@@ -104,6 +105,8 @@ class Litellm:
             # Hundreds of thousands of objects that live as long as the process: the garbage
             # collector would look at them again and again, a tenth of a call's CPU time.
             gc.freeze()
+            # Frozen objects of DuckDB's would be reported as leaked when the process ends.
+            atexit.register(gc.unfreeze)
             self._module = litellm
         return self._module
 
