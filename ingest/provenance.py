@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING
 
-from warehouse.formats.json_text import utf8
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
 from ingest.reconciliation import Outcome
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import utf8
 from warehouse.formats.secrets import key_lines, redact
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Source, current_generations
 from warehouse.schemas import FILES, QUARANTINE, VIOLATIONS

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runners.providers.base import OK, Failure, Reply
-from warehouse.formats.json_text import canonical_json, json_text, utf8
+from warehouse.formats.json_text import canonical_json, json_text
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:

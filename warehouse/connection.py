@@ -20,7 +20,7 @@ import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from warehouse.errors import StoreBusy
-from warehouse.formats.json_text import utf8
+from warehouse.formats.values import arrow_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -184,17 +184,11 @@ def _mentioned(query: str) -> list[Udf]:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
-    import pyarrow as pa
 
     arrow_type = _arrow_type(udf.returns)
 
     def on_arrow(*columns: Any) -> Any:  # noqa: ANN401
-        values = udf.batch(*(column.to_pylist() for column in columns))
-        try:
-            return pa.array(values, arrow_type)
-        except UnicodeEncodeError:
-            # JSON that a model wrote can name halves of characters, which have no UTF-8.
-            return pa.array([_storable(value) for value in values], arrow_type)
+        return arrow_array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
 
     # DuckDB counts the parameters, and evaluates annotations, by the signature.
     parameters = [Parameter(f"c{n}", Parameter.POSITIONAL_ONLY) for n in range(len(udf.parameters))]
@@ -207,17 +201,6 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
         type=PythonUDFType.ARROW,
         null_handling=FunctionNullHandling.SPECIAL,
     )
-
-
-def _storable(value: Any) -> Any:  # noqa: ANN401
-    """Replace lone surrogates in a value's texts, however deep."""
-    if isinstance(value, str):
-        return utf8(value)
-    if isinstance(value, dict):
-        return {utf8(key): _storable(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_storable(inner) for inner in value]
-    return value
 
 
 @cache

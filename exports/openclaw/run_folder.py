@@ -15,7 +15,7 @@ from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
 from exports.rows import Row, fetch_rows, json_object
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import utf8
+from warehouse.formats.values import utf8
 from warehouse.lake.atomic import write_lines, write_whole
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import httpx
 
 from runners.engine.retry import retry_after_seconds
 from runners.providers.base import AUTH_ERROR, ERROR, EXCEPTION, RATE_LIMITED, SKIPPED, Failure
+from warehouse.formats.values import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -19,7 +20,6 @@ _AUTH = (401, 403)
 _NOT_FOUND = 404
 _TOO_MANY = 429
 _WORTH_ANOTHER_TRY = (408, 409, 425, _TOO_MANY)
-_TOO_MANY_TOKENS = 2**63  # the lake has no room for such a number
 _DONE = b"[DONE]"
 
 
@@ -155,9 +155,7 @@ def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401
 
 def as_count(value: object) -> int | None:
     """Give a count of tokens; what is none, or none that can be meant, is unknown."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < _TOO_MANY_TOKENS else None
+    return value if is_integer(value) and value >= 0 else None
 
 
 async def _data_lines(response: httpx.Response) -> AsyncIterator[bytes]:

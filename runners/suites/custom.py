@@ -24,7 +24,8 @@ from runners.suites.base import (
     selected,
 )
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.formats.yaml.documents import YamlError, load
 from warehouse.hashing import content_hash
 from warehouse.scoring.openclaw.prompt_check import check_prompts

@@ -19,8 +19,9 @@ from runners.suites.base import (
     selected,
 )
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import canonical_json, utf8
+from warehouse.formats.json_text import canonical_json
 from warehouse.formats.task_files import task_rows
+from warehouse.formats.values import utf8
 from warehouse.formats.yaml.documents import Mapping, YamlError, parse
 from warehouse.paths import TASKS
 from warehouse.scoring.palindrome import extract_answer, is_correct

@@ -16,8 +16,8 @@ from runners.claim import new_run, resumed_run
 from runners.plan import Plan
 from runners.run import Options
 from warehouse.errors import StoreBusy, UnknownColumn
-from warehouse.formats.json_text import utf8
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
+from warehouse.formats.values import utf8
 from warehouse.journal import journal, recovery
 from warehouse.journal.journal import Entry, Journal, claimed, journal_paths
 from warehouse.journal.recovery import absorb_journals, pending_journals

@@ -14,7 +14,7 @@ from support import bring_in, environment, log, new_store, write_log
 import evalstore
 from warehouse.connection import _register, open_in_memory
 from warehouse.errors import BadInput, EvalstoreError
-from warehouse.formats.json_text import utf8
+from warehouse.formats.values import utf8
 from warehouse.store import EvalstoreWarning, Store
 
 

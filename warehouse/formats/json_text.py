@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from warehouse.formats.values import utf8
+
 # `json.dumps` would make an encoder for each call.
 _as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -35,17 +37,6 @@ def is_exact(value: object) -> bool:
     except ValueError:
         return False
     return True
-
-
-def utf8(text: str) -> str:
-    """Replace lone surrogates, which have no UTF-8, by U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return text
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import utf8
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
 from warehouse.scoring.openclaw.prompt_check import check_prompts

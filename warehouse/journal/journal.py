@@ -20,8 +20,8 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from warehouse.errors import StoreBusy, StoreReadOnly, UnknownColumn
-from warehouse.formats.json_text import utf8
 from warehouse.formats.masking import Mask
+from warehouse.formats.values import is_integer, utf8
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Generation
 from warehouse.lake.locks import open_locked
@@ -294,7 +294,7 @@ def _texts(value: Any) -> list[str]:  # noqa: ANN401
 
 
 def _integer(value: Any, bits: int) -> int:  # noqa: ANN401
-    if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() >= bits:
+    if not is_integer(value, bits):
         raise TypeError(f"{value!r} is no integer of {bits} bits")
     return value
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
+from warehouse.formats.values import arrow_array
 from warehouse.lake.batch import Batch, BatchFile, batch_from_json, batch_to_json
 from warehouse.lake.locks import abandoned_file, open_locked
 from warehouse.schemas import (
@@ -300,7 +301,7 @@ class BatchWriter:
         used = self._used_columns.pop(table.name, set())
         if rows:
             columns = [
-                pa.array([row.get(column.name) for row in rows], column.type)
+                arrow_array([row.get(column.name) for row in rows], column.type)
                 if column.name in used
                 else pa.nulls(len(rows), column.type)
                 for column in arrow_schema(table)

@@ -12,14 +12,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from warehouse.lake.lake import Row
 
-_INT64 = range(-(2**63), 2**63)
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
@@ -111,9 +111,9 @@ def _text(value: object) -> Converted:
 
 
 def _integer(value: object) -> Converted:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return (value, True) if value in _INT64 else (None, False)
-    if isinstance(value, float) and value.is_integer() and int(value) in _INT64:
+    if is_integer(value):
+        return value, True
+    if isinstance(value, float) and value.is_integer() and is_integer(int(value)):
         return int(value), False
     return None, value is None
 

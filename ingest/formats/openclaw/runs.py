@@ -8,9 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ingest.reading import Reading, Reject
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.prompt_files import SUITE, is_prompt_list, prompt_rows
 from warehouse.formats.snapshots import is_snapshot_name, snapshot_row
+from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

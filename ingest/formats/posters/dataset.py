@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.formats.posters.files import PosterArtifacts, folders_in, read_quartets
 from ingest.reading import Reading
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _PARTS = {"json": "record", "raw.txt": "raw", "meta.json": "meta", "error.json": "error"}
 _TEXT_SUFFIXES = {".txt", ".json", ".md", ".csv"}
 _IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\0", b"MM\0*")
-_MAX_BIGINT = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +229,4 @@ def number(value: object) -> float | None:
 
 def whole(value: object) -> int | None:
     """Give a JSON whole number; None for anything else."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if abs(value) < _MAX_BIGINT else None
+    return value if is_integer(value) else None

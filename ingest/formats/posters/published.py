@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.formats.posters.files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.formats.posters.dataset import SUITE
 from ingest.formats.posters.files import number, whole
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from ingest.formats.posters.layout import find_workspace
 from ingest.formats.posters.published import read_ledger, read_published
 from ingest.formats.posters.results import judgement_row, result_rows
 from ingest.reading import Reading
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:

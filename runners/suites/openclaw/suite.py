@@ -14,9 +14,10 @@ from runners.providers.base import Reply, Request
 from runners.suites.base import PreparedRun, PromptSuite, RunSpec, selected
 from runners.suites.openclaw import host
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import json_text, utf8
+from warehouse.formats.json_text import json_text
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
 from warehouse.formats.snapshots import snapshot_row, snapshot_tag
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
 from warehouse.paths import TASKS

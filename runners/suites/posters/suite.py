@@ -14,7 +14,8 @@ from runners.suites.posters.dataset import read_dataset
 from runners.suites.posters.image_cache import PictureCache
 from runners.suites.posters.prompts import read_prompts
 from warehouse.errors import BadInput
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
 from warehouse.scoring.posters.schema import POSTER_SCHEMA

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warehouse.formats.json_text import is_exact, json_text, utf8
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import is_integer, utf8
 from warehouse.formats.yaml.documents import Mapping, Node, Scalar, value_of
 from warehouse.formats.yaml.nodes import repeats_keys
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # Beyond this no duration in seconds and no cost in dollars is meant.
 LARGEST_AMOUNT = 1e12
-_INT64 = range(-(2**63), 2**63)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 
@@ -107,13 +107,12 @@ class Fields:
         if node is None:
             return None
         value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, int) and not isinstance(value, bool) and value in _INT64:
+        if is_integer(value):
             return value
         self._wrong(key, node, "a whole number")
         number = value if isinstance(value, float) else _as_number(value)
         whole = int(number) if number is not None and number.is_integer() else None
-        # A range looks for what is no whole number one by one: that would never end.
-        return whole if whole is not None and whole in _INT64 else None
+        return whole if is_integer(whole) else None
 
     def boolean(self, key: str, *, required: bool = False) -> bool | None:
         """Take a field that should be `true` or `false`."""

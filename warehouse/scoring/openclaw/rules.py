@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from warehouse.formats.values import is_integer
 from warehouse.scoring.openclaw.text_checks import limit_of
 from warehouse.scoring.openclaw.tools import lowered_names
 from warehouse.scoring.regex.matching import pattern_error
 
 _LIMITS = {"max_words": 0, "max_sentences": 1, "exact_bullets": 0}
-_BIGINTS = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _rule(validator: object) -> Rule | None:
         return Rule(kind)
     if kind in _LIMITS:
         number = limit_of(validator, _LIMITS[kind])
-        return Rule(kind, number=number) if number in _BIGINTS else None
+        return Rule(kind, number=number) if is_integer(number) else None
     return _choice(kind, validator)
 
 

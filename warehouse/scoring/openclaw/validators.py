@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from warehouse.formats.values import utf8
 from warehouse.scoring.columns import map_by_key
 from warehouse.scoring.openclaw.json_keys import check_json_keys
 from warehouse.scoring.openclaw.text_checks import (
@@ -22,7 +23,6 @@ from warehouse.scoring.openclaw.verdicts import (
     as_object,
     failed,
     passed,
-    storable_text,
     to_json,
     undecided,
 )
@@ -72,7 +72,7 @@ def _row(verdict: Verdict) -> dict[str, object]:
     violation = verdict.violation
     return {
         "objective_pass": verdict.objective_pass,
-        "violation": None if violation is None else storable_text(violation),
+        "violation": None if violation is None else utf8(violation),
         "parsed_output": to_json(as_object(verdict.parsed_output)),
     }
 

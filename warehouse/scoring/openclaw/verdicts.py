@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import orjson
 
+from warehouse.formats.values import utf8
+
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 
@@ -57,7 +59,7 @@ def as_object(parsed_output: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def to_json(value: JsonValue) -> str | None:
-    """Valid JSON in valid UTF-8; None for None and for what is nested too deeply.
+    """Return valid JSON in valid UTF-8; None for None and for a value nested too deeply.
 
     NaN and the infinities become null, a lone surrogate becomes U+FFFD: columns hold no others.
     """
@@ -68,27 +70,16 @@ def to_json(value: JsonValue) -> str | None:
     except TypeError:  # a surrogate, a number over 64 bits, or deep nesting
         pass
     try:
-        return json.dumps(_storable(value), ensure_ascii=False, separators=(",", ":"))
+        return utf8(json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":")))
     except RecursionError:
         return None
 
 
-def storable_text(text: str) -> str:
-    """The text with each lone surrogate replaced by U+FFFD, as UTF-8 has none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _storable(value: JsonValue) -> JsonValue:
-    if isinstance(value, str):
-        return storable_text(value)
+def _finite(value: JsonValue) -> JsonValue:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_storable(item) for item in value]
+        return [_finite(item) for item in value]
     if isinstance(value, dict):
-        return {storable_text(key): _storable(item) for key, item in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     return value
