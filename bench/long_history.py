@@ -14,8 +14,8 @@ from warehouse.schemas import RESULTS, RUNS, duckdb_type
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.lake.lake import Row
     from warehouse.schemas import Table
+    from warehouse.types import Row
 
 RESULTS_PER_RUN = 10_000
 _ROWS_PER_GROUP = 100_000

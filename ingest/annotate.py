@@ -12,6 +12,8 @@ from warehouse.cli import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ingest.formats.posters.adjudication import AdjudicationSession, Record
 
 _dataset_option = click.option("--dataset", metavar="NAME", help="Needed where there are several.")
@@ -140,7 +142,7 @@ def _side_by_side(desk: AdjudicationSession, poster: str) -> dict[str, object]:
     return merged(a.document, b.document, choices)
 
 
-def _ask(row: dict[str, str | None], a: Record, b: Record) -> object:
+def _ask(row: Mapping[str, str | None], a: Record, b: Record) -> object:
     from ingest.formats.posters.adjudication import TAKE_A, TAKE_B
     from warehouse.output.formatting import visible
 

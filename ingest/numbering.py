@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ingest.formats.openclaw.lines import LineBlock
-    from warehouse.lake.lake import Row
 
 _HEX_DIGITS = 32
 
@@ -29,7 +28,7 @@ class Records:
     """
 
     results: pa.Table
-    events: list[Row]
+    events: list[dict[str, Any]]
 
 
 def number(blocks: Iterable[LineBlock], *, run_id: str) -> Iterator[Records]:
@@ -54,7 +53,7 @@ class _Numbering:
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
         self._next_run = run_id
-        self._waiting: list[Row] = []
+        self._waiting: list[dict[str, Any]] = []
         self._last_seq: Counter[str] = Counter()
         self._seen = SeenHashes()
         self._repeats: Counter[str] = Counter()
@@ -63,7 +62,7 @@ class _Numbering:
         results = _with(
             block.results, "run_id", pc.fill_null(block.results["run_id"], self._run_id)
         )
-        self._waiting += block.others
+        self._waiting += map(dict, block.others)
         if not results.num_rows:
             return Records(results, [])
         events = self._take_events(results)
@@ -83,7 +82,7 @@ class _Numbering:
         empty = pa.table({name: pa.array([], pa.string()) for name in ("run_id", "content_id")})
         return Records(empty, self._told_apart_events(self._waiting))
 
-    def _take_events(self, results: pa.Table) -> list[Row]:
+    def _take_events(self, results: pa.Table) -> list[dict[str, Any]]:
         """Take the waiting events that a result follows, and give them its run."""
         lines = results["line"].to_numpy()
         following = np.searchsorted(lines, [event["line"] for event in self._waiting])
@@ -93,7 +92,7 @@ class _Numbering:
             event["run_id"] = event["run_id"] or results["run_id"][at].as_py()
         return taken
 
-    def _seqs(self, results: pa.Table, events: list[Row]) -> np.ndarray:
+    def _seqs(self, results: pa.Table, events: list[dict[str, Any]]) -> np.ndarray:
         names = pa.array([event["run_id"] for event in events], pa.string())
         runs = pa.chunked_array([*results["run_id"].chunks, names]).combine_chunks()
         encoded = runs.dictionary_encode()
@@ -119,7 +118,7 @@ class _Numbering:
             texts[at] = self._next_id(texts[at])
         return _with(results, "content_id", pa.array(texts))
 
-    def _told_apart_events(self, events: list[Row]) -> list[Row]:
+    def _told_apart_events(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         again = self._seen.add(_as_numbers("".join(event["content_id"] for event in events)))
         for at in np.flatnonzero(again).tolist():
             events[at]["content_id"] = self._next_id(events[at]["content_id"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ingest.reading import Reject, SourceFile
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 # A file's bytes are kept in the store up to this size, so that a better reader can read it again.
 LARGEST_KEPT_BYTES = 16 * 2**20

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Reading:
     """
 
     format: str
-    rows: dict[str, list[Row]] = field(default_factory=dict)
+    rows: dict[str, Sequence[Row]] = field(default_factory=dict)
     run: RunKey | None = None
     violations: list[Violation] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
@@ -79,7 +80,8 @@ class Reading:
         if self.run is None:
             return
         old, self.run = self.run, (self.run[0], run_id)
-        for rows in self.rows.values():
-            for row in rows:
-                if (row.get("suite"), row.get("run_id")) == old:
-                    row["run_id"] = run_id
+        for table, rows in self.rows.items():
+            self.rows[table] = [
+                {**row, "run_id": run_id} if (row.get("suite"), row.get("run_id")) == old else row
+                for row in rows
+            ]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ingest.reading import Reading
     from warehouse.lake.batch import RunKey
-    from warehouse.lake.lake import Row
     from warehouse.schemas import Table
+    from warehouse.types import Row
 
 
 class Outcome(StrEnum):
@@ -45,7 +45,7 @@ class Settled:
     """
 
     outcome: Outcome
-    rows: dict[str, list[Row]]
+    rows: dict[str, Sequence[Row]]
     generation: Generation | None = None
     message: str = ""
 
@@ -117,10 +117,8 @@ def _write(reading: Reading, content: RunContent, outcome: Outcome) -> Settled:
             rows[table.name] = [row for row in rows[table.name] if _is_new(row, content)]
     for name, written in rows.items():
         if BY_NAME[name].of_run:
-            for row in written:
-                row["generation"] = content.generation.generation
-    for row in rows["runs"]:
-        row["parent_generation"] = content.generation.parent
+            rows[name] = [{**row, "generation": content.generation.generation} for row in written]
+    rows["runs"] = [{**row, "parent_generation": content.generation.parent} for row in rows["runs"]]
     content.add(_of(ADDED, rows), _of(COMPARED, rows))
     return Settled(outcome, rows, content.generation)
 

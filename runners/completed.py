@@ -34,7 +34,7 @@ LIMIT 1
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CompletedResult:
     """A result that the store has.
 
     Attributes:
@@ -61,7 +61,7 @@ class CompletedCells:
 
     generation: Generation
     plan: str | None = None
-    rows: dict[Key, list[Row]] = field(default_factory=lambda: defaultdict(list))
+    rows: dict[Key, list[CompletedResult]] = field(default_factory=lambda: defaultdict(list))
     cost_usd: float = 0.0
     last_seq: int = 0
     n_invocations: int = 0
@@ -112,4 +112,4 @@ def _take_results(done: CompletedCells, rows: list[tuple]) -> None:  # type: ign
         parameters = json.loads(settings) if settings else {}
         level = parameters.pop("thinking_level", thinking)
         key = reached_by, model, level, canonical_json(parameters), task_id, attempt
-        done.rows[key].append(Row(content_id, success))
+        done.rows[key].append(CompletedResult(content_id, success))

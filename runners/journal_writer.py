@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.providers.base import OK, Failure, Reply
 from warehouse.formats.json_text import canonical_json, json_text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from warehouse.journal.journal import Entry, Journal
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow
 
 _SHOWN_OF_A_RETRY = 500  # characters of what an earlier try said
 
@@ -73,7 +73,7 @@ class Place:
     invocation: str
 
 
-def result_row(plan: Plan, place: Place, cell: Cell, outcome: Outcome) -> Row:
+def result_row(plan: Plan, place: Place, cell: Cell, outcome: Outcome) -> ResultRow:
     """Give the columns of a result that are the same for every suite."""
     result = outcome.result
     identity = place.suite, place.run_id, place.invocation, cell.seq
@@ -112,7 +112,7 @@ def result_row(plan: Plan, place: Place, cell: Cell, outcome: Outcome) -> Row:
     }
 
 
-def _sent(cell: Cell, result: Reply | Failure) -> dict[str, Any]:
+def _sent(cell: Cell, result: Reply | Failure) -> ResultRow:
     """What was asked for is kept where it is not what was sent."""
     asked = cell.model.parameters
     sent = dict(result.sent)

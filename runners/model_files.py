@@ -21,7 +21,7 @@ from warehouse.paths import MODELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 FOLDER = "models"
 LEVELS = ("low", "medium", "high", "xhigh")

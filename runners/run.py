@@ -25,15 +25,15 @@ from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.lake import evalstore_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from runners.completed import CompletedCells
     from runners.engine.engine import Outcome
     from runners.plan import Cell, Plan
     from runners.suites.base import Suite
-    from warehouse.lake.lake import Row
     from warehouse.store import Store
+    from warehouse.types import ResultRow, Row
 
 _RESERVE_BYTES = 1 << 20
 _RESERVE_PER_CALL = 1 << 16
@@ -93,7 +93,7 @@ class Run:
         self.wanted = list(self._lacking())
 
     def execute(
-        self, rows: dict[str, list[Row]], on_outcome: Callable[[str, Outcome], None]
+        self, rows: Mapping[str, Sequence[Row]], on_outcome: Callable[[str, Outcome], None]
     ) -> None:
         """Ask what is lacking, and put it into the lake.
 
@@ -184,19 +184,20 @@ class Run:
         usd = cost(self.callers.price(model), *estimated_tokens(request)) or 0.0
         return Job(wanted, self.callers.provider(model), request, usd)
 
-    def _row(self, place: Place, wanted: PendingCell, outcome: Outcome) -> Row:
-        row = result_row(self.plan, place, wanted.cell, outcome)
-        row |= self.family.columns(self.plan, wanted.cell, outcome)
+    def _row(self, place: Place, wanted: PendingCell, outcome: Outcome) -> ResultRow:
+        row: ResultRow = {
+            **result_row(self.plan, place, wanted.cell, outcome),
+            **self.family.columns(self.plan, wanted.cell, outcome),
+            "stands_in_for": wanted.stands_in_for,
+        }
         limit = self.family.raw_limit
-        raw = row["raw_output"].encode()
+        raw = (row["raw_output"] or "").encode()
         if limit is not None and len(raw) > limit:
-            row |= {
-                "raw_output": raw[:limit].decode("utf-8", "ignore"),
-                "raw_output_truncated": True,
-            }
-        return {**row, "stands_in_for": wanted.stands_in_for}
+            row["raw_output"] = raw[:limit].decode("utf-8", "ignore")
+            row["raw_output_truncated"] = True
+        return row
 
-    def _header(self, invocation: str, rows: dict[str, list[Row]]) -> Iterable[Entry]:
+    def _header(self, invocation: str, rows: Mapping[str, Sequence[Row]]) -> Iterable[Entry]:
         plan = self.plan
         paths = {model.path for model in plan.models}
         yield Entry(

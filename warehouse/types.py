@@ -6,14 +6,15 @@ Code that handles rows of any table or query takes `Row`. `warehouse/schemas.py`
 columns; a test keeps both equal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias, TypedDict
 
 # A row by column name, read-only. `Any`, not `object`: a query may return any type.
 Row: TypeAlias = Mapping[str, Any]
 
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+# Read-only too, so that a `list[int]` is JSON as well.
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 JsonObject: TypeAlias = dict[str, Json]
 
 

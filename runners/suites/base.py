@@ -9,15 +9,15 @@ from runners.providers.base import Request
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from runners.engine.engine import Outcome
     from runners.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal.journal import Entry
-    from warehouse.lake.lake import Row
     from warehouse.store import Store
+    from warehouse.types import ResultRow, Row, RunRow
 
 PLACEHOLDER = "{prompt}"
 _SUMMARY = """
@@ -96,7 +96,7 @@ class PreparedRun:
     """
 
     plan: Plan
-    rows: dict[str, list[Row]]
+    rows: Mapping[str, Sequence[Row]]
     folder: Path
     new_files: tuple[Model, ...] = ()
     notes: tuple[str, ...] = ()
@@ -127,13 +127,15 @@ class Suite(Protocol):
     def request(self, plan: Plan, cell: Cell, /) -> Request:
         """Say what to ask for a cell."""
 
-    def columns(self, plan: Plan, cell: Cell, outcome: Outcome, /) -> Row:
+    def columns(self, plan: Plan, cell: Cell, outcome: Outcome, /) -> ResultRow:
         """Give the columns that the suite makes of an answer, over the common ones."""
 
-    def entries(self, plan: Plan, cell: Cell, outcome: Outcome, result: Row, /) -> Iterable[Entry]:
+    def entries(
+        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow, /
+    ) -> Iterable[Entry]:
         """Give the rows of other tables that an answer makes, beside its own `result`."""
 
-    def describe(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> Row:
+    def describe(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> RunRow:
         """Give what the run's own row says besides."""
 
     def before(self, model: Model, first: Cell, invocation: int, /) -> Iterable[Entry]:
@@ -167,11 +169,13 @@ class PromptSuite:
             price=model.price,
         )
 
-    def entries(self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: Row) -> Iterable[Entry]:
+    def entries(
+        self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: ResultRow
+    ) -> Iterable[Entry]:
         """Nothing."""
         return ()
 
-    def describe(self, _plan: Plan, _run_id: str, _timeout_seconds: float) -> Row:
+    def describe(self, _plan: Plan, _run_id: str, _timeout_seconds: float) -> RunRow:
         """Nothing besides."""
         return {}
 

@@ -35,7 +35,7 @@ from warehouse.scoring.openclaw.verdicts import as_object, to_json
 if TYPE_CHECKING:
     from runners.engine.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, Row
 
 FAMILY = "own"
 _FAMILIES = ("palindrome", "openclaw", "posters", "posters-truth", "posters-judge")
@@ -72,12 +72,12 @@ class CustomSuite(PromptSuite):
         rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
         return PreparedRun(plan, {"tasks": rows, "models": known_model_rows(wish)}, path.parent)
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
+    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
         """Let the validator judge, else compare with the reference, outer white space aside."""
         if not isinstance(outcome.result, Reply):
             return {}
         text = utf8(outcome.result.text)
-        row: Row = {"answer": text.strip()}
+        row: ResultRow = {"answer": text.strip()}
         if cell.task.validator is not None:
             verdict = validate(text, cell.task.validator)
             row["objective_pass"] = verdict.objective_pass

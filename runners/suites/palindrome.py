@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from runners.engine.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, TaskRow
 
 FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"
@@ -50,7 +50,8 @@ class Palindrome(PromptSuite):
         if PLACEHOLDER not in (template or ""):
             raise BadInput(f"{path}: system_prompt: has no {PLACEHOLDER} placeholder")
         tasks = [
-            Task(r["task_id"], r["prompt"], r["task_hash"], reference=r["reference"]) for r in rows
+            Task(r["task_id"], r["prompt"] or "", r["task_hash"], reference=r["reference"])
+            for r in rows
         ]
         models, new = with_files(wish)
         plan = Plan(
@@ -67,21 +68,22 @@ class Palindrome(PromptSuite):
         model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
         return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
+    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
         """Take the answer out of the text and judge it, as the original program did.
 
         The provider is left to the model's file, so that our results stand beside those of
         logs that only name the file.
         """
         parameters = cell.model.parameters
-        row: Row = {
+        row: ResultRow = {
             "provider": None,
             "thinking_level": None,
             "settings": canonical_json(parameters) if parameters else None,
         }
         if isinstance(outcome.result, Reply):
-            row["answer"] = extract_answer(utf8(outcome.result.text))
-            row["is_correct"] = is_correct(row["answer"], cell.task.reference or "")
+            answer = extract_answer(utf8(outcome.result.text))
+            row["answer"] = answer
+            row["is_correct"] = is_correct(answer, cell.task.reference or "")
         return row
 
 
@@ -93,7 +95,7 @@ def _task_file() -> Path:
     return own if own.is_file() else TASKS / _FILE
 
 
-def read_task_file(path: Path) -> list[Row]:
+def read_task_file(path: Path) -> list[TaskRow]:
     """Read a task file into rows of table `tasks`.
 
     Raises:

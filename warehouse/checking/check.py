@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from warehouse.checking.expectations import Batch, Expectation, Place
     from warehouse.store import Store
+    from warehouse.types import Row
 
 # Of a value in a sample: it shows what is wrong, the view has it in full.
 _LONGEST = 300
 # How long a sync may have to wait: less than it does wait.
 _OPEN_SECONDS = 1.0
-Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)

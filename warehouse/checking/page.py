@@ -13,7 +13,8 @@ from warehouse.output.html import TAIL, head, text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warehouse.checking.check import Checked, Outcome, Row
+    from warehouse.checking.check import Checked, Outcome
+    from warehouse.types import Row
 
 _STYLE = Path(__file__).with_suffix(".css")
 _FOOTER = (

@@ -11,7 +11,7 @@ from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
     from warehouse.formats.yaml.fields import Violation
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 # `options` is what the palindrome program calls them.
 _PARAMETERS = ("parameters", "options")

@@ -13,8 +13,8 @@ from warehouse.scoring.openclaw.prompt_check import check_prompts
 from warehouse.scoring.openclaw.tools import expected_tools
 
 if TYPE_CHECKING:
-    from warehouse.lake.lake import Row
     from warehouse.scoring.openclaw.prompt_check import Problem
+    from warehouse.types import Row
 
 SUITE = "openclaw"
 

@@ -9,7 +9,7 @@ from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 _NAME = re.compile(r"resources_(?P<tag>.*)_(?P<phase>before|after)\.txt", re.DOTALL)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")

@@ -11,7 +11,7 @@ from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
     from warehouse.formats.yaml.fields import Violation
-    from warehouse.lake.lake import Row
+    from warehouse.types import TaskRow
 
 SUITE = "palindrome"
 
@@ -29,11 +29,11 @@ def is_task_file(node: Node) -> bool:
     )
 
 
-def task_rows(node: Mapping, *, task_set: str) -> tuple[list[Row], list[Violation]]:
+def task_rows(node: Mapping, *, task_set: str) -> tuple[list[TaskRow], list[Violation]]:
     """Give a row of table `tasks` for each task of a file, and what is wrong in the file."""
     header = Fields(node, "")
     violations = header.violations
-    shared = {
+    shared: TaskRow = {
         "suite": SUITE,
         "task_set": task_set,
         "task_set_hash": content_hash(value_of(node)),
@@ -42,13 +42,14 @@ def task_rows(node: Mapping, *, task_set: str) -> tuple[list[Row], list[Violatio
     }
     further = header.further(_SET_KEYS)
     tasks = header.node("tasks")
-    rows = []
+    rows: list[TaskRow] = []
     for index, task in enumerate(tasks.items if isinstance(tasks, Sequence) else []):
         fields = Fields(
             task if isinstance(task, Mapping) else _EMPTY, f"tasks[{index}].", violations
         )
         row = _task_row(fields, seq=index + 1)
-        row["extra"] = _json({**row["extra"], **({"set": further} if further else {})})
+        extra = fields.further(_TASK_KEYS) | ({"set": further} if further else {})
+        row["extra"] = json_text(extra) if extra else None
         rows.append({**shared, **row, "content_id": content_hash("task", shared, row)})
     return rows, violations
 
@@ -56,7 +57,7 @@ def task_rows(node: Mapping, *, task_set: str) -> tuple[list[Row], list[Violatio
 _EMPTY = Mapping([], 0, 0, [])
 
 
-def _task_row(fields: Fields, *, seq: int) -> Row:
+def _task_row(fields: Fields, *, seq: int) -> TaskRow:
     prompt = fields.text("prompt", required=True)
     reference = fields.text("reference", required=True)
     return {
@@ -65,9 +66,4 @@ def _task_row(fields: Fields, *, seq: int) -> Row:
         "task_hash": content_hash(prompt, reference),
         "prompt": prompt,
         "reference": reference,
-        "extra": fields.further(_TASK_KEYS),
     }
-
-
-def _json(value: dict[str, object]) -> str | None:
-    return json_text(value) if value else None

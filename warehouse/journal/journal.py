@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 FOLDER = "journals"
 _VERSION = 1

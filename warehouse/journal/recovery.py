@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.journal.journal import AbandonedJournal, Entry
-    from warehouse.lake.lake import BatchWriter, Lake, Row
+    from warehouse.lake.lake import BatchWriter, Lake
+    from warehouse.types import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,10 @@ def _add_rows(writer: BatchWriter, journal: AbandonedJournal) -> list[Generation
     for entry in _last_of_each(journal.entries):
         table, row = BY_NAME[entry.table], entry.row
         if table.of_run:
-            row = _key(run) | row
+            row = {**_key(run), **row}
             others.add(Generation(row["suite"], row["run_id"], row["generation"]))
         if table.name == "runs":
-            row |= {"parent_generation": run.parent, "source_rows": counts["results"]}
+            row = {**row, "parent_generation": run.parent, "source_rows": counts["results"]}
         writer.add(table, [row])
     others.discard(Generation(*run.run, run.generation))
     return [run, *sorted(others, key=lambda g: g.run)]

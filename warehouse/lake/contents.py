@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from warehouse.lake.batch import Batch
-    from warehouse.lake.lake import Lake, Row
+    from warehouse.lake.lake import Lake
+    from warehouse.types import Row
 
 # What a source of a run must not lack where it brings something new. Of a run's other tables
 # more may come at any time: another header, another snapshot, a report written anew.

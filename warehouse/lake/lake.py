@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from warehouse.errors import EvalstoreError, StoreDamaged, StoreNewer, StoreReadOnly
 from warehouse.formats.values import arrow_array
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
     from warehouse.lake.batch import Forgotten, Generation, Source
+    from warehouse.types import Row
 
 # What a document raises that is valid JSON, or not even that, and no batch.
 _NOT_AS_WRITTEN = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
@@ -50,8 +51,6 @@ _SELDOM_REPEATED = {"content_id", "seq", "raw_output", "parsed_output", "source"
     "ended_at",
     "e2e_ms",
 }
-
-Row = dict[str, Any]
 
 
 class Lake:

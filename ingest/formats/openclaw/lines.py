@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 _BLOCK_BYTES = 16 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20
@@ -245,7 +245,7 @@ def _read_with_care(raw: bytes, line: int, offset: int, block: LineBlock, loose:
         return
     if row is None:
         return
-    row["line"] = line
+    row = {**row, "line": line}
     if "document" in row:
         block.others.append(row)
     else:

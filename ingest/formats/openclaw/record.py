@@ -18,7 +18,7 @@ from warehouse.formats.values import is_integer, utf8
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
@@ -54,7 +54,7 @@ def line_hash(line: bytes) -> str:
     return hashlib.md5(line + b"\n", usedforsecurity=False).hexdigest()
 
 
-def _read(text: str) -> Row:
+def _read(text: str) -> dict[str, Any]:
     has_duplicates = False
 
     def pairs_to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def _read(text: str) -> Row:
     return {**row, "content_id": line_hash(canonical.encode("utf-8", "surrogatepass"))}
 
 
-def _result(record: dict[str, Any]) -> Row:
-    row: Row = {}
+def _result(record: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
     is_lossy = False
     for field in FIELDS:
         if field.name in record:
@@ -91,7 +91,7 @@ def _result(record: dict[str, Any]) -> Row:
     }
 
 
-def _other(record: dict[str, Any]) -> Row:
+def _other(record: dict[str, Any]) -> dict[str, Any]:
     run_id, event, tag = (_text(record.get(key))[0] for key in ("run_id", "event", "tag"))
     is_event = record.get("record_type") == "event"
     return {

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ingest.formats.openclaw.lines import LineReader
     from ingest.reading import Reading, Reject
     from ingest.session import Ledger
-    from warehouse.lake.lake import Lake, Row
+    from warehouse.lake.lake import Lake
+    from warehouse.types import Row
 
 # Of the runs of one log, the one whose outcome comes first speaks for the file.
 _SEVERITY_ORDER = (
@@ -155,7 +156,7 @@ class RunImport:
                     {**row, "generation": run.generation.generation} for row in snapshots
                 ]
         # Tasks are known by their content: the same again changes nothing.
-        rows["tasks"] = reading.rows.get("tasks", []) if rows["runs"] else []
+        rows["tasks"] = [*reading.rows.get("tasks", ())] if rows["runs"] else []
         return rows
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import SourceFile
-    from warehouse.lake.lake import Row
+    from warehouse.types import RunRow
 
     Get = Callable[[Path], SourceFile | None]
 
@@ -114,13 +114,14 @@ def give_prompts(reading: Reading, file: SourceFile) -> None:
     add_prompts(reading, file)
     tasks = reading.rows.get("tasks")
     if tasks:
-        reading.rows["runs"][0].update(
-            task_set=tasks[0]["task_set"],
-            dataset_hashes=json_text({"prompts": tasks[0]["task_set_hash"]}),
-        )
+        prompts: RunRow = {
+            "task_set": tasks[0]["task_set"],
+            "dataset_hashes": json_text({"prompts": tasks[0]["task_set_hash"]}),
+        }
+        reading.rows["runs"] = [{**run, **prompts} for run in reading.rows["runs"]]
 
 
-def bare_run(run_id: str) -> Row:
+def bare_run(run_id: str) -> RunRow:
     """Give the header of a run of which nothing is known but its results."""
     return {"suite": SUITE, "run_id": run_id, "origin": "import"}
 
@@ -136,8 +137,9 @@ def _finished(
     }
     reading.run = (SUITE, run_id)
     reading.rows["runs"] = [run]
-    for row in reading.rows.get("resources", ()):
-        row.update(suite=SUITE, run_id=run_id)
+    if snapshots := reading.rows.get("resources"):
+        key = {"suite": SUITE, "run_id": run_id}
+        reading.rows["resources"] = [{**row, **key} for row in snapshots]
     return reading
 
 

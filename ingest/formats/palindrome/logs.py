@@ -21,7 +21,7 @@ from warehouse.formats.yaml.fields import Fields
 from warehouse.hashing import content_hash, numbered
 
 if TYPE_CHECKING:
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, RunRow
 
 SUITE = "palindrome"
 
@@ -97,7 +97,7 @@ def _unusable(node: Node) -> str | None:
     return None
 
 
-def _run_row(file: SourceFile, header: Fields) -> Row:
+def _run_row(file: SourceFile, header: Fields) -> RunRow:
     run_date = header.text("date", required=True)
     model_path = header.text("model", required=True)
     template = header.text("prompt_template", required=True)
@@ -162,7 +162,9 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _result_rows(tasks: Sequence, run: Row, lines: list[str], reading: Reading) -> list[Row]:
+def _result_rows(
+    tasks: Sequence, run: RunRow, lines: list[str], reading: Reading
+) -> list[ResultRow]:
     rows = []
     for index, node in enumerate(tasks.items):
         if not isinstance(node, Mapping):
@@ -181,7 +183,7 @@ def _result_rows(tasks: Sequence, run: Row, lines: list[str], reading: Reading) 
     return rows
 
 
-def _result_row(fields: Fields, run: Row, *, seq: int) -> Row:
+def _result_row(fields: Fields, run: RunRow, *, seq: int) -> ResultRow:
     prompt = fields.text("prompt", required=True)
     extra = fields.further(_TASK_KEYS)
     return {
@@ -207,14 +209,14 @@ def _result_row(fields: Fields, run: Row, *, seq: int) -> Row:
     }
 
 
-def _metadata(task: Fields, extra: dict[str, object]) -> Row:
+def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
     node = task.node("metadata")
     if not isinstance(node, Mapping):
         if node is not None:
             extra["metadata"] = task.plain("metadata")
         return {}
     fields = Fields(node, f"{task.path}metadata.", task.violations)
-    row = {
+    row: ResultRow = {
         "input_tokens": fields.count("input_tokens"),
         "output_tokens": fields.count("output_tokens"),
         "cost_usd": fields.number("cost_usd"),

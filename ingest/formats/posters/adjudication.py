@@ -20,12 +20,12 @@ from warehouse.schemas import ANNOTATIONS
 from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from warehouse.lake.lake import Row
     from warehouse.store import Store
+    from warehouse.types import Row
 
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")
 _DATASETS = "SELECT DISTINCT task_set FROM tasks WHERE suite = 'posters' ORDER BY task_set"
@@ -123,7 +123,7 @@ class AdjudicationSession:
             and not self._is_settled(poster)
         ]
 
-    def adjudicate(self, documents: dict[str, Row], by: str, at: datetime) -> None:
+    def adjudicate(self, documents: Mapping[str, Row], by: str, at: datetime) -> None:
         """Record adjudications, by poster.
 
         Raises:
@@ -195,13 +195,13 @@ def import_records(store: Store, folder: Path, dataset: str) -> dict[str, int]:
     return {name: sum(row["annotator"] == name for row in usable) for name in names}
 
 
-def merged(a: Row, b: Row, choices: Sequence[object]) -> Row:
+def merged(a: Row, b: Row, choices: Sequence[object]) -> dict[str, object]:
     """Settle two records: for each of their `differences` a choice, in the same order.
 
     A choice is `Choice.A`, `Choice.B`, or the value itself. Of an event that only one has, the
     choice of the one keeps it, and the choice of the other drops it.
     """
-    settled = copy.deepcopy(a)
+    settled = copy.deepcopy(dict(a))
     events, theirs = events_of(settled), events_of(b)
     partners = {x: theirs[y] for x, y in align(a, b) if x is not None and y is not None}
     dropped: list[Row] = []
@@ -229,7 +229,7 @@ class _Take:
 TAKE_A, TAKE_B = _Take(), _Take()
 
 
-def read_settled(path: Path) -> Row:
+def read_settled(path: Path) -> dict[str, object]:
     """Read an adjudicated record from a file.
 
     Raises:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.posters.files import ReadBytes
     from ingest.formats.posters.layout import Workspace
-    from warehouse.lake.lake import Row
+    from warehouse.types import JsonObject, Row
 
 SUITE = "posters"
 _EXCLUSION_KEYS = ("exclusion", "excluded", "exclusion_reason")
@@ -187,17 +187,26 @@ def _image_sha256(workspace: Workspace, entry: dict[str, Any]) -> str | None:
 
 def declare_gold(reading: Reading, claim: GoldClaim) -> None:
     """Declare a dataset's ground truth as settled by people elsewhere, which is not proven here."""
-    who = {"annotators": list(claim.annotators), "adjudicated_by": claim.adjudicated_by}
-    for row in reading.rows.get("annotations", ()):
-        if row["kind"] == "model":
-            row |= {
-                "content_id": content_hash(row["content_id"], who),
-                "kind": "declared",
-                "label": "gold",
-                "label_basis": "declared",
-                "annotator": claim.adjudicated_by,
-                "meta": json_text({**json.loads(row["meta"] or "{}"), "declared": who}),
-            }
+    who: JsonObject = {
+        "annotators": claim.annotators,
+        "adjudicated_by": claim.adjudicated_by,
+    }
+    if rows := reading.rows.get("annotations"):
+        reading.rows["annotations"] = [
+            _declared(row, claim, who) if row["kind"] == "model" else row for row in rows
+        ]
+
+
+def _declared(row: Row, claim: GoldClaim, who: JsonObject) -> Row:
+    return {
+        **row,
+        "content_id": content_hash(row["content_id"], who),
+        "kind": "declared",
+        "label": "gold",
+        "label_basis": "declared",
+        "annotator": claim.adjudicated_by,
+        "meta": json_text({**json.loads(row["meta"] or "{}"), "declared": who}),
+    }
 
 
 def _record_row(dataset: Dataset, poster: str, quartet: PosterArtifacts) -> Row:

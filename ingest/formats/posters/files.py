@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
     # Gives the bytes of a file, or None where it cannot be read.
     ReadBytes = Callable[[Path], bytes | None]
@@ -161,7 +161,7 @@ def _take(quartet: PosterArtifacts, part: str, data: bytes | None) -> None:
 
 def artifact_rows(paths: Iterable[Path], root: Path, read: ReadBytes, **columns: Any) -> list[Row]:  # noqa: ANN401
     """Keep texts as they are, named by their path below the root; images are passed over."""
-    rows = []
+    rows: list[Row] = []
     for path in paths:
         data = read(path) if path.suffix in _TEXT_SUFFIXES else None
         if data is not None and not is_image(data):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.posters.files import ReadBytes
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 _SUITE = "posters"
 _RUN_OF_SOURCE = re.compile(r"(?:^|/)runs/([^/]+)/report/?$")

@@ -14,7 +14,7 @@ from warehouse.hashing import content_hash
 if TYPE_CHECKING:
     from ingest.formats.posters.dataset import Dataset
     from ingest.formats.posters.files import PosterArtifacts
-    from warehouse.lake.lake import Row
+    from warehouse.types import Row
 
 _PROVIDERS = ("openrouter", "ollama", "gemini")
 _RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ingest.formats.posters.files import PosterArtifacts, ReadBytes
     from ingest.formats.posters.layout import RunFolder, Workspace
     from ingest.reading import SourceFile
-    from warehouse.lake.lake import Row
+    from warehouse.types import JsonObject, Row
 
     ReadFile = Callable[[Path], SourceFile | None]
 
@@ -123,8 +123,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         for model, quartets in predictions.items()
         for row in result_rows(dataset, model, quartets)
     ]
-    for seq, row in enumerate(results, 1):
-        row |= {"run_id": run_id, "seq": seq}
+    results = [{**row, "run_id": run_id, "seq": seq} for seq, row in enumerate(results, 1)]
     artifacts = _artifacts(workspace, dataset, run, predictions, read)
     quartets = (
         q for of_model in (*predictions.values(), *judgements.values()) for q in of_model.values()
@@ -140,7 +139,10 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         if not quartet.is_empty
     ]
     reading.rows["artifacts"] = artifacts
-    config = {"models": [utf8(model) for model in predictions], "seed_values": sorted(seeds)}
+    config: JsonObject = {
+        "models": [utf8(model) for model in predictions],
+        "seed_values": sorted(seeds),
+    }
     reading.rows["runs"] = [
         {
             **_run_row(workspace, dataset, run, config, read),
@@ -152,13 +154,14 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
 
 
 def _run_row(
-    workspace: Workspace, dataset: Dataset, run: RunFolder, config: Row, read: ReadBytes
+    workspace: Workspace, dataset: Dataset, run: RunFolder, config: JsonObject, read: ReadBytes
 ) -> Row:
     report = run.folder / "report"
     meta = read_document(read(report / "meta.json")).value
     recorded = meta if isinstance(meta, dict) else {}
     summary = read_document(read(report / "summary.json"))
-    config |= {
+    config = {
+        **config,
         "generated_at": recorded.get("generated_at"),
         "report_source": workspace.relative(report),
     }
@@ -209,11 +212,17 @@ def _artifacts(
             if is_file(folder / name):
                 rows += artifact_rows([folder / name], root, read, kind=kind)
     rows += artifact_rows(workspace.prompts, root, read, kind="prompt")
-    for row in rows:
-        row |= {"suite": SUITE, "run_id": utf8(run.run_id)}
-        digest = hashlib.sha256(row["content"]).hexdigest()
-        row["content_id"] = content_hash("artifact", row["name"], row["kind"], digest)
-    return rows
+    return [_of_run(row, run.run_id) for row in rows]
+
+
+def _of_run(artifact: Row, run_id: str) -> Row:
+    digest = hashlib.sha256(artifact["content"]).hexdigest()
+    return {
+        **artifact,
+        "suite": SUITE,
+        "run_id": utf8(run_id),
+        "content_id": content_hash("artifact", artifact["name"], artifact["kind"], digest),
+    }
 
 
 def _metas_of_steps(artifacts: Iterable[Row]) -> Iterator[object]:

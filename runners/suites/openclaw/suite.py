@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from runners.engine.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, Row, RunRow
 
 FAMILY = "openclaw"
 _FILE = f"{FAMILY}.json"
@@ -98,12 +98,12 @@ class Openclaw(PromptSuite):
             model.price,
         )
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> Row:
+    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
         """Judge the answer, and look for tools in whatever came."""
         text = utf8(outcome.result.text)
         success = isinstance(outcome.result, Reply)
         tools = detect_tools(text)
-        row: Row = {
+        row: ResultRow = {
             "seq": cell.seq * _ROOM,
             "run_date": None,
             "tool_calls": tools,
@@ -119,7 +119,7 @@ class Openclaw(PromptSuite):
             row["parsed_output"] = to_json(as_object(verdict.parsed_output))
         return row
 
-    def describe(self, plan: Plan, run_id: str, timeout_seconds: float) -> Row:
+    def describe(self, plan: Plan, run_id: str, timeout_seconds: float) -> RunRow:
         """Give config.json and inventory.json."""
         return {
             "run_date": None,

@@ -24,8 +24,8 @@ from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
     from runners.suites.base import PosterFiles
-    from warehouse.lake.lake import Row
     from warehouse.store import Store
+    from warehouse.types import Row
 
 SUITE = "posters"
 _URL_LIST = Path("docs/test_poster_urls.txt")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runners.engine.engine import Outcome
     from runners.plan import Cell
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, RunRow
 
 _PREDICTIONS = """
 SELECT inputs.model, inputs.task_id, predictions.provider, inputs.gold, inputs.prediction
@@ -87,11 +87,13 @@ class Judge(PromptSuite):
         )
         return PreparedRun(plan, {}, prompts.folder)
 
-    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> Row:
+    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> ResultRow:
         """Take the record out of the text."""
         return record_columns(outcome)
 
-    def entries(self, plan: Plan, cell: Cell, outcome: Outcome, result: Row) -> Iterator[Entry]:
+    def entries(
+        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow
+    ) -> Iterator[Entry]:
         """Give the judgement, as a row of the run that is judged."""
         if not isinstance(outcome.result, Reply):
             return
@@ -116,7 +118,7 @@ class Judge(PromptSuite):
             },
         )
 
-    def describe(self, plan: Plan, _run_id: str, _timeout_seconds: float) -> Row:
+    def describe(self, plan: Plan, _run_id: str, _timeout_seconds: float) -> RunRow:
         """Give temperature and seed, and which run is judged."""
         return {
             "temperature": common(plan, "temperature"),

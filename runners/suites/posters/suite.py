@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runners.model_files import Model
     from runners.plan import Cell
     from runners.providers.base import Request
-    from warehouse.lake.lake import Row
+    from warehouse.types import ResultRow, RunRow
 
 TEMPERATURE = 0.1
 SEED = 23
@@ -98,11 +98,11 @@ class Reader(PromptSuite):
         images = (PictureCache().image(cell.task.image),) if cell.task.image else ()
         return replace(request, images=images, schema=POSTER_SCHEMA)
 
-    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> Row:
+    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> ResultRow:
         """Take the record out of the text; an answer without one is a failure."""
         return record_columns(outcome)
 
-    def describe(self, plan: Plan, _run_id: str, _timeout_seconds: float) -> Row:
+    def describe(self, plan: Plan, _run_id: str, _timeout_seconds: float) -> RunRow:
         """Give temperature and seed, where all models have the same, and the hashes."""
         return {
             "temperature": common(plan, "temperature"),
@@ -130,7 +130,9 @@ class Truth(Reader):
     summary = _TRUTH_SUMMARY
     view = "results"
 
-    def entries(self, plan: Plan, cell: Cell, outcome: Outcome, result: Row) -> Iterator[Entry]:
+    def entries(
+        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow
+    ) -> Iterator[Entry]:
         """Give the record as an annotation, with what the call recorded."""
         if not isinstance(outcome.result, Reply):
             return
@@ -182,7 +184,7 @@ def common(plan: Plan, name: str) -> Any:  # noqa: ANN401 - a parameter
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def record_columns(outcome: Outcome) -> Row:
+def record_columns(outcome: Outcome) -> ResultRow:
     """Give what a model's text holds of a record, as an import of its files would."""
     if not isinstance(outcome.result, Reply):
         return {"output_state": "missing", "parsed_output": None, "source": None}

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from warehouse.scoring.columns import parse_json, reason_of
 from warehouse.scoring.posters.matching import CORE, EventPairs
 from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, read_record
 from warehouse.scoring.posters.text import normalise, normalise_handle
+from warehouse.types import Row
 
-Row = dict[str, Any]
 Pair = tuple[int | None, int | None]
 Texts = Sequence[str | None]
 
@@ -81,7 +80,7 @@ def compare_batch(ones: Texts, others: Texts) -> list[Row | None]:
     ]
 
 
-def events_of(record: object) -> list[Row]:
+def events_of(record: object) -> list[dict[str, object]]:
     """Give the events of a record that are objects."""
     listed = record.get("events") if isinstance(record, dict) else None
     return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import pstdev
-from typing import Any
 
 from warehouse.scoring.statistics.bootstrap import Difference, compare_all, holm, paired_difference
+from warehouse.types import Row
 
-Row = dict[str, Any]
 Lists = Sequence[Sequence[float] | None]
 
 

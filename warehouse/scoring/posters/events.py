@@ -6,8 +6,8 @@ from typing import Any
 from warehouse.scoring.columns import parse_json, reason_of, write_json
 from warehouse.scoring.posters.matching import CORE, FULL, EventPairs, Terms
 from warehouse.scoring.posters.record import EVENT_FIELDS, read_record
+from warehouse.types import Row
 
-Row = dict[str, Any]
 Texts = Sequence[str | None]
 
 _NO_FIELDS: Row = dict.fromkeys(EVENT_FIELDS)

@@ -5,7 +5,6 @@ leave out the pair). A row that cannot be computed gets a reason; no row fails t
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from warehouse.scoring.columns import reason_of
 from warehouse.scoring.statistics.bootstrap import (
@@ -15,12 +14,12 @@ from warehouse.scoring.statistics.bootstrap import (
     holm,
     paired_difference,
 )
+from warehouse.types import Row
 
 Scores = Sequence[float | None]
 Column = Sequence[Scores | None]
-Row = dict[str, Any]
 
-_EMPTY: Row = dict.fromkeys(("mean", "low", "high", "p_value", "significant"))
+_EMPTY = dict.fromkeys(("mean", "low", "high", "p_value", "significant"))
 
 
 def confidence_interval_batch(scores: Column) -> list[Row | None]:
@@ -78,9 +77,9 @@ def _difference_row(
     try:
         found = compare(a, b)
     except (TypeError, ValueError) as error:
-        return _EMPTY | {"reason": reason_of(error)}
+        return {**_EMPTY, "reason": reason_of(error)}
     if found is None:
-        return _EMPTY | {"reason": "no scores"}
+        return {**_EMPTY, "reason": "no scores"}
     low, high = found.interval
     return {
         "mean": found.mean,
