@@ -1,4 +1,4 @@
-"""A real server on loopback that says what a test tells it to, byte for byte."""
+"""A real HTTP server on loopback that sends exactly the bytes that a test specifies."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ RESET = "RESET"
 
 
 def http(status, body, *headers, content_type="application/json", length=None):
-    """Give a whole HTTP reply, its bytes as the letters of Latin-1."""
+    """Return a complete HTTP response, its bytes as Latin-1 characters."""
     data = _latin(body if isinstance(body, str) else json.dumps(body, ensure_ascii=False))
     lines = [f"HTTP/1.1 {status} X", f"Content-Type: {content_type}"]
     lines += [f"Content-Length: {len(data) if length is None else length}", *headers]
@@ -18,13 +18,14 @@ def http(status, body, *headers, content_type="application/json", length=None):
 
 
 def events(*items):
-    """Give a whole reply of server-sent events."""
+    """Return a complete response of server-sent events."""
     head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
     texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
     return head + "".join(f"data: {_latin(text)}\n\n" for text in texts)
 
 
 def chat(text, *, usage=True):
+    """Return a chat completion."""
     counts = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
     return {
         "id": "x",
@@ -47,11 +48,13 @@ def _latin(text):
 
 
 class Server:
-    """Answers each request with the parts that `answer` gives: text, seconds to wait, RESET.
+    """Responds to each request with the parts that `answer` returns: text, a wait, or `RESET`.
+
+    Waits are in seconds; `RESET` resets the connection.
 
     Attributes:
-        requests: what was asked, as dicts of `path`, `headers` and `body`.
-        base: the address.
+        requests: the requests received, as dicts of `path`, `headers` and `body`.
+        base: base URL of the server.
     """
 
     def __init__(self, answer):
@@ -60,17 +63,22 @@ class Server:
         self._stop = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def close(self):
         self._stop.set()
+        # Closing a socket does not end an `accept` that waits for it: that thread would take a
+        # connection of a later server with the same descriptor.
+        socket.create_connection(self._socket.getsockname()).close()
+        self._acceptor.join()
         self._socket.close()
 
     def _accept(self):
-        while not self._stop.is_set():
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
+        while True:
+            connection, _ = self._socket.accept()
+            if self._stop.is_set():
+                connection.close()
                 return
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
@@ -113,7 +121,7 @@ def _read(connection):
 
 @contextmanager
 def serving(*parts):
-    """Give a server that answers every request with these parts, or with what they call for."""
+    """Run a server that responds to every request with these parts, or those of a callable."""
     answer = parts[0] if parts and callable(parts[0]) else lambda _request: parts
     server = Server(answer)
     try:
@@ -123,6 +131,6 @@ def serving(*parts):
 
 
 def closed_port():
-    """Give an address where nobody listens."""
+    """Return the base URL of a port on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return f"http://127.0.0.1:{free.getsockname()[1]}"
