@@ -141,7 +141,7 @@ async def _rounds(
 ) -> tuple[dict[str, list[Rates]], list[float]]:
     """Call in turn; give the rates of both sides, and the peak of memory after each round."""
     provider = make_provider("litellm")
-    provider.missing("openai/m", base)
+    provider.unavailable_reason("openai/m", base)
     store = Path(tempfile.mkdtemp())
     rates: dict[str, list[Rates]] = {"bare": [], "ours": []}
     peaks = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from runners.providers.registry import PROVIDERS
 from warehouse.cli import format_option, note, open_store, print_rows
 from warehouse.errors import BadInput, CheckFailed
 
@@ -28,13 +29,12 @@ _SETTLED = (
     *_POSTER_OPTIONS,
 )  # fmt: skip
 _NUMBERS = ("max_cost_usd", "rpm", "tpm", "timeout_s")
-_PROVIDERS = ("litellm", "ollama_openai", "openai_responses", "claude_code_cli", "replay")
 
 
 @click.command()
 @click.argument("suite", required=False)
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help="Name, file, or ALL.")
-@click.option("--provider", type=click.Choice(_PROVIDERS), help="How to reach the models.")
+@click.option("--provider", type=click.Choice(tuple(PROVIDERS)), help="How to reach the models.")
 @click.option("--option", "-o", "pairs", nargs=2, multiple=True, metavar="NAME VALUE")
 @click.option("--attempts", type=click.IntRange(1), default=1, help="Ask everything so often.")
 @click.option("--limit", type=click.IntRange(1), help="Ask the first so many tasks alone.")

@@ -49,7 +49,7 @@ def estimate(run: Run) -> list[Estimate]:
                 n_cells - len(jobs),
                 sum(sum(estimated_tokens(job.request)) for job in jobs),
                 sum(job.cost for job in jobs) if is_priced else None,
-                run.callers.missing(model),
+                run.callers.unavailable_reason(model),
             )
         )
     return estimates
@@ -65,7 +65,7 @@ def check(run: Run) -> list[str]:
     models = list({id(w.cell.model): w.cell.model for w in run.wanted}.values())
     _check_streams(run, models)
     _check_prices(run, models)
-    found = [(model, run.callers.missing(model)) for model in models]
+    found = [(model, run.callers.unavailable_reason(model)) for model in models]
     missing = [f"{m.name} ({m.provider}): {what}" for m, what in found if what is not None]
     if missing and run.family.needs_all:
         raise BadInput("nothing was asked: " + "; ".join(missing))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runners.providers.registry import NAMES
+from runners.providers.registry import PROVIDERS
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.masking import is_secret_name
@@ -201,7 +201,7 @@ def _model(row: Row) -> tuple[Model, list[Violation]]:
     model = Model(
         row["name"] or "",
         # Other providers are vendors: litellm knows them by the first part of the name.
-        row["provider"] if row["provider"] in NAMES else "litellm",
+        row["provider"] if row["provider"] in PROVIDERS else "litellm",
         parameters,
         base_url,
         price,

@@ -1,14 +1,15 @@
-"""What the engine and the providers say to each other: a request, and a reply or a failure.
+"""The interface between the engine and the providers: a request in, a reply or a failure out.
 
-Who adds a way to reach models needs to read nothing else: a provider is one file with one class
-that follows `Provider`, and one line in `runners/providers/registry.py`.
+To add a provider, write one module with a class derived from `Provider` and a constant `PROVIDER`
+that names it, and add one line to `PROVIDERS` in `runners/providers/registry.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,18 +24,18 @@ ERROR = "error"
 EMPTY = "empty_response"
 EXCEPTION = "exception"
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 _BYTES_PER_TOKEN = 3  # a letter of Thai or Finnish is more than one byte
-_TOKENS_PER_PICTURE = 1000
+_TOKENS_PER_IMAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that goes with a prompt. It is read when it is sent, so that few are in memory.
+    """An image that accompanies a prompt. It is read only when sent, to limit memory use.
 
     Attributes:
         path: its file.
-        mime: its type, such as `image/jpeg`.
+        mime: its media type, such as `image/jpeg`.
     """
 
     path: Path
@@ -42,104 +43,106 @@ class Image:
 
     @property
     def data(self) -> bytes:
-        """The bytes.
+        """The file's bytes.
 
         Raises:
-            ValueError: the file is gone.
+            ValueError: the file no longer exists.
         """
         try:
             return self.path.read_bytes()
         except OSError as error:
-            problem = f"the picture {self.path.name} is not in the cache any more"
-            raise ValueError(problem) from error
+            raise ValueError(f"image {self.path.name} is no longer in the cache") from error
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of a model.
+    """One model call.
 
     Attributes:
-        model: as the provider knows it.
-        prompt: the user's message, sent verbatim.
-        task_id: which task it is for; `replay` looks its answer up by it.
-        attempt: which planned repeat, from 1.
-        system: the system's message; None for none.
-        parameters: temperature and the like, under the names that the provider knows.
-        thinking_level: low, medium, high or xhigh; None leaves it to the model.
-        is_streamed: whether to have the answer piece by piece, which gives `ttft_ms`.
-        base_url: where the provider is, if not in its usual place.
-        price: US dollars per token, `input` and `output`, where the model file says them.
-        images: pictures.
-        schema: JSON Schema that the answer should follow, where the provider takes one.
+        model: name of the model, as the provider knows it.
+        prompt: the user message, sent verbatim.
+        task_id: task that the call belongs to; `replay` uses it to find the response.
+        attempt: planned attempt, from 1.
+        system: the system message; None for none.
+        parameters: sampling parameters such as temperature, under the provider's own names.
+        thinking_level: low, medium, high or xhigh; None for the model's default.
+        is_streamed: whether to stream the response, which gives `ttft_ms`.
+        base_url: address of the provider; None for its default.
+        price: US dollars per token, `input` and `output`, from the model file; None if unset.
+        images: images sent with the prompt.
+        schema: JSON Schema for the response, sent where the provider supports it.
     """
 
     model: str
     prompt: str
+    _: KW_ONLY
     task_id: str = ""
     attempt: int = 1
     system: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    parameters: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
     thinking_level: str | None = None
     is_streamed: bool = False
     base_url: str | None = None
     price: Mapping[str, float] | None = None
     images: tuple[Image, ...] = ()
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, object] | None = None
 
     @property
     def estimated_tokens(self) -> int:
-        """How many tokens the model has to read, roughly."""
+        """Estimated number of input tokens."""
         text = self.prompt + (self.system or "")
         n_tokens = len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
-        return n_tokens + len(self.images) * _TOKENS_PER_PICTURE
+        return n_tokens + len(self.images) * _TOKENS_PER_IMAGE
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer.
+    """A response with text.
 
     Attributes:
-        text: what the model said.
-        input_tokens: as the provider counted them.
-        output_tokens: as the provider counted them.
-        ttft_ms: time to the first piece of text, milliseconds; None where not streamed.
-        cost_usd: US dollars; None where unknown.
-        cost_source: who said the cost.
-        sent: the parameters that were really sent.
+        text: the model's text.
+        input_tokens: as counted by the provider.
+        output_tokens: as counted by the provider.
+        ttft_ms: time to the first piece of text, milliseconds; None unless streamed.
+        cost_usd: US dollars; None if unknown.
+        cost_source: where the cost comes from: `model file`, `provider`, `litellm` or `replay`.
+        sent: the parameters that were actually sent.
     """
 
     text: str
+    _: KW_ONLY
     input_tokens: int | None = None
     output_tokens: int | None = None
     ttft_ms: int | None = None
     cost_usd: float | None = None
     cost_source: str | None = None
-    sent: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    sent: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call without an answer.
+    """A call without a usable response.
 
     Attributes:
-        status: skipped_unavailable, auth_error, rate_limited, error, or ok for an empty answer.
+        status: skipped_unavailable, auth_error, rate_limited, error, or ok for an empty response.
         failure_type: reason code: `http_429`, `exception`, `empty_response`.
-        text: what the provider said, or what went wrong; it becomes `raw_output`.
-        is_transient: whether the same call may work when tried again.
-        retry_after: seconds that the provider asks to wait.
-        sent: the parameters that were really sent.
-        input_tokens: as the provider counted them, for an empty answer.
-        output_tokens: as the provider counted them, for an empty answer.
-        cost_usd: US dollars; an empty answer is paid too.
-        cost_source: who said the cost.
+        text: the provider's message or the error; it becomes `raw_output`.
+        is_transient: whether the same call may succeed when retried.
+        retry_after: seconds that the provider asks clients to wait; None if it does not say.
+        sent: the parameters that were actually sent.
+        input_tokens: as counted by the provider, for an empty response.
+        output_tokens: as counted by the provider, for an empty response.
+        cost_usd: US dollars; empty responses are billed too.
+        cost_source: where the cost comes from.
     """
 
     status: str
     failure_type: str
     text: str = ""
+    _: KW_ONLY
     is_transient: bool = False
     retry_after: float | None = None
-    sent: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    sent: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -152,35 +155,46 @@ TIMED_OUT = Failure(ERROR, EXCEPTION, "timed out", is_transient=True)
 
 
 class Provider(Protocol):
-    """A way to reach models.
+    """A way to reach models. Only `name` and `call` are required.
 
     Attributes:
-        name: as it is recorded and given to `--provider`.
-        concurrency: calls at once, unless the user says otherwise.
-        streams: whether it can give an answer piece by piece.
-        timed_out: what a call that took too long counts as.
+        name: as given to `--provider` and recorded in results.
+        concurrency: maximum simultaneous calls, unless the user sets another.
+        streams: whether it can stream responses.
+        timed_out: the failure recorded for a call that exceeds its time limit.
     """
 
     name: str
-    concurrency: int
-    streams: bool
-    timed_out: Failure
+    concurrency: int = 8
+    streams: bool = False
+    timed_out: Failure = TIMED_OUT
 
-    def missing(self, model: str, base_url: str | None) -> str | None:
-        """Say what is missing to call a model: a key, a program, a server; None if nothing."""
+    @abstractmethod
+    async def call(self, request: Request, /) -> Result:
+        """Call the model once. Errors of a server or program are returned, never raised."""
 
-    def price(self, model: str) -> Mapping[str, float] | None:
-        """Give the price of a model in US dollars per token, `input` and `output`, if known."""
+    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return why the model cannot be called, such as a missing key; None if it can.
 
-    async def call(self, request: Request) -> Result:
-        """Call the model once. Never raises for what a server or a program may do."""
+        Checked before the first call, without contacting any server.
+        """
+        return None
+
+    def server_problem(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return what a local server reports as missing; None if nothing. Contacts the server."""
+        return None
+
+    def price(self, _model: str, /) -> Mapping[str, float] | None:
+        """Return the model's price in US dollars per token, `input` and `output`, if known."""
+        return None
 
     async def close(self) -> None:
-        """Give back connections."""
+        """Close connections."""
+        return
 
 
 def empty(reply: Reply) -> Failure:
-    """Turn an answer without any text into what it counts as."""
+    """Return the failure that a reply without text counts as."""
     return Failure(
         OK,
         EMPTY,

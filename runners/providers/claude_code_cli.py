@@ -11,7 +11,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.providers.base import AUTH_ERROR, EMPTY, ERROR, RATE_LIMITED, SKIPPED, Failure, Reply
+from runners.providers.base import (
+    AUTH_ERROR,
+    EMPTY,
+    ERROR,
+    RATE_LIMITED,
+    SKIPPED,
+    Failure,
+    Provider,
+    Reply,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = "claude"
 _NOT_FOUND = 127
-# Claude Code has no levels, but a number of tokens to think with.
+# Claude Code has no levels, but a budget of thinking tokens.
 _THINKING_TOKENS = {"low": 4_000, "medium": 10_000, "high": 31_999, "xhigh": 63_999}
 _LOGIN = re.compile(
     r"\b(not logged|log ?in|login|auth|authenticat\w+|unauthori[sz]ed|oauth|credentials?"
@@ -31,26 +40,21 @@ _RATE = re.compile(r"\b(rate|rate[- ]limit\w*|usage limit|too many requests)\b",
 _QUOTA = re.compile(r"\b(credits?|quotas?)\b", re.IGNORECASE)
 
 
-class ClaudeCodeCli:
-    """Runs `claude` once a call, in a process group of its own."""
+class ClaudeCodeCli(Provider):
+    """Runs `claude` once per call, in its own process group."""
 
     name = "claude_code_cli"
     concurrency = 2
-    streams = False
     timed_out = Failure(ERROR, "claude_cli_error", "TIMEOUT", is_transient=True)
 
-    def missing(self, _model: str, _base_url: str | None) -> str | None:
-        """Say whether the program is missing."""
+    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return whether the program is not installed."""
         return None if shutil.which(_PROGRAM) else f"the program `{_PROGRAM}` is not on the PATH"
 
-    def price(self, _model: str) -> Mapping[str, float] | None:
-        """The command line says neither tokens nor cost."""
-        return None
-
-    async def call(self, request: Request) -> Result:
+    async def call(self, request: Request, /) -> Result:
         """Run the program once."""
         if request.images:
-            return Failure(SKIPPED, "no_pictures", "the command line takes no pictures")
+            return Failure(SKIPPED, "no_pictures", "claude -p does not accept images")
         sent = {}
         tokens = _THINKING_TOKENS.get(request.thinking_level or "")
         if tokens is not None:
@@ -63,8 +67,8 @@ class ClaudeCodeCli:
             return Failure(SKIPPED, "claude_cli_missing", str(error), sent=sent)
         return replace(_result(code, out, err), sent=sent)
 
-    async def close(self) -> None:
-        """Nothing stays open."""
+
+PROVIDER = ClaudeCodeCli
 
 
 async def _run(arguments: list[str], environment: Mapping[str, str]) -> tuple[int, str, str]:
@@ -76,7 +80,7 @@ async def _run(arguments: list[str], environment: Mapping[str, str]) -> tuple[in
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment,
-        # Ctrl-C in the terminal is for us, and its children go with it when it is stopped.
+        # Ctrl-C must not reach it; and stopping it must stop its children as well.
         start_new_session=True,
     )
     try:
@@ -99,10 +103,10 @@ def _result(code: int, out: str, err: str) -> Result:
 
 
 def _failure(text: str) -> Failure:
-    """Tell by whole words what went wrong: an author is no authentication."""
+    """Classify an error by whole words: `author` is not `auth`."""
     if _LOGIN.search(text):
         return Failure(AUTH_ERROR, "claude_auth", text)
     if _QUOTA.search(text) or _RATE.search(text):
-        # A quota that is used up does not come back within minutes.
+        # An exhausted quota does not reset within minutes.
         return Failure(RATE_LIMITED, "claude_quota", text, is_transient=not _QUOTA.search(text))
     return Failure(ERROR, "claude_cli_error", text)

@@ -1,9 +1,9 @@
-"""HTTP as the providers need it: replies as JSON or as events, failures by one table."""
+"""HTTP for the providers: responses as JSON or server-sent events, and errors as failures."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -14,17 +14,17 @@ from warehouse.formats.values import is_integer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-_FIRST_ERROR = 300  # redirects too: following one would turn the call into another one
+_FIRST_ERROR = 300  # redirects too: following one would change the call
 _FIRST_SERVER_ERROR = 500
 _AUTH = (401, 403)
 _NOT_FOUND = 404
 _TOO_MANY = 429
-_WORTH_ANOTHER_TRY = (408, 409, 425, _TOO_MANY)
+_RETRYABLE = (408, 409, 425, _TOO_MANY)
 _DONE = b"[DONE]"
 
 
-class FailedError(Exception):
-    """Carries the failure that a call ends with."""
+class CallFailedError(Exception):
+    """Carries the failure of a call."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.text)
@@ -32,47 +32,50 @@ class FailedError(Exception):
 
 
 class HttpClient:
-    """Posts JSON. The connections are made when they are needed, and shared by all calls."""
+    """Posts JSON. Connections are opened when needed and shared by all calls."""
 
     def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
 
     async def post(
-        self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]
-    ) -> dict[str, Any]:
-        """Post, and give the reply's JSON object.
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
+    ) -> dict[str, object]:
+        """Post JSON and return the JSON object of the response.
 
         Raises:
-            FailedError: there was no such reply.
+            CallFailedError: the server returned an error, or no JSON object.
         """
         try:
             response = await self._open().post(url, json=body, headers=dict(headers))
             text = response.content.decode("utf-8", "replace")
             if response.status_code >= _FIRST_ERROR:
-                raise FailedError(http_failure(response.status_code, text, response.headers))
+                failure = http_failure(response.status_code, text, response.headers)
+                raise CallFailedError(failure)
             return _object(json.loads(text))
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise FailedError(exception_failure(error)) from error
+            raise CallFailedError(exception_failure(error)) from error
 
     async def events(
         self,
         url: str,
-        body: Mapping[str, Any],
+        body: Mapping[str, object],
         headers: Mapping[str, str],
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Post, and give the JSON objects of the reply's server-sent events as they come.
+    ) -> AsyncIterator[dict[str, object]]:
+        """Post JSON and yield the JSON objects of the server-sent events as they arrive.
 
-        Lines that are no JSON are passed over; the end is `[DONE]`, or the end of the reply.
+        Lines that are not JSON are skipped. The stream ends at `[DONE]` or with the response.
 
         Raises:
-            FailedError: there was no such reply, or it broke off.
+            CallFailedError: the server returned an error or no events, or the stream broke off.
         """
         headers = {**headers, "Accept": "text/event-stream"}
         try:
             async with self._open().stream("POST", url, json=body, headers=headers) as response:
                 if response.status_code >= _FIRST_ERROR:
                     text = (await response.aread()).decode("utf-8", "replace")
-                    raise FailedError(http_failure(response.status_code, text, response.headers))
+                    raise CallFailedError(
+                        http_failure(response.status_code, text, response.headers)
+                    )
                 async for data in _data_lines(response):
                     if data == _DONE:
                         return
@@ -82,7 +85,7 @@ class HttpClient:
                         continue
                     yield _object(event)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise FailedError(exception_failure(error)) from error
+            raise CallFailedError(exception_failure(error)) from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -92,69 +95,95 @@ class HttpClient:
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:
-            # The engine limits calls and time; a limit per read would let a slow drip pass.
+            # The engine limits calls and total time; a limit per read would let a slow drip pass.
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-            self._client = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+            self._client = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113 - see above
         return self._client
 
 
 def endpoint(base: str, path: str) -> str:
-    """Put a path behind a base URL, before its query if it has one."""
+    """Append a path to a base URL, before its query if it has one."""
     address, mark, query = base.partition("?")
     return f"{address.rstrip('/')}{path}{mark}{query}"
 
 
 def http_failure(status: int, body: str, headers: Mapping[str, str] | None = None) -> Failure:
-    """Give what an HTTP status counts as."""
+    """Return the failure that an HTTP error counts as."""
     code = f"http_{status}"
     if status in _AUTH:
         return Failure(AUTH_ERROR, code, body)
     if status == _NOT_FOUND and is_missing_model(body):
         return Failure(SKIPPED, code, body)
-    is_transient = status in _WORTH_ANOTHER_TRY or status >= _FIRST_SERVER_ERROR
+    is_transient = status in _RETRYABLE or status >= _FIRST_SERVER_ERROR
     availability = RATE_LIMITED if status == _TOO_MANY else ERROR
     return Failure(
         availability,
         code,
         body,
-        # A quota that is used up does not come back within minutes.
+        # An exhausted quota does not reset within minutes.
         is_transient=is_transient and "insufficient_quota" not in body,
         retry_after=retry_after_seconds(headers.get("retry-after") if headers else None),
     )
 
 
 def is_missing_model(body: str) -> bool:
-    """Tell from an error's text whether it is the model that is not there."""
+    """Return whether an error message says that the model does not exist."""
     text = body.lower()
     is_missing = "not found" in text or "not_found" in text or "does not exist" in text
     return "model" in text and is_missing
 
 
 def exception_failure(error: Exception) -> Failure:
-    """Give what an exception counts as: nobody there, or something that went wrong on the way."""
-    is_nobody_there = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-    status = SKIPPED if is_nobody_there else ERROR
+    """Return the failure that an exception counts as: server unreachable, or any other error."""
+    is_unreachable = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+    status = SKIPPED if is_unreachable else ERROR
     text = str(error) or type(error).__name__
     return Failure(status, EXCEPTION, text, is_transient=not isinstance(error, httpx.InvalidURL))
 
 
-def as_object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
-    """Give a JSON object, absent as an empty one.
+def as_object(value: object) -> dict[str, object]:
+    """Return a JSON object, empty for None.
 
     Raises:
-        ValueError: it is another kind of value.
+        ValueError: the value is neither an object nor None.
     """
     return {} if value is None else _object(value)
 
 
-def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401
+def as_list(value: object) -> list[object]:
+    """Return a JSON array, empty for None.
+
+    Raises:
+        ValueError: the value is neither an array nor empty.
+    """
+    if not value:
+        return []
+    if isinstance(value, list):
+        return value
+    raise ValueError(f"expected a JSON array, got {json.dumps(value)[:80]}")
+
+
+def as_text(value: object) -> str:
+    """Return a JSON string, empty for None.
+
+    Raises:
+        ValueError: the value is neither a string nor empty.
+    """
+    if not value:
+        return ""
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"expected a JSON string, got {json.dumps(value)[:80]}")
+
+
+def _object(value: object) -> dict[str, object]:
     if isinstance(value, dict):
         return value
-    raise ValueError(f"a JSON object was expected, not {json.dumps(value)[:80]}")
+    raise ValueError(f"expected a JSON object, got {json.dumps(value)[:80]}")
 
 
 def as_count(value: object) -> int | None:
-    """Give a count of tokens; what is none, or none that can be meant, is unknown."""
+    """Return a token count, None (unknown) for anything that is not a plausible count."""
     return value if is_integer(value) and value >= 0 else None
 
 

@@ -1,4 +1,4 @@
-"""Any model that litellm reaches: `gemini/…`, `anthropic/…`, `openrouter/…`, `ollama/…`."""
+"""Any model that litellm can reach: `gemini/…`, `anthropic/…`, `openrouter/…`, `ollama/…`."""
 
 from __future__ import annotations
 
@@ -10,124 +10,123 @@ import time
 import warnings
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.prices import cost, known_price
 from runners.providers.base import (
     ERROR,
     EXCEPTION,
     SKIPPED,
-    TIMED_OUT,
     Failure,
+    Provider,
     Reply,
     empty,
 )
-from runners.providers.http import as_count, http_failure
-from runners.providers.images import data_url
+from runners.providers.http import as_count, as_object, http_failure
+from runners.providers.images import chat_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from types import ModuleType
 
     from runners.providers.base import Request, Result
 
 _FIRST_ERROR = 300
 _STRONGEST = "xhigh"
-# By name: which HTTP library litellm uses is its own affair.
+# By name: which HTTP library litellm uses is an implementation detail.
 _UNREACHABLE = ("ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError")
 
 
-class Litellm:
-    """Calls `litellm.acompletion`, without its own retries. litellm is imported when first used."""
+class Litellm(Provider):
+    """Calls `litellm.acompletion` without its own retries. Imports litellm on first use."""
 
     name = "litellm"
-    concurrency = 8
     streams = True
-    timed_out = TIMED_OUT
 
     def __init__(self) -> None:
-        self._module: Any = None
-        self._known: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self._module: ModuleType | None = None
+        self._known: dict[str, tuple[dict[str, object], dict[str, object]]] = {}
 
-    def missing(self, model: str, base_url: str | None) -> str | None:
-        """Say which keys are missing, or that litellm does not know the model's provider."""
+    def unavailable_reason(self, model: str, base_url: str | None, /) -> str | None:
+        """Return which keys are not set, or that litellm does not know the model's provider."""
         litellm = self._litellm()
         try:
             litellm.get_llm_provider(model, api_base=base_url)
         except litellm.exceptions.BadRequestError:
-            return f"litellm knows no provider for `{model}`: write it as provider/model"
+            return f"litellm does not know the provider of `{model}`: write it as provider/model"
         keys = litellm.validate_environment(model, api_base=base_url)["missing_keys"]
-        # Addresses have defaults; it is keys that have none.
+        # Addresses have defaults; keys do not.
         keys = [key for key in keys if not key.endswith(("_BASE", "_URL"))]
         return f"not set in the environment: {', '.join(keys)}" if keys else None
 
-    def price(self, model: str) -> Mapping[str, float] | None:
-        """Look the price up under the model's own name, with and without its provider."""
+    def price(self, model: str, /) -> Mapping[str, float] | None:
+        """Return the price listed under the model's own name, with or without its provider."""
         provider, _, name = model.partition("/")
         entry = known_price(model)
-        # A route such as openrouter/… has prices of its own: only `openai/gpt-x` is `gpt-x`.
+        # Routes such as openrouter/… have their own prices: only `openai/gpt-x` is `gpt-x`.
         return entry or (known_price(name) if provider == "openai" else None)
 
-    async def call(self, request: Request) -> Result:
+    async def call(self, request: Request, /) -> Result:
         """Call the model once."""
         litellm = self._litellm()
-        _log_nothing()
-        sent: dict[str, Any] = {}
+        _disable_call_logging()
+        sent: dict[str, object] = {}
         try:
-            wanted, sent = self._translated(request)
-            arguments = self._arguments(request, wanted)
+            parameters, sent = self._translated(request)
+            arguments = self._arguments(request, parameters)
             if request.is_streamed:
                 reply = await self._streamed(request, arguments, sent)
             else:
                 response = await litellm.acompletion(**arguments)
                 reply = self._reply(request, response, sent)
-        except Exception as error:  # noqa: BLE001 - litellm lets errors of every kind through
+        except Exception as error:  # noqa: BLE001 - litellm raises errors of every kind
             return _failure(error, sent)
         return reply if reply.text.strip() else empty(reply)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close connections."""
         if self._module is not None:
             await self._module.close_litellm_async_clients()
 
-    def _litellm(self) -> Any:  # noqa: ANN401 - a module without types
+    def _litellm(self) -> ModuleType:
         if self._module is None:
-            # Before the import: prices from the table that ships with it, not from the network.
+            # Set before the import: use the price table that ships with it, not the network.
             os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
             import litellm
 
             litellm.telemetry = False
             litellm.suppress_debug_info = True
-            # Of its own making, and of no use to whoever reads our output.
+            # It triggers these itself, and users cannot act on them.
             warnings.filterwarnings("ignore", module="pydantic")
-            # Its log would show requests and replies.
+            # Its log would show requests and responses.
             for name in ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
-            # Hundreds of thousands of objects that live as long as the process: the garbage
-            # collector would look at them again and again, a tenth of a call's CPU time.
+            # It creates hundreds of thousands of long-lived objects: scanning them in every garbage
+            # collection would take a tenth of a call's CPU time.
             gc.freeze()
             # Frozen objects of DuckDB's would be reported as leaked when the process ends.
             atexit.register(gc.unfreeze)
             self._module = litellm
         return self._module
 
-    def _translated(self, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Give what is wanted of a call and what of it is sent: worked out once for a model."""
+    def _translated(self, request: Request) -> tuple[dict[str, object], dict[str, object]]:
+        """Return the parameters for litellm, and those it sends on: computed once per model."""
         key = repr(replace(request, prompt="", task_id="", attempt=1, images=()))
         if key not in self._known:
-            wanted = self._wanted(request)
-            self._known[key] = wanted, self._sent(request, wanted)
+            parameters = self._parameters(request)
+            self._known[key] = parameters, self._sent(request, parameters)
         return self._known[key]
 
-    def _arguments(self, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": _content(request)}]
+    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, object]:
+        messages: list[dict[str, object]] = [{"role": "user", "content": chat_content(request)}]
         if request.system is not None:
             messages.insert(0, {"role": "system", "content": request.system})
-        arguments = {
+        arguments: dict[str, object] = {
             "model": request.model,
             "messages": messages,
-            **wanted,
+            **parameters,
             "drop_params": True,
-            # Retries are ours: each is counted, and none hides in a latency.
+            # The engine retries: each retry is recorded, and none inflates a latency.
             "num_retries": 0,
             "max_retries": 0,
         }
@@ -137,83 +136,72 @@ class Litellm:
             arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         return arguments
 
-    def _wanted(self, request: Request) -> dict[str, Any]:
-        wanted = dict(request.parameters)
+    def _parameters(self, request: Request) -> dict[str, object]:
+        parameters = dict(request.parameters)
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
-            wanted["response_format"] = {"type": "json_schema", "json_schema": schema}
+            parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
         level = request.thinking_level
         if level is None:
-            return wanted
-        with_level = {**wanted, "reasoning_effort": level}
-        is_lost = self._sent(request, with_level) == self._sent(request, wanted)
-        if level == _STRONGEST and (
-            is_lost or self._sent(request, with_level).get("think") is False
-        ):
-            # Not every provider has the strongest level: it gets the one below.
+            return parameters
+        with_level = {**parameters, "reasoning_effort": level}
+        sent = self._sent(request, with_level)
+        is_dropped = sent == self._sent(request, parameters)
+        if level == _STRONGEST and (is_dropped or sent.get("think") is False):
+            # Not every provider has the strongest level: use the one below.
             with_level["reasoning_effort"] = "high"
         return with_level
 
-    def _sent(self, request: Request, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the parameters as the model's provider gets them from litellm.
+    def _sent(self, request: Request, parameters: Mapping[str, object]) -> dict[str, object]:
+        """Return the parameters as litellm sends them to the model's provider.
 
-        It drops in silence what a provider does not take, and translates the rest.
+        It silently drops those that the provider does not support, and translates the rest.
         """
         litellm = self._litellm()
         model, provider, *_ = litellm.get_llm_provider(request.model, api_base=request.base_url)
-        sent: dict[str, Any] = litellm.utils.get_optional_params(
-            model=model, custom_llm_provider=provider, drop_params=True, **wanted
+        sent: dict[str, object] = litellm.utils.get_optional_params(
+            model=model, custom_llm_provider=provider, drop_params=True, **parameters
         )
-        sent |= sent.pop("extra_body", {})
+        sent |= as_object(sent.pop("extra_body", None))
         return sent | {"stream": request.is_streamed}
 
     async def _streamed(
-        self, request: Request, arguments: Mapping[str, Any], sent: Mapping[str, Any]
+        self, request: Request, arguments: Mapping[str, object], sent: Mapping[str, object]
     ) -> Reply:
         began = time.perf_counter()
-        chunks: list[Any] = []
+        chunks: list[object] = []
         ttft_ms = None
         async for chunk in await self._litellm().acompletion(**arguments):
             chunks.append(chunk)
             if ttft_ms is None and any(c.delta.content for c in chunk.choices):
                 ttft_ms = int((time.perf_counter() - began) * 1000)
         whole = self._litellm().stream_chunk_builder(chunks, messages=arguments["messages"])
-        return self._reply(request, whole, sent, ttft_ms)
+        return replace(self._reply(request, whole, sent), ttft_ms=ttft_ms)
 
-    def _reply(
-        self,
-        request: Request,
-        response: Any,  # noqa: ANN401 - litellm's
-        sent: Mapping[str, Any],
-        ttft_ms: int | None = None,
-    ) -> Reply:
+    def _reply(self, request: Request, response: object, sent: Mapping[str, object]) -> Reply:
         choices = getattr(response, "choices", None) or []
-        text = (choices[0].message.content or "") if choices else ""
         usage = getattr(response, "usage", None)
-        tokens = (
-            as_count(getattr(usage, "prompt_tokens", None)),
-            as_count(getattr(usage, "completion_tokens", None)),
+        reply = Reply(
+            (choices[0].message.content or "") if choices else "",
+            input_tokens=as_count(getattr(usage, "prompt_tokens", None)),
+            output_tokens=as_count(getattr(usage, "completion_tokens", None)),
+            sent=sent,
         )
-        usd, source = self._cost(request, response, usage, *tokens)
-        return Reply(text, *tokens, ttft_ms, usd, source, sent)
+        usd, source = self._cost(request, response, reply)
+        return replace(reply, cost_usd=usd, cost_source=source)
 
     def _cost(
-        self,
-        request: Request,
-        response: Any,  # noqa: ANN401
-        usage: Any,  # noqa: ANN401
-        input_tokens: int | None,
-        output_tokens: int | None,
+        self, request: Request, response: object, reply: Reply
     ) -> tuple[float | None, str | None]:
         if request.price is not None:
-            usd = cost(request.price, input_tokens, output_tokens)
+            usd = cost(request.price, reply.input_tokens, reply.output_tokens)
             return usd, "model file" if usd is not None else None
-        said = getattr(usage, "cost", None)
-        if isinstance(said, int | float):
-            return float(said), "provider"
-        # litellm may fall back on the price of a model of a similar name: asked only for those
-        # that the table has under their own.
-        if self.price(request.model) is None or input_tokens is None:
+        reported = getattr(getattr(response, "usage", None), "cost", None)
+        if isinstance(reported, int | float):
+            return float(reported), "provider"
+        # litellm may fall back on a model of a similar name: call it only for models that the
+        # table lists under their own.
+        if self.price(request.model) is None or reply.input_tokens is None:
             return None, None
         with suppress(Exception):
             usd = self._litellm().completion_cost(response, model=request.model)
@@ -221,28 +209,24 @@ class Litellm:
         return None, None
 
 
-def _log_nothing() -> None:
-    """Have litellm take the call for one of its own, of which it makes no records for loggers.
+PROVIDER = Litellm
 
-    It would make them of every request and reply, and hold them until the process is idle.
+
+def _disable_call_logging() -> None:
+    """Mark the call as internal, so that litellm creates no log records of it.
+
+    It would create them for every request and response and keep them until the process is idle.
     """
-    with suppress(ImportError):  # no part of its interface: where it is gone, it logs to nobody
+    with suppress(ImportError):  # private: without it, the records are created and discarded
         from litellm._internal_context import is_internal_call
 
         is_internal_call.set(True)
 
 
-def _content(request: Request) -> Any:  # noqa: ANN401 - text, or a list of parts
-    if not request.images:
-        return request.prompt
-    pictures = [{"type": "image_url", "image_url": {"url": data_url(i)}} for i in request.images]
-    return [{"type": "text", "text": request.prompt}, *pictures]
+def _failure(error: Exception, sent: Mapping[str, object]) -> Failure:
+    """Classify an error by the server's own status, as litellm's classes are not reliable.
 
-
-def _failure(error: Exception, sent: Mapping[str, Any]) -> Failure:
-    """Tell by the server's own status what went wrong: litellm's classes mix things up.
-
-    A refused connection, for one, is an InternalServerError with status 500.
+    A refused connection, for example, is an InternalServerError with status 500.
     """
     causes = list(_chain(error))
     text = str(getattr(error, "message", "")) or str(error) or type(error).__name__
@@ -252,7 +236,7 @@ def _failure(error: Exception, sent: Mapping[str, Any]) -> Failure:
     for cause in causes:
         response = getattr(cause, "response", None)
         status = getattr(response, "status_code", None)
-        if response is not None and isinstance(status, int) and _is_of_server(cause, status):
+        if response is not None and isinstance(status, int) and _is_from_server(cause, status):
             failure = http_failure(status, _body(response) or text, response.headers)
             return _with(failure, text, sent)
     status = getattr(error, "status_code", None)
@@ -262,7 +246,7 @@ def _failure(error: Exception, sent: Mapping[str, Any]) -> Failure:
     return Failure(ERROR, EXCEPTION, text, is_transient=True, sent=sent)
 
 
-def _with(failure: Failure, text: str, sent: Mapping[str, Any]) -> Failure:
+def _with(failure: Failure, text: str, sent: Mapping[str, object]) -> Failure:
     return replace(failure, text=failure.text or text, sent=sent)
 
 
@@ -275,13 +259,13 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _is_of_server(cause: BaseException, status: int) -> bool:
-    # litellm makes up a response for errors of its own.
+def _is_from_server(cause: BaseException, status: int) -> bool:
+    # litellm invents a response for its own errors.
     return status >= _FIRST_ERROR and not type(cause).__module__.startswith("litellm")
 
 
-def _body(response: Any) -> str:  # noqa: ANN401 - httpx's
+def _body(response: object) -> str:
     try:
-        return str(response.text)
+        return str(getattr(response, "text", ""))
     except Exception:  # noqa: BLE001 - a streamed body that was not read
         return ""

@@ -1,11 +1,13 @@
-"""Ollama, through the chat completions that it shares with OpenAI."""
+"""Ollama, through its OpenAI-compatible chat completions."""
 
 from __future__ import annotations
 
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import httpx
 
 from runners.prices import cost
 from runners.providers.base import (
@@ -13,12 +15,21 @@ from runners.providers.base import (
     ERROR,
     EXCEPTION,
     SKIPPED,
-    TIMED_OUT,
     Failure,
+    Provider,
     Reply,
     empty,
 )
-from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
+from runners.providers.http import (
+    CallFailedError,
+    HttpClient,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
+    endpoint,
+)
+from runners.providers.images import chat_content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,45 +37,46 @@ if TYPE_CHECKING:
     from runners.providers.base import Request, Result
 
 _DEFAULT_BASE = "http://localhost:11434/v1"
+_PROBE_SECONDS = 2.0
 _NEVER_THINKS = ("glm", "qwen3.5")
 _THINKS = ("high", "xhigh")
-_STRONGEST = "high"  # Ollama's own levels end there
+_STRONGEST = "high"  # the highest of Ollama's own levels
 
 
-class OllamaOpenai:
-    """Calls `<base>/chat/completions`. One call at a time, unless told otherwise."""
+class OllamaOpenai(Provider):
+    """Calls `<base>/chat/completions`, one call at a time unless configured otherwise."""
 
     name = "ollama_openai"
     concurrency = 1
     streams = True
-    timed_out = TIMED_OUT
 
     def __init__(self) -> None:
         self._http = HttpClient()
 
-    def missing(self, _model: str, _base_url: str | None) -> str | None:
-        """Nothing is known before the first call: a server may still be starting."""
-        return None
+    def server_problem(self, model: str, base_url: str | None, /) -> str | None:
+        """Return whether the server does not respond or lacks the model."""
+        try:
+            url = endpoint(_base(base_url), "/models")
+            entries = httpx.get(url, timeout=_PROBE_SECONDS).json()["data"]
+            names = {entry["id"] for entry in entries}
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+            return "no server responds at this address"
+        return None if model in names else f"not on the server: run `ollama pull {model}`"
 
-    def price(self, _model: str) -> Mapping[str, float] | None:
-        """A model at home has no price, unless its file says one."""
-        return None
-
-    async def call(self, request: Request) -> Result:
+    async def call(self, request: Request, /) -> Result:
         """Call the model once."""
-        url = endpoint(ollama_base(request.base_url), "/chat/completions")
+        url = endpoint(_base(request.base_url), "/chat/completions")
         body = _body(request)
         sent = {key: value for key, value in body.items() if key not in {"model", "messages"}}
         try:
-            ask = self._streamed if request.is_streamed else self._whole
-            result = await ask(url, body)
-        except FailedError as error:
-            result = _as_ollama_has_it(error.failure)
+            post = self._streamed if request.is_streamed else self._whole
+            result = await post(url, body)
+        except CallFailedError as error:
+            result = _missing_as_skipped(error.failure)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             result = Failure(ERROR, EXCEPTION, str(error), is_transient=True)
         if isinstance(result, Reply):
-            price = request.price
-            usd = cost(price, result.input_tokens, result.output_tokens)
+            usd = cost(request.price, result.input_tokens, result.output_tokens)
             source = "model file" if usd is not None else None
             result = replace(result, cost_usd=usd, cost_source=source)
             if not result.text.strip():
@@ -72,53 +84,60 @@ class OllamaOpenai:
         return replace(result, sent=sent)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close connections."""
         await self._http.close()
 
-    async def _whole(self, url: str, body: Mapping[str, Any]) -> Result:
+    async def _whole(self, url: str, body: Mapping[str, object]) -> Result:
         document = await self._http.post(url, body, {})
-        choices = document.get("choices") or [None]
+        choices = as_list(document.get("choices")) or [None]
         content = as_object(as_object(choices[0]).get("message")).get("content")
         usage = as_object(document.get("usage"))
         if content is None:
             return Failure(ERROR, EMPTY)
         return Reply(
             content if isinstance(content, str) else str(content),
-            as_count(usage.get("prompt_tokens")),
-            as_count(usage.get("completion_tokens")),
+            input_tokens=as_count(usage.get("prompt_tokens")),
+            output_tokens=as_count(usage.get("completion_tokens")),
         )
 
-    async def _streamed(self, url: str, body: Mapping[str, Any]) -> Result:
+    async def _streamed(self, url: str, body: Mapping[str, object]) -> Result:
         began = time.perf_counter()
         pieces: list[str] = []
         ttft_ms = None
-        usage: dict[str, Any] = {}
+        usage: dict[str, object] = {}
         async for event in self._http.events(url, body, {}):
             usage = as_object(event.get("usage")) or usage
-            choices = event.get("choices") or [None]
-            piece = as_object(as_object(choices[0]).get("delta")).get("content")
+            choices = as_list(event.get("choices")) or [None]
+            piece = as_text(as_object(as_object(choices[0]).get("delta")).get("content"))
             if piece and ttft_ms is None:
                 ttft_ms = int((time.perf_counter() - began) * 1000)
-            pieces.append(piece or "")
+            pieces.append(piece)
         text = "".join(pieces).strip()
         if not text:
             return Failure(ERROR, EMPTY)
-        tokens = as_count(usage.get("prompt_tokens")), as_count(usage.get("completion_tokens"))
-        return Reply(text, *tokens, ttft_ms)
+        return Reply(
+            text,
+            input_tokens=as_count(usage.get("prompt_tokens")),
+            output_tokens=as_count(usage.get("completion_tokens")),
+            ttft_ms=ttft_ms,
+        )
 
 
-def ollama_base(base_url: str | None) -> str:
-    """Give the address of Ollama's chat completions: as asked, else as the environment says."""
+PROVIDER = OllamaOpenai
+
+
+def _base(base_url: str | None) -> str:
+    """Return the base URL: as given, from the environment, or Ollama's default."""
     base = base_url or os.environ.get("OLLAMA_OPENAI_BASE") or _DEFAULT_BASE
     is_complete = base.partition("?")[0].rstrip("/").endswith("/v1")
     return base if is_complete else endpoint(base, "/v1")
 
 
-def _body(request: Request) -> dict[str, Any]:
-    messages = [{"role": "user", "content": _content(request)}]
+def _body(request: Request) -> dict[str, object]:
+    messages: list[dict[str, object]] = [{"role": "user", "content": chat_content(request)}]
     if request.system is not None:
         messages.insert(0, {"role": "system", "content": request.system})
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "model": request.model,
         "messages": messages,
         **request.parameters,
@@ -130,10 +149,10 @@ def _body(request: Request) -> dict[str, Any]:
     return body | _thinking(request)
 
 
-def _thinking(request: Request) -> dict[str, Any]:
-    """`think` as people's runs have had it, and the level under Ollama's own name for it."""
+def _thinking(request: Request) -> dict[str, object]:
+    """Return `think` as the original runs set it, and the level under Ollama's own name."""
     level = request.thinking_level
-    body: dict[str, Any] = {}
+    body: dict[str, object] = {}
     if level in _THINKS:
         body["think"] = True
     elif any(name in request.model.lower() for name in _NEVER_THINKS):
@@ -143,15 +162,6 @@ def _thinking(request: Request) -> dict[str, Any]:
     return body
 
 
-def _content(request: Request) -> Any:  # noqa: ANN401 - text, or a list of parts
-    if not request.images:
-        return request.prompt
-    from runners.providers.images import data_url
-
-    pictures = [{"type": "image_url", "image_url": {"url": data_url(i)}} for i in request.images]
-    return [{"type": "text", "text": request.prompt}, *pictures]
-
-
-def _as_ollama_has_it(failure: Failure) -> Failure:
-    """Ollama says 404 for a model that was not pulled."""
+def _missing_as_skipped(failure: Failure) -> Failure:
+    """Count every 404 as a missing model: Ollama returns it for models that were not pulled."""
     return replace(failure, status=SKIPPED) if failure.failure_type == "http_404" else failure

@@ -6,11 +6,27 @@ import json
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.prices import cost, known_price
-from runners.providers.base import AUTH_ERROR, EMPTY, ERROR, EXCEPTION, TIMED_OUT, Failure, Reply
-from runners.providers.http import FailedError, HttpClient, as_count, as_object, endpoint
+from runners.providers.base import (
+    AUTH_ERROR,
+    EMPTY,
+    ERROR,
+    EXCEPTION,
+    Failure,
+    Provider,
+    Reply,
+)
+from runners.providers.http import (
+    CallFailedError,
+    HttpClient,
+    as_count,
+    as_list,
+    as_object,
+    as_text,
+    endpoint,
+)
 from runners.providers.images import data_url
 
 if TYPE_CHECKING:
@@ -20,30 +36,28 @@ if TYPE_CHECKING:
 
 _DEFAULT_BASE = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
-_RAW_LIMIT = 2000  # characters of a reply without text that are kept
+_RAW_LIMIT = 2000  # characters kept of a response without text
 _LEVELS = ("low", "medium", "high", "xhigh")
 
 
-class OpenaiResponses:
-    """Calls `<base>/responses`, with the key of the environment."""
+class OpenaiResponses(Provider):
+    """Calls `<base>/responses` with the key from the environment."""
 
     name = "openai_responses"
-    concurrency = 8
     streams = True
-    timed_out = TIMED_OUT
 
     def __init__(self) -> None:
         self._http = HttpClient()
 
-    def missing(self, _model: str, _base_url: str | None) -> str | None:
-        """Say whether the key is missing."""
-        return None if os.environ.get(_KEY) else f"the key {_KEY} is not set in the environment"
+    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return whether the key is not set."""
+        return None if os.environ.get(_KEY) else f"{_KEY} is not set in the environment"
 
-    def price(self, model: str) -> Mapping[str, float] | None:
-        """Look the price up under the model's own name."""
+    def price(self, model: str, /) -> Mapping[str, float] | None:
+        """Return the price listed under the model's own name."""
         return known_price(model, f"openai/{model}")
 
-    async def call(self, request: Request) -> Result:
+    async def call(self, request: Request, /) -> Result:
         """Call the model once."""
         key = os.environ.get(_KEY)
         if not key:
@@ -54,16 +68,16 @@ class OpenaiResponses:
         sent = {key: value for key, value in body.items() if key not in {"model", "input"}}
         headers = {"Authorization": f"Bearer {key}"}
         try:
-            ask = self._streamed if request.is_streamed else self._whole
-            result = await ask(url, body, headers)
-        except FailedError as error:
+            post = self._streamed if request.is_streamed else self._whole
+            result = await post(url, body, headers)
+        except CallFailedError as error:
             result = error.failure
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             result = Failure(ERROR, EXCEPTION, str(error), is_transient=True)
         return replace(self._priced(result, request), sent=sent)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close connections."""
         await self._http.close()
 
     def _priced(self, result: Result, request: Request) -> Result:
@@ -75,45 +89,43 @@ class OpenaiResponses:
             result, cost_usd=usd, cost_source="model file" if request.price else "litellm"
         )
 
-    async def _whole(self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Result:
+    async def _whole(
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
+    ) -> Result:
         document = await self._http.post(url, body, headers)
         text = "".join(_texts(document)).strip()
-        tokens = _tokens(as_object(document.get("usage")))
-        if text:
-            return Reply(text, *tokens)
-        raw = json.dumps(document)[:_RAW_LIMIT]
-        return Failure(ERROR, EMPTY, raw, input_tokens=tokens[0], output_tokens=tokens[1])
+        usage = as_object(document.get("usage"))
+        return _result(text, usage, raw=json.dumps(document)[:_RAW_LIMIT])
 
     async def _streamed(
-        self, url: str, body: Mapping[str, Any], headers: Mapping[str, str]
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
     ) -> Result:
         began = time.perf_counter()
         pieces: list[str] = []
         ttft_ms = None
-        usage: dict[str, Any] = {}
+        usage: dict[str, object] = {}
         async for event in self._http.events(url, body, headers):
             if event.get("type") == "response.output_text.delta":
-                piece = event.get("delta") or ""
+                piece = as_text(event.get("delta"))
                 if piece and ttft_ms is None:
                     ttft_ms = int((time.perf_counter() - began) * 1000)
                 pieces.append(piece)
             elif event.get("type") == "response.completed":
                 response = as_object(event.get("response"))
                 usage = as_object(response.get("usage") or event.get("usage"))
-        text = "".join(pieces).strip()
-        tokens = _tokens(usage)
-        if text:
-            return Reply(text, *tokens, ttft_ms)
-        return Failure(ERROR, EMPTY, input_tokens=tokens[0], output_tokens=tokens[1])
+        return _result("".join(pieces).strip(), usage, ttft_ms=ttft_ms)
 
 
-def _body(request: Request) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "input_text", "text": request.prompt}]
+PROVIDER = OpenaiResponses
+
+
+def _body(request: Request) -> dict[str, object]:
+    content: list[dict[str, object]] = [{"type": "input_text", "text": request.prompt}]
     content += [{"type": "input_image", "image_url": data_url(i)} for i in request.images]
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "model": request.model,
         "input": [{"role": "user", "content": content}],
-        # It has no seed; whoever asked for one sees that it was not sent.
+        # The API has no seed; `sent` shows that a requested one was left out.
         **{name: value for name, value in request.parameters.items() if name != "seed"},
     }
     if request.system is not None:
@@ -128,12 +140,18 @@ def _body(request: Request) -> dict[str, Any]:
     return body
 
 
-def _texts(document: Mapping[str, Any]) -> Iterator[str]:
-    for item in document.get("output") or []:
-        for block in as_object(item).get("content") or []:
-            if as_object(block).get("type") in {"output_text", "text"}:
-                yield block.get("text") or ""
+def _texts(document: Mapping[str, object]) -> Iterator[str]:
+    for item in as_list(document.get("output")):
+        for block in map(as_object, as_list(as_object(item).get("content"))):
+            if block.get("type") in {"output_text", "text"}:
+                yield as_text(block.get("text"))
 
 
-def _tokens(usage: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    return as_count(usage.get("input_tokens")), as_count(usage.get("output_tokens"))
+def _result(
+    text: str, usage: Mapping[str, object], *, raw: str = "", ttft_ms: int | None = None
+) -> Result:
+    input_tokens = as_count(usage.get("input_tokens"))
+    output_tokens = as_count(usage.get("output_tokens"))
+    if text:
+        return Reply(text, input_tokens=input_tokens, output_tokens=output_tokens, ttft_ms=ttft_ms)
+    return Failure(ERROR, EMPTY, raw, input_tokens=input_tokens, output_tokens=output_tokens)

@@ -1,4 +1,4 @@
-"""The providers of a run, each made when it is first needed, and what their models cost."""
+"""The providers of a run, each created when first needed, and the prices of their models."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from runners.model_files import Model
     from runners.providers.base import Provider, Request
 
-# How long an answer may be, where nobody says: for estimates before the first call alone.
-_USUAL_OUTPUT_TOKENS = 500
+# Assumed length of a response without `max_tokens`: used only until real costs are known.
+_DEFAULT_OUTPUT_TOKENS = 500
 
 
 class ProviderPool:
-    """Makes providers, one of each.
+    """Creates providers, one of each kind.
 
     Args:
-        answers: the files that `replay` answers from.
+        answers: files that `replay` takes its responses from.
     """
 
     def __init__(self, answers: Sequence[Path] = ()) -> None:
@@ -29,27 +29,27 @@ class ProviderPool:
         self._providers: dict[str, Provider] = {}
 
     def provider(self, model: Model) -> Provider:
-        """Give the provider that reaches a model."""
+        """Return the provider that reaches a model."""
         if model.provider not in self._providers:
             self._providers[model.provider] = make_provider(model.provider, self._answers)
         return self._providers[model.provider]
 
-    def missing(self, model: Model) -> str | None:
-        """Say what is missing to call a model; None if nothing."""
-        return self.provider(model).missing(model.name, model.base_url)
+    def unavailable_reason(self, model: Model) -> str | None:
+        """Return why a model cannot be called, None if it can."""
+        return self.provider(model).unavailable_reason(model.name, model.base_url)
 
     def price(self, model: Model) -> Mapping[str, float] | None:
-        """Give a model's price: as its file says, else as its provider knows it."""
+        """Return a model's price: from its file, otherwise from its provider."""
         return model.price or self.provider(model).price(model.name)
 
     async def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         for provider in self._providers.values():
             await provider.close()
 
 
 def estimated_tokens(request: Request) -> tuple[int, int]:
-    """Estimate the tokens of a prompt and of its answer, by the prompt's length and pictures."""
-    wanted = request.parameters.get("max_tokens")
-    output = wanted if isinstance(wanted, int) else _USUAL_OUTPUT_TOKENS
+    """Estimate the input and output tokens of a call from its prompt, images and `max_tokens`."""
+    max_tokens = request.parameters.get("max_tokens")
+    output = max_tokens if isinstance(max_tokens, int) else _DEFAULT_OUTPUT_TOKENS
     return request.estimated_tokens, output

@@ -1,14 +1,9 @@
-"""The ways to reach a model. Adding one is one file and one line here."""
+"""The table of providers, loaded on first use: `--help` must not wait for their libraries."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from runners.providers.claude_code_cli import ClaudeCodeCli
-from runners.providers.litellm import Litellm
-from runners.providers.ollama_openai import OllamaOpenai
-from runners.providers.openai_responses import OpenaiResponses
-from runners.providers.replay import Replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,23 +11,23 @@ if TYPE_CHECKING:
 
     from runners.providers.base import Provider
 
-PROVIDERS: tuple[type[Provider], ...] = (
-    Litellm,
-    OllamaOpenai,
-    OpenaiResponses,
-    ClaudeCodeCli,
-    Replay,
-)
-NAMES = tuple(provider.name for provider in PROVIDERS)
+# Name, and the module whose `PROVIDER` is the class.
+PROVIDERS = {
+    "litellm": "runners.providers.litellm",
+    "ollama_openai": "runners.providers.ollama_openai",
+    "openai_responses": "runners.providers.openai_responses",
+    "claude_code_cli": "runners.providers.claude_code_cli",
+    "replay": "runners.providers.replay",
+}
 
 
 def make_provider(name: str, answers: Sequence[Path] = ()) -> Provider:
-    """Make a provider by its name.
+    """Return a new provider.
 
     Args:
-        name: one of `NAMES`.
-        answers: the files that `replay` answers from.
+        name: a key of `PROVIDERS`.
+        answers: files that `replay` takes its responses from.
     """
-    if name == Replay.name:
-        return Replay(*answers)
-    return next(provider for provider in PROVIDERS if provider.name == name)()
+    provider = import_module(PROVIDERS[name]).PROVIDER
+    made: Provider = provider(*answers) if name == "replay" else provider()
+    return made

@@ -1,8 +1,8 @@
-"""Answers from a file: no network, no key, the same every time.
+"""Responses from a file: no network, no key, the same every time.
 
-A line of the file is a JSON object: `task` (its id), `text`, and where they matter `model`,
-`attempt`, `input_tokens`, `output_tokens`, `ttft_ms`, `cost_usd` and `delay_ms`; a failure has
-`availability_status` and `failure_type` too. The most specific line for a call answers it.
+Each line of the file is a JSON object with `task` (an id) and `text`, and optionally `model`,
+`attempt`, `input_tokens`, `output_tokens`, `ttft_ms`, `cost_usd` and `delay_ms`; for a failure
+also `availability_status` and `failure_type`. A call gets the most specific line that matches.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import json
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.prices import cost
 from runners.providers.base import (
@@ -21,8 +21,8 @@ from runners.providers.base import (
     OK,
     RATE_LIMITED,
     SKIPPED,
-    TIMED_OUT,
     Failure,
+    Provider,
     Reply,
     empty,
 )
@@ -46,50 +46,45 @@ class _Answer:
     delay_seconds: float
 
 
-class Replay:
-    """Answers from files.
+class Replay(Provider):
+    """Takes responses from files.
 
     Args:
-        paths: the files; the first that has an answer gives it.
+        paths: the files; the first one with a matching line wins.
     """
 
     name = "replay"
-    concurrency = 8
     streams = True
-    timed_out = TIMED_OUT
 
     def __init__(self, *paths: Path) -> None:
         self._paths = paths
         self._answers: dict[_Key, _Answer] | None = None
 
-    def missing(self, _model: str, _base_url: str | None) -> str | None:
-        """Say whether there is no file to answer from.
+    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return whether there is no file of responses.
 
         Raises:
-            BadInput: a line of one is no answer.
+            BadInput: a line of a file is not a valid response.
         """
         if any(path.is_file() for path in self._paths):
             self._known()
             return None
-        return "there is no file of answers: name one with `--answers FILE`"
+        return "no file of responses: give one with `--answers FILE`"
 
-    def price(self, _model: str) -> Mapping[str, float] | None:
-        """What was answered before costs nothing."""
+    def price(self, _model: str, /) -> Mapping[str, float] | None:
+        """Return zero: nothing is called."""
         return {"input": 0.0, "output": 0.0}
 
-    async def call(self, request: Request) -> Result:
-        """Look the answer up."""
+    async def call(self, request: Request, /) -> Result:
+        """Look up the response."""
         answers = self._known()
         for key in _keys(request):
             answer = answers.get(key)
             if answer is not None:
                 await asyncio.sleep(answer.delay_seconds)
                 return _for_request(answer.result, request)
-        text = f"no answer of {request.model} for task {request.task_id!r} in the file"
+        text = f"no response of {request.model} to task {request.task_id!r} in the file"
         return Failure(SKIPPED, "replay_missing", text)
-
-    async def close(self) -> None:
-        """Nothing stays open."""
 
     def _known(self) -> Mapping[_Key, _Answer]:
         if self._answers is None:
@@ -98,7 +93,7 @@ class Replay:
 
     def _read(self) -> Iterator[tuple[_Key, _Answer]]:
         for path in reversed([path for path in self._paths if path.is_file()]):
-            # Not by `splitlines`: it also breaks at U+2028, which JSON may hold as it is.
+            # Not `splitlines`: it also breaks at U+2028, which JSON may contain unescaped.
             for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
                 if not line.strip():
                     continue
@@ -109,7 +104,10 @@ class Replay:
                     delay_ms = _amount(record, "delay_ms") or 0
                     yield key, _Answer(_result(record), delay_ms / 1000)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
-                    raise BadInput(f"{path}:{number}: not an answer ({error!r})") from error
+                    raise BadInput(f"{path}:{number}: not a valid response ({error!r})") from error
+
+
+PROVIDER = Replay
 
 
 def _keys(request: Request) -> Iterator[_Key]:
@@ -118,33 +116,43 @@ def _keys(request: Request) -> Iterator[_Key]:
             yield model, request.task_id, attempt
 
 
-def _result(record: Mapping[str, Any]) -> Result:
+def _result(record: Mapping[str, object]) -> Result:
     text = record["text"]
-    tokens = _count(record, "input_tokens"), _count(record, "output_tokens")
+    input_tokens, output_tokens = _count(record, "input_tokens"), _count(record, "output_tokens")
+    ttft_ms = _count(record, "ttft_ms")
     cost_usd = _amount(record, "cost_usd")
     status = record.get("availability_status", OK)
     failure_type = record.get("failure_type")
     if not isinstance(text, str) or not isinstance(failure_type, str | None):
-        raise TypeError("text and failure_type have to be text")
+        raise TypeError("text and failure_type must be strings")
     if status not in _STATUSES:
         raise ValueError(f"availability_status: {status!r} is not one of {', '.join(_STATUSES)}")
     if failure_type is not None and failure_type != EMPTY:
         return Failure(status, failure_type, text)
     source = "replay" if cost_usd is not None else None
-    return Reply(text, *tokens, _count(record, "ttft_ms"), cost_usd, source)
+    return Reply(
+        text,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        ttft_ms=ttft_ms,
+        cost_usd=cost_usd,
+        cost_source=source,
+    )
 
 
-def _count(record: Mapping[str, Any], key: str) -> int | None:
+def _count(record: Mapping[str, object], key: str) -> int | None:
     value = record.get(key)
     if value is not None and as_count(value) is None:
-        raise ValueError(f"{key}: {value!r} is no count")
+        raise ValueError(f"{key}: {value!r} is not a count")
     return as_count(value)
 
 
-def _amount(record: Mapping[str, Any], key: str) -> float | None:
+def _amount(record: Mapping[str, object], key: str) -> float | None:
     value = record.get(key)
-    if value is not None and not 0 <= float(value) < math.inf:
-        raise ValueError(f"{key}: {value!r} is no amount")
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ValueError(f"{key}: {value!r} is not a non-negative number")
     return value
 
 

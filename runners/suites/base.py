@@ -160,8 +160,8 @@ class PromptSuite:
         return Request(
             model.name,
             (plan.template or PLACEHOLDER).replace(PLACEHOLDER, cell.task.prompt),
-            cell.task.task_id,
-            cell.attempt,
+            task_id=cell.task.task_id,
+            attempt=cell.attempt,
             parameters=model.sampling,
             thinking_level=model.thinking_level,
             is_streamed=plan.is_streamed,

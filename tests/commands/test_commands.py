@@ -302,6 +302,7 @@ print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=s
     [
         (["--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
         (["export", "--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
+        (["run", "--help"], HEAVY | {"duckdb", "httpx", "pyarrow", "yaml", "rich"}),
         (["sql", "FROM leaderboard"], HEAVY),
         (["show", "results", "--format", "csv"], HEAVY | {"pyarrow", "rich"}),
         (["runs"], HEAVY),

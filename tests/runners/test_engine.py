@@ -9,7 +9,7 @@ import pytest
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying, retry_after_seconds
-from runners.providers.base import ERROR, TIMED_OUT, Failure, Reply, Request
+from runners.providers.base import ERROR, Failure, Provider, Reply, Request
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
 REFUSED = Failure("auth_error", "http_401", "no")
@@ -34,25 +34,17 @@ class FakeClock:
         await asyncio.sleep(0)
 
 
-class Scripted:
+class Scripted(Provider):
     """Gives one result after the other; a number among them is a pause before the next."""
 
     name = "scripted"
     concurrency = 4
-    streams = False
-    timed_out = TIMED_OUT
 
     def __init__(self, script, clock=None):
         self.script = iter(script)
         self.clock = clock
         self.asked = []
         self.under_way = self.most = 0
-
-    def missing(self, _model, _base_url):
-        return None
-
-    def price(self, _model):
-        return None
 
     async def call(self, request):
         self.asked.append((request.prompt, self.clock.at if self.clock else None))
@@ -67,9 +59,6 @@ class Scripted:
         if isinstance(result, Exception):
             raise result
         return result
-
-    async def close(self):
-        pass
 
 
 def run(provider, n, *, clock=None, budget=None, cost=0.0, **settings):

@@ -15,7 +15,7 @@ from support import REFERENCE, needs_reference
 from runners.engine.engine import Engine, Job, Settings
 from runners.engine.retry import Retrying
 from runners.providers.base import Failure, Image, Reply, Request
-from runners.providers.registry import make_provider
+from runners.providers.registry import PROVIDERS, make_provider
 
 SYSTEM = "You are a helpful assistant. Follow instructions exactly."
 CASES = REFERENCE / "openclaw/provider_calls.jsonl"
@@ -40,7 +40,9 @@ def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields
 
     async def main():
         one = make_provider(provider)
-        one.missing(model, base)  # as a run does: the import must not count as a call's time
+        one.unavailable_reason(
+            model, base
+        )  # as a run does: the import must not count as a call's time
         settings = Settings(timeout_seconds=timeout, retrying=Retrying(tries=1))
         request = Request(model, prompt, base_url=base, **fields)
         await Engine(settings, record).run([Job(0, one, request)])
@@ -48,6 +50,11 @@ def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields
 
     asyncio.run(main())
     return results[0]
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_providers_are_listed_under_their_own_names(name):
+    assert make_provider(name).name == name
 
 
 def outcome(result):
@@ -210,7 +217,7 @@ def test_pictures_are_sent_and_a_lost_one_is_a_failure(provider, tmp_path):
     (request,) = server.requests
     assert "data:image/png;base64,YWJj" in json.dumps(request["body"])
     assert outcome(result) == ("error", False, "exception")
-    assert "gone.png is not in the cache" in result.text
+    assert "gone.png is no longer in the cache" in result.text
     assert str(tmp_path) not in result.text
 
 
@@ -228,15 +235,15 @@ def test_claude_takes_no_pictures(claude, tmp_path):
     assert outcome(result) == ("skipped_unavailable", False, "no_pictures")
 
 
-def test_what_is_missing(monkeypatch):
+def test_unavailable_reasons(monkeypatch):
     litellm = make_provider("litellm")
-    assert "ANTHROPIC_API_KEY" in litellm.missing("anthropic/claude-x", None)
-    assert "provider" in litellm.missing("no-such-model", None)
-    assert litellm.missing("ollama/x", None) is None
+    assert "ANTHROPIC_API_KEY" in litellm.unavailable_reason("anthropic/claude-x", None)
+    assert "provider" in litellm.unavailable_reason("no-such-model", None)
+    assert litellm.unavailable_reason("ollama/x", None) is None
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("PATH", "")
     for name in ("openai_responses", "claude_code_cli", "replay"):
-        assert make_provider(name).missing("m", None)
+        assert make_provider(name).unavailable_reason("m", None)
     result = call("openai_responses", "http://127.0.0.1:9")
     assert outcome(result) == ("auth_error", False, "openai_api_key_missing")
 
@@ -384,7 +391,7 @@ def test_replay(tmp_path):
 
     async def main():
         replay = make_provider("replay", [answers])
-        assert replay.missing("m", None) is None
+        assert replay.unavailable_reason("m", None) is None
         tasks = [("n", "t", 1), ("m", "t", 1), ("m", "t", 2), ("m", "bad", 1), ("m", "none", 1)]
         return [await replay.call(Request(m, "p", task_id=t, attempt=a)) for m, t, a in tasks]
 

@@ -408,7 +408,7 @@ def test_answers_to_replay_are_checked_before_anything_is_asked(space, fields):
     (space / "a.jsonl").write_text("\n" + json.dumps({"task": "t0", "text": "yes", **fields}))
     where = ("--provider", "replay", "--answers", "a.jsonl")
     _, err = run(space, "run", suite(space, 1), "--model", "m", *where, code=2)
-    assert "a.jsonl:2: not an answer" in err
+    assert "a.jsonl:2: not a valid response" in err
     assert rows(space, "FROM results") == []
 
 

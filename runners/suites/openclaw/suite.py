@@ -88,14 +88,14 @@ class Openclaw(PromptSuite):
         return Request(
             model.name,
             cell.task.prompt,
-            cell.task.task_id,
-            cell.attempt,
-            _SYSTEM if is_ollama else None,
-            {"temperature": 0, **model.sampling} if is_ollama else model.sampling,
-            model.thinking_level,
-            plan.is_streamed,
-            model.base_url,
-            model.price,
+            task_id=cell.task.task_id,
+            attempt=cell.attempt,
+            system=_SYSTEM if is_ollama else None,
+            parameters={"temperature": 0, **model.sampling} if is_ollama else model.sampling,
+            thinking_level=model.thinking_level,
+            is_streamed=plan.is_streamed,
+            base_url=model.base_url,
+            price=model.price,
         )
 
     def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
