@@ -1,4 +1,4 @@
-"""Rows of a query as dictionaries: the form in which exporters read views."""
+"""Rows of views as exporters read them, and the documents that they make of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
-Row: TypeAlias = dict[str, Any]
+    from warehouse.types import Json, Row
+
+# A JSON or YAML document that is being put together from rows.
+Document: TypeAlias = dict[str, Any]
 
 _FETCHED_AT_ONCE = 1000
 
@@ -33,12 +36,13 @@ def iterate_rows(
             yield dict(zip(names, row, strict=True))
 
 
-def json_value(text: str | None) -> object:
+def json_value(text: str | None) -> Json:
     """Return the value of a JSON column; None for NULL."""
-    return None if text is None else json.loads(text)
+    value: Json = None if text is None else json.loads(text)
+    return value
 
 
-def json_object(text: str | None) -> Row:
+def json_object(text: str | None) -> Document:
     """Return the value of a JSON column that holds an object; an empty one for NULL."""
     value = json_value(text)
     return value if isinstance(value, dict) else {}

@@ -6,12 +6,14 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exports.rows import Row, iterate_rows, json_object, json_value
+from exports.rows import Document, iterate_rows, json_object, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import duckdb
+
+    from warehouse.types import Row
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
@@ -74,7 +76,7 @@ def _line(row: Row) -> bytes:
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
-def _record(row: Row) -> Row:
+def _record(row: Row) -> Document:
     record = {"record_type": "result"} | {
         key: _value(row[column]) for key, column in _COLUMNS.items() if column is not None
     }

@@ -13,7 +13,7 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
-from exports.rows import Row, fetch_rows, json_object
+from exports.rows import fetch_rows, json_object
 from warehouse.errors import BadInput
 from warehouse.formats.values import utf8
 from warehouse.lake.atomic import write_lines, write_whole
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.store import Store
+    from warehouse.types import Row
 
 _RUNS = """
 SELECT run_id, started_at, ended_at, config, inventory, source

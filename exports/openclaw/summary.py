@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exports.rows import Row, fetch_rows, json_value
+from exports.rows import Document, fetch_rows, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     import duckdb
+
+    from warehouse.types import Row
 
 _GROUPS = """
 SELECT *
@@ -56,7 +58,7 @@ _HEADER = (
 )
 
 
-def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Row:
+def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Document:
     """Return the content of summary.json: the fields of the specification and our own.
 
     `generated_at` is the end of the run's last call, so that the same data give the same bytes.
@@ -73,7 +75,7 @@ def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Row:
     }
 
 
-def summary_table(summary: Row, inventory: object, run_id: str) -> str:
+def summary_table(summary: Document, inventory: object, run_id: str) -> str:
     """Return the text of summary.md: the table of the original harness, then the tool-use tiers."""
     known = inventory if isinstance(inventory, dict) else {}
     wall_clock = summary["run_wall_clock_ms"]
@@ -90,7 +92,7 @@ def summary_table(summary: Row, inventory: object, run_id: str) -> str:
     return "".join(lines) + _tier_table(summary["tool_use_tiers"])
 
 
-def _group(row: Row) -> Row:
+def _group(row: Row) -> Document:
     return {name: row[name] for name in _COUNTS} | {
         "latency_ms": {name: row[f"{name}_ms"] for name in ("p50", "p95", "p99", "mean")},
         "resources_before": json_value(row["resources_before"]),
@@ -98,7 +100,7 @@ def _group(row: Row) -> Row:
     }
 
 
-def _cells(group: Row, sizes: Mapping[str, str]) -> Sequence[object]:
+def _cells(group: Document, sizes: Mapping[str, str]) -> Sequence[object]:
     latency = group["latency_ms"]
     before, after = group["resources_before"], group["resources_after"]
     return (
@@ -170,7 +172,7 @@ def _part(document: object, name: str) -> object:
     return document.get(name) if isinstance(document, dict) else None
 
 
-def _model_sizes(inventory: Row) -> dict[str, str]:
+def _model_sizes(inventory: Document) -> dict[str, str]:
     models = inventory.get("ollama_models")
     named = [m for m in models if isinstance(m, dict)] if isinstance(models, list) else []
     return {str(m.get("name")): str(m.get("size", "")) for m in reversed(named)}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exports.rows import Row, json_object, json_value
+from exports.rows import Document, json_object, json_value
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Sequence
 
+    from warehouse.types import Row
 
-def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bool) -> Row:
+
+def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bool) -> Document:
     """Return the document of a log.
 
     Args:
@@ -20,7 +22,7 @@ def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bo
         with_extras: keep the fields that are not part of the specification.
     """
     first = tasks[0]
-    extras: Row = {}
+    extras: Document = {}
     for text in {task["run_id"]: task["log_extra"] for task in tasks}.values():
         extras |= json_object(text)
     if not with_extras:
@@ -35,7 +37,7 @@ def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bo
     }
 
 
-def model_document(model: Row) -> Row:
+def model_document(model: Row) -> Document:
     """Return the document of a model file; `model` is a variation with its model's columns."""
     is_unresolved = not model["is_known"] or model["is_unresolved"]
     metadata = json_object(model["metadata"])
@@ -55,7 +57,7 @@ def model_document(model: Row) -> Row:
     return {key: value for key, value in document.items() if value not in (None, {}, [])}
 
 
-def _task_document(task: Row, omitted: Counter[str], *, with_extras: bool) -> Row:
+def _task_document(task: Row, omitted: Counter[str], *, with_extras: bool) -> Document:
     document = {
         "prompt": task["prompt"],
         "answer": task["answer"],
@@ -70,7 +72,7 @@ def _task_document(task: Row, omitted: Counter[str], *, with_extras: bool) -> Ro
     return document
 
 
-def _extras(task: Row) -> Row:
+def _extras(task: Row) -> Document:
     """Return the fields of a task that the specification lacks, in the original order."""
     extra = json_object(task["extra"])
     metadata = {
@@ -79,7 +81,7 @@ def _extras(task: Row) -> Row:
         if task[key] is not None
     }
     logged = extra.pop("metadata", None)
-    extras: Row = {}
+    extras: Document = {}
     if task["started_at"] is not None:
         extras["timestamp"] = task["started_at"].strftime("%Y-%m-%dT%H:%M:%SZ")
     if metadata or isinstance(logged, dict):
@@ -93,7 +95,7 @@ def _extras(task: Row) -> Row:
     return extras | extra
 
 
-def _leaves(extras: Row) -> Iterator[str]:
+def _leaves(extras: Document) -> Iterator[str]:
     for key, value in extras.items():
         if key == "metadata" and isinstance(value, dict):
             yield from (f"metadata.{inner}" for inner in value)

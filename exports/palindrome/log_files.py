@@ -16,7 +16,7 @@ from click import DateTime, Option
 from exports.base import Exported, Exporter
 from exports.palindrome.documents import log_document, model_document
 from exports.palindrome.yaml_text import dump
-from exports.rows import Row, fetch_rows
+from exports.rows import Document, fetch_rows
 from warehouse.errors import BadInput
 from warehouse.formats.yaml.documents import YamlError, load
 from warehouse.lake.atomic import write_whole
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.store import Store
+    from warehouse.types import Row
 
 # Date, model, variation and template: what makes a log.
 LogKey = tuple[str, str, int, str]
@@ -176,13 +177,13 @@ def _write_model(folder: Path, model: Row, exported: Exported) -> None:
     exported.paths.append(path)
 
 
-def _same_model(before: object, after: Row) -> bool:
+def _same_model(before: object, after: Document) -> bool:
     return isinstance(before, dict) and all(
         before.get(key) == after.get(key) for key in ("name", "options")
     )
 
 
-def _write_log(path: Path, key: LogKey, document: Row, exported: Exported) -> None:
+def _write_log(path: Path, key: LogKey, document: Document, exported: Exported) -> None:
     _refuse_another_log(path, document)
     date, model = key[:2]
     if path.name != f"{date}-{model}.yaml":
@@ -194,7 +195,7 @@ def _write_log(path: Path, key: LogKey, document: Row, exported: Exported) -> No
     exported.paths.append(path)
 
 
-def _refuse_another_log(path: Path, document: Row) -> None:
+def _refuse_another_log(path: Path, document: Document) -> None:
     existing = _existing(path)
     if existing is None:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from exports.rows import Row
+    from exports.rows import Document
     from warehouse.store import Store
 
 _COLUMNS = (
@@ -69,11 +69,11 @@ def write_ledgers(store: Store, folder: Path) -> Exported:
     return Exported(paths=paths)
 
 
-def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
+def _ledger(store: Store) -> Iterator[tuple[str, Document]]:
     with store.reading() as connection:
         texts = connection.execute(_TEXTS).fetchall()
         lines = connection.execute(_LINES).fetchall()
-    reports: dict[str, Row] = {}
+    reports: dict[str, Document] = {}
     for report, name, text in texts:
         reports.setdefault(report, {})[name] = _json(text)
     for report, documents in reports.items():
@@ -87,7 +87,7 @@ def _ledger(store: Store) -> Iterator[tuple[str, Row]]:
             yield report, {name: line.get(name) for name in _COLUMNS}
 
 
-def _line(report: str, documents: Row, model: Row) -> Row:
+def _line(report: str, documents: Document, model: Document) -> Document:
     metadata = _mapping(documents.get("run_metadata.json"))
     meta = _mapping(documents.get("meta.json"))
     line = {name: model.get(name) for name in _COLUMNS}
@@ -107,8 +107,8 @@ def _line(report: str, documents: Row, model: Row) -> Row:
     }
 
 
-def _markdown(rows: list[Row]) -> str:
-    def quality(row: Row) -> float:
+def _markdown(rows: list[Document]) -> str:
+    def quality(row: Document) -> float:
         value = _figure(row["app_quality_score"])
         return float("-inf") if value is None else value
 
@@ -120,7 +120,7 @@ def _markdown(rows: list[Row]) -> str:
     return "# Experiment Ledger\n\n" + "".join(f"| {line} |\n" for line in lines)
 
 
-def _shown(row: Row, name: str) -> str:
+def _shown(row: Document, name: str) -> str:
     if name != "app_quality_ci95":
         # The original writes Python's None; a CSV reads it back as empty text.
         return "None" if row[name] is None or row[name] == "" else cell(row[name])
@@ -138,7 +138,7 @@ def _json(text: str | None) -> object:
         return None
 
 
-def _mapping(value: object) -> Row:
+def _mapping(value: object) -> Document:
     return value if isinstance(value, dict) else {}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from exports.posters.chart import Point, draw_svg
 from exports.posters.tables import comparisons_markdown, ground_truth, summary_markdown
-from exports.rows import Row, fetch_rows, json_object, json_value
+from exports.rows import Document, fetch_rows, json_object, json_value
 from warehouse.errors import BadInput
 from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
 from warehouse.scoring.posters.parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.store import Store
+    from warehouse.types import Row
 
 # The columns of summary.json: the original's in its order, then ours.
 _SUMMARY = (
@@ -73,9 +74,9 @@ class Report:
 
     run_id: str
     run: Row
-    summary: list[Row]
-    comparisons: list[Row]
-    meta: Row
+    summary: list[Document]
+    comparisons: list[Document]
+    meta: Document
     texts: dict[str, bytes]
 
     @property
@@ -144,25 +145,29 @@ def json_bytes(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=2).encode()
 
 
-def _summary(report: list[Row]) -> list[Row]:
-    for row in report:
-        for name in ("app_quality", "app_core"):
-            low, high = row[f"{name}_low"], row[f"{name}_high"]
-            row[f"{name}_ci95"] = None if low is None else [low, high]
-    parts: dict[str, Row] = {}
-    for row in report:
+def _summary(report: list[Row]) -> list[Document]:
+    rows = [{**row, **_intervals(row)} for row in report]
+    parts: dict[str, Document] = {}
+    for row in rows:
         if row["part"] != "all":
             figures = {name: row[name] for name in _PART}
             parts.setdefault(row["model"], {})[row["part"]] = figures
     return [
         {name: row[name] for name in _SUMMARY}
         | ({"parts": parts[row["model"]]} if row["model"] in parts else {})
-        for row in report
+        for row in rows
         if row["part"] == "all"
     ]
 
 
-def _comparisons(pairs: list[Row]) -> list[Row]:
+def _intervals(row: Row) -> Document:
+    ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in ("app_quality", "app_core")}
+    return {
+        f"{name}_ci95": None if low is None else [low, high] for name, (low, high) in ends.items()
+    }
+
+
+def _comparisons(pairs: list[Row]) -> list[Document]:
     core = {
         (row["model_a"], row["model_b"]): _figures(row)
         for row in pairs
@@ -177,7 +182,7 @@ def _comparisons(pairs: list[Row]) -> list[Row]:
     ]
 
 
-def _figures(row: Row) -> Row:
+def _figures(row: Row) -> Document:
     return {
         "diff_mean": row["diff_mean"],
         "ci95": [row["low"], row["high"]],
@@ -189,7 +194,7 @@ def _figures(row: Row) -> Row:
     }
 
 
-def _meta(connection: duckdb.DuckDBPyConnection, run: Row) -> Row:
+def _meta(connection: duckdb.DuckDBPyConnection, run: Row) -> Document:
     hashes = json_object(run["dataset_hashes"])
     run_id = {"run": run["run_id"]}
     deviations = fetch_rows(connection, _DEVIATIONS, run_id)

@@ -9,7 +9,7 @@ from warehouse.output.formatting import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from exports.rows import Row
+    from exports.rows import Document
 
 SUMMARY = {
     "Model": "model",
@@ -46,7 +46,7 @@ PAIRED = {
 }
 
 
-def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
+def summary_markdown(meta: Document, summary: Sequence[Document]) -> str:
     """Return the text of summary.md."""
     counts = {
         "Generated": meta["generated_at"],
@@ -66,7 +66,7 @@ def summary_markdown(meta: Row, summary: Sequence[Row]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def comparisons_markdown(meta: Row, pairs: Sequence[Row]) -> str:
+def comparisons_markdown(meta: Document, pairs: Sequence[Document]) -> str:
     """Return the text of comparisons.md: the original's table, then the paired comparisons."""
     title = ground_truth(meta["label"])
     core = [{"model_a": p["model_a"], "model_b": p["model_b"], **p["app_core"]} for p in pairs]
@@ -94,7 +94,7 @@ def cell(value: object) -> str:
     return visible(str(value)).replace("|", "\\|")
 
 
-def _table(columns: dict[str, str], rows: Iterable[Row]) -> str:
+def _table(columns: dict[str, str], rows: Iterable[Document]) -> str:
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
     lines += [
         " | ".join(
@@ -106,7 +106,7 @@ def _table(columns: dict[str, str], rows: Iterable[Row]) -> str:
     return "".join(f"| {line} |\n" for line in lines)
 
 
-def _label_section(meta: Row, summary: Sequence[Row]) -> str:
+def _label_section(meta: Document, summary: Sequence[Document]) -> str:
     """Return the section on the ground truth; if it is mixed, with the figures of both parts."""
     label, basis = meta["label"], meta["label_basis"]
     text = f"The ground truth is {label}" if label else "There is no ground truth"
@@ -122,19 +122,19 @@ def _label_section(meta: Row, summary: Sequence[Row]) -> str:
     return f"{text}\n{_table(columns, rows)}" if rows else text
 
 
-def _deviation_section(meta: Row) -> str:
+def _deviation_section(meta: Document) -> str:
     lines = [f"- {cell(d['model'])}: {cell(d['deviation'])}\n" for d in meta.get("deviations", ())]
     return f"## Not by the protocol\n\n{''.join(lines)}" if lines else ""
 
 
-def _exclusion_section(meta: Row) -> str:
+def _exclusion_section(meta: Document) -> str:
     if not meta["exclusions"]:
         return ""
     lines = [f"- {cell(e['id'])}: {cell(e['reason'])}\n" for e in meta["exclusions"]]
     return f"## Posters not scored: {len(lines)}\n\n{''.join(lines)}"
 
 
-def _note_section(meta: Row) -> str:
+def _note_section(meta: Document) -> str:
     if not meta["quality_notes"]:
         return ""
     lines = [
