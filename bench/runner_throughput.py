@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from runners.engine.engine import Engine, Job, Settings
+from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import Place, Recorder, result_row
 from runners.model_files import Model
 from runners.plan import Cell, Plan, Task
@@ -105,7 +105,7 @@ async def ours(base: str, calls: int, concurrency: int, store: Path, provider: o
         async def record(cell: Cell, outcome: object) -> None:
             await recorder.add([Entry("results", result_row(plan, place, cell, outcome))])
 
-        engine = Engine(Settings(concurrency=concurrency), record)
+        engine = Engine(EngineSettings(concurrency=concurrency), record)
         cells = (Cell(model, Task(f"t{n}", "question"), 1, n) for n in range(1, calls + 1))
         jobs = [Job(c, provider, Request(model.name, "question", base_url=base)) for c in cells]
         began = time.perf_counter(), time.process_time()

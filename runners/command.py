@@ -177,20 +177,20 @@ def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> Prepared
 
 
 def _options(suite: str | None, given: dict[str, Any]) -> Options:
-    from runners.engine.engine import Settings
-    from runners.engine.retry import Retrying
+    from runners.engine.engine import EngineSettings
+    from runners.engine.retry import RetryPolicy
     from runners.run import Options
     from warehouse.paths import TASKS
 
     for name in _NUMBERS:
         if math.isnan(given[name] or 0):
             raise BadInput(f"--{name.replace('_', '-')}: nan is no number")
-    settings = Settings(
-        given["timeout_s"],
-        given["concurrency"],
-        given["rpm"],
-        given["tpm"],
-        retrying=Retrying(given["tries"]),
+    settings = EngineSettings(
+        timeout_seconds=given["timeout_s"],
+        concurrency=given["concurrency"],
+        requests_per_minute=given["rpm"],
+        tokens_per_minute=given["tpm"],
+        retries=RetryPolicy(max_tries=given["tries"]),
     )
     own = [given["answers"]] if given["answers"] else []
     shipped = (

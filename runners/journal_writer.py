@@ -14,7 +14,7 @@ from warehouse.hashing import content_hash
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell, Plan
     from warehouse.journal.journal import Entry, Journal
     from warehouse.types import ResultRow
@@ -73,7 +73,7 @@ class Place:
     invocation: str
 
 
-def result_row(plan: Plan, place: Place, cell: Cell, outcome: Outcome) -> ResultRow:
+def result_row(plan: Plan, place: Place, cell: Cell, outcome: CallOutcome) -> ResultRow:
     """Give the columns of a result that are the same for every suite."""
     result = outcome.result
     identity = place.suite, place.run_id, place.invocation, cell.seq
@@ -123,8 +123,8 @@ def _sent(cell: Cell, result: Reply | Failure) -> ResultRow:
     }
 
 
-def _retries(outcome: Outcome) -> str | None:
-    if not outcome.earlier:
+def _retries(outcome: CallOutcome) -> str | None:
+    if not outcome.failed_calls:
         return None
     return json_text(
         [
@@ -136,6 +136,6 @@ def _retries(outcome: Outcome) -> str | None:
                 "waited_seconds": round(one.waited_seconds, 3),
                 "said": utf8(one.failure.text[:_SHOWN_OF_A_RETRY]),
             }
-            for one in outcome.earlier
+            for one in outcome.failed_calls
         ]
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
 
 _QUIET_SECONDS = 10.0
 
@@ -60,7 +60,7 @@ class Progress:
         for model, count in self._counts.items():
             note(self._line(model, count))
 
-    def count(self, model: str, outcome: Outcome) -> None:
+    def count(self, model: str, outcome: CallOutcome) -> None:
         """Note how a cell ended."""
         count = self._counts[model]
         count.done += 1

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runners.engine.budget import Budget
-from runners.engine.engine import Engine, Job, Settings
+from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import Place, Recorder, result_row
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.completed import CompletedCells
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell, Plan
     from runners.suites.base import Suite
     from warehouse.store import Store
@@ -51,7 +51,7 @@ class Options:
         base_url: where the provider of a resumed run is now; None for where it was.
     """
 
-    settings: Settings = field(default_factory=Settings)
+    settings: EngineSettings = field(default_factory=EngineSettings)
     max_cost_usd: float | None = None
     retry_failed: bool = False
     answers: tuple[Path, ...] = ()
@@ -93,7 +93,7 @@ class Run:
         self.wanted = list(self._lacking())
 
     def execute(
-        self, rows: Mapping[str, Sequence[Row]], on_outcome: Callable[[str, Outcome], None]
+        self, rows: Mapping[str, Sequence[Row]], on_outcome: Callable[[str, CallOutcome], None]
     ) -> None:
         """Ask what is lacking, and put it into the lake.
 
@@ -132,13 +132,13 @@ class Run:
             if self.options.retry_failed and not row.success:
                 yield PendingCell(cell, row.content_id)
 
-    async def _ask(self, journal: Journal, on_outcome: Callable[[str, Outcome], None]) -> None:
+    async def _ask(self, journal: Journal, on_outcome: Callable[[str, CallOutcome], None]) -> None:
         recorder = Recorder(journal)
         place = Place(self.plan.suite, self.run_id, journal.name)
         budget = Budget(self.options.max_cost_usd)
         budget.spent = self._done.cost_usd
 
-        async def record(wanted: PendingCell, outcome: Outcome) -> None:
+        async def record(wanted: PendingCell, outcome: CallOutcome) -> None:
             row = self._row(place, wanted, outcome)
             further = self.family.entries(self.plan, wanted.cell, outcome, row)
             await recorder.add([Entry("results", row), *further])
@@ -158,7 +158,7 @@ class Run:
             self.stop_reason = engine.stop_reason
 
     async def _ask_together(
-        self, engine: Engine, recorder: Recorder, wanted: list[PendingCell]
+        self, engine: Engine[PendingCell], recorder: Recorder, wanted: list[PendingCell]
     ) -> None:
         """Ask some cells at the same time, and note what the suite notes before and after."""
         first, invocation = wanted[0].cell, self._done.n_invocations + 1
@@ -177,14 +177,14 @@ class Run:
             by_model.setdefault(id(wanted.cell.model), []).append(wanted)
         return list(by_model.values())
 
-    def job(self, wanted: PendingCell) -> Job:
+    def job(self, wanted: PendingCell) -> Job[PendingCell]:
         """Give the call that a cell asks for, with what it may cost."""
         model = wanted.cell.model
         request = self.family.request(self.plan, wanted.cell)
         usd = cost(self.callers.price(model), *estimated_tokens(request)) or 0.0
         return Job(wanted, self.callers.provider(model), request, usd)
 
-    def _row(self, place: Place, wanted: PendingCell, outcome: Outcome) -> ResultRow:
+    def _row(self, place: Place, wanted: PendingCell, outcome: CallOutcome) -> ResultRow:
         row: ResultRow = {
             **result_row(self.plan, place, wanted.cell, outcome),
             **self.family.columns(self.plan, wanted.cell, outcome),
@@ -231,7 +231,7 @@ class Run:
 
 
 @contextmanager
-def _signals(engine: Engine) -> Iterator[None]:
+def _signals(engine: Engine[PendingCell]) -> Iterator[None]:
     """Stop cleanly at Ctrl-C and SIGTERM; a second one does not wait for calls under way."""
     loop = asyncio.get_running_loop()
     kinds = (signal.SIGINT, signal.SIGTERM)

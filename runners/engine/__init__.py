@@ -1,1 +1,1 @@
-"""Makes many calls at once: limits, retries, budget, circuit breaker."""
+"""Makes calls concurrently, with rate limits, retries, a budget and circuit breakers."""

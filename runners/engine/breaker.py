@@ -1,34 +1,34 @@
-"""A model that fails every call is given up, instead of being asked for hours."""
+"""A circuit breaker: a model whose calls keep failing is no longer called."""
 
 from __future__ import annotations
 
 from runners.providers.base import EMPTY, Failure, Reply, Result
 
 
-class Breaker:
-    """Opens after so many failed calls in a row, and stays open for the rest of the command."""
+class CircuitBreaker:
+    """Opens after a number of consecutive failed calls and stays open for the rest of the run."""
 
-    def __init__(self, failures: int) -> None:
-        self._allowed = failures
-        self._in_a_row = 0
+    def __init__(self, max_failures: int) -> None:
+        self._max_failures = max_failures
+        self._n_failures = 0
         self._last = ""
 
-    def note(self, result: Result) -> None:
-        """Count how a call ended, its retries included. An empty answer is an answer."""
+    def record(self, result: Result) -> None:
+        """Count the result of a call and its retries. An empty response is not a failure here."""
         if isinstance(result, Reply) or result.failure_type == EMPTY:
-            self._in_a_row = 0
+            self._n_failures = 0
             return
-        self._in_a_row += 1
+        self._n_failures += 1
         self._last = f"{result.status}, {result.failure_type}"
 
     @property
     def reason(self) -> str | None:
-        """Why it is open; None while it is not."""
-        if self._in_a_row < self._allowed:
+        """Why the breaker is open; None while it is closed."""
+        if self._n_failures < self._max_failures:
             return None
-        return f"not asked: {self._in_a_row} calls in a row failed, the last with {self._last}"
+        return f"not called: {self._n_failures} consecutive failures, the last {self._last}"
 
 
-def not_asked(reason: str) -> Failure:
-    """Give what a call counts as that was not made because the breaker is open."""
+def skipped(reason: str) -> Failure:
+    """Return the result of a call that an open breaker prevented."""
     return Failure("skipped_unavailable", "circuit_open", reason)

@@ -1,10 +1,10 @@
-"""A limit on what a run may cost: no call is begun that would likely pass it."""
+"""A cost limit: a call that would probably exceed it is not started."""
 
 from __future__ import annotations
 
 
 class Budget:
-    """Counts what was spent, and what calls under way are expected to cost.
+    """Tracks what was spent, and the expected cost of calls in progress.
 
     Attributes:
         spent: US dollars, over the calls whose cost is known.
@@ -17,10 +17,10 @@ class Budget:
         self._n_known = 0
 
     def reserve(self, estimate: float) -> float | None:
-        """Set aside what a call may cost; None where there is no room for it.
+        """Reserve the expected cost of a call and return it; None if it exceeds the limit.
 
         Args:
-            estimate: US dollars. Once calls have been paid, their mean counts where it is higher.
+            estimate: US dollars. The mean cost of the calls so far is used instead if higher.
         """
         mean = self.spent / self._n_known if self._n_known else 0.0
         amount = max(estimate, mean)
@@ -30,7 +30,7 @@ class Budget:
         return amount
 
     def settle(self, reserved: float, cost: float | None) -> None:
-        """Put what a call really cost in the place of what was set aside."""
+        """Replace a reserved amount by the actual cost, None if unknown."""
         self._reserved -= reserved
         if cost is not None:
             self.spent += cost

@@ -1,4 +1,4 @@
-"""Time, as the engine sees it: injected, so that tests need not wait."""
+"""The clock of the engine, injected so that tests need not wait."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What tells the time and waits."""
+    """Reads the time and waits."""
 
     def now(self) -> datetime:
-        """Give the wall clock's time: UTC without zone, whole milliseconds."""
+        """Return the wall-clock time: UTC without time zone, in whole milliseconds."""
 
     def seconds(self) -> float:
-        """Give a clock that never goes back, in seconds."""
+        """Return a monotonic time in seconds."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
 
 
 class SystemClock:
-    """The real one."""
+    """The clock of the system."""
 
     def now(self) -> datetime:
-        """Give the wall clock's time: UTC without zone, whole milliseconds."""
+        """Return the wall-clock time: UTC without time zone, in whole milliseconds."""
         moment = datetime.now(UTC).replace(tzinfo=None)
         return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
     def seconds(self) -> float:
-        """Give a clock that never goes back, in seconds."""
+        """Return a monotonic time in seconds."""
         return time.perf_counter()
 
     async def sleep(self, seconds: float) -> None:

@@ -1,7 +1,7 @@
-"""Makes the calls of a run: many at once, within limits, tried again where that may help.
+"""Makes the calls of a run: concurrently, within limits, retried where that may help.
 
-One event loop, and so many workers a provider as it may have calls at once. What a call gave is
-handed to `record`, and counts when `record` returns: that is when it is on disk.
+One event loop, and for each provider as many workers as it may have simultaneous calls. The
+outcome of a call is passed to `record` and counts once `record` returns: then it is on disk.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from runners.engine.breaker import Breaker, not_asked
+from runners.engine.breaker import CircuitBreaker, skipped
 from runners.engine.budget import Budget
 from runners.engine.clock import Clock, SystemClock
 from runners.engine.limits import Limiter
-from runners.engine.retry import Retrying
+from runners.engine.retry import RetryPolicy
 from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
 
 if TYPE_CHECKING:
@@ -24,30 +24,39 @@ if TYPE_CHECKING:
 
     from runners.providers.base import Provider
 
-# After Ctrl-C, calls under way are paid already: they get this long to answer.
+# Calls in progress at Ctrl-C will be billed: they get this long to finish.
 GRACE_SECONDS = 5.0
+
+CellT = TypeVar("CellT")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A cell, and the call that it asks for.
+class Job(Generic[CellT]):
+    """A cell and the call that it needs.
 
     Attributes:
-        cell: what the caller knows it by.
-        provider: who is to make the call.
+        cell: passed on to `record` with the outcome.
+        provider: makes the call.
         request: the call.
-        cost: US dollars that it may cost, as far as that can be told before.
+        cost: expected cost in US dollars; 0 if unknown.
     """
 
-    cell: Any
+    cell: CellT
     provider: Provider
     request: Request
     cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
-    """A failed call that was tried again: when, what came of it, and the wait that followed."""
+class FailedCall:
+    """A failed call that was retried.
+
+    Attributes:
+        failure: its result.
+        started_at: UTC.
+        e2e_ms: duration of the call in milliseconds.
+        waited_seconds: delay before the next call.
+    """
 
     failure: Failure
     started_at: datetime
@@ -55,17 +64,17 @@ class Try:
     waited_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a cell ended.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """The outcome of a cell's call, retries included.
 
     Attributes:
-        result: of the last try.
-        started_at: of the last try; of the decision where none was made.
-        ended_at: of the last try.
-        e2e_ms: of the last try, without queueing and backoff.
-        duration_seconds: of all tries, with the waits between them.
-        earlier: the tries before the last.
+        result: of the last call.
+        started_at: of the last call, or of the decision to make none; UTC.
+        ended_at: of the last call; UTC.
+        e2e_ms: duration of the last call in milliseconds, without queueing and delays.
+        duration_seconds: of all calls and the delays between them.
+        failed_calls: the calls before the last.
     """
 
     result: Result
@@ -73,42 +82,42 @@ class Outcome:
     ended_at: datetime
     e2e_ms: int | None
     duration_seconds: float
-    earlier: tuple[Try, ...] = ()
+    failed_calls: tuple[FailedCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """Limits of the engine.
 
     Attributes:
-        timeout_seconds: of one call, in total.
-        concurrency: calls at once for each provider; None for the provider's own.
-        requests_per_minute: for each provider.
-        tokens_per_minute: for each provider, by an estimate from the length of the prompts.
-        failures_in_a_row: after so many a model is given up.
-        retrying: when a call is tried again.
+        timeout_seconds: total time limit of one call.
+        concurrency: maximum simultaneous calls per provider; None for the provider's default.
+        requests_per_minute: per provider; None for no limit.
+        tokens_per_minute: per provider, estimated from the prompts; None for no limit.
+        max_consecutive_failures: a model that fails this often in a row is no longer called.
+        retries: when a call is retried.
     """
 
     timeout_seconds: float = 300.0
     concurrency: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
-    failures_in_a_row: int = 5
-    retrying: Retrying = field(default_factory=Retrying)
+    max_consecutive_failures: int = 5
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
 
 
-class Engine:
+class Engine(Generic[CellT]):
     """The engine of one command.
 
     Attributes:
-        budget: what was spent.
-        stop_reason: why it stopped before all was asked; None while it did not.
+        budget: tracks the costs.
+        stop_reason: why it stopped early; None if it did not.
     """
 
     def __init__(
         self,
-        settings: Settings,
-        record: Callable[[Any, Outcome], Awaitable[None]],
+        settings: EngineSettings,
+        record: Callable[[CellT, CallOutcome], Awaitable[None]],
         *,
         budget: Budget | None = None,
         clock: Clock | None = None,
@@ -119,19 +128,19 @@ class Engine:
         self._record = record
         self._clock = clock or SystemClock()
         self._limiters: dict[str, Limiter] = {}
-        self._breakers: dict[tuple[str, str], Breaker] = defaultdict(
-            lambda: Breaker(settings.failures_in_a_row)
+        self._breakers: dict[tuple[str, str], CircuitBreaker] = defaultdict(
+            lambda: CircuitBreaker(settings.max_consecutive_failures)
         )
         self._workers: set[asyncio.Task[None]] = set()
-        self._busy: set[asyncio.Task[Any] | None] = set()
+        self._busy: set[asyncio.Task[None] | None] = set()
 
-    async def run(self, jobs: Iterable[Job]) -> None:
+    async def run(self, jobs: Iterable[Job[CellT]]) -> None:
         """Make the calls, until all are recorded or the engine is stopped.
 
         Raises:
             OSError: a result could not be recorded.
         """
-        by_provider: dict[str, list[Job]] = defaultdict(list)
+        by_provider: dict[str, list[Job[CellT]]] = defaultdict(list)
         for job in jobs:
             by_provider[job.provider.name].append(job)
         for queue in by_provider.values():
@@ -145,13 +154,13 @@ class Engine:
             self._workers.clear()
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
-        """Begin no further call; those under way may still answer, unless `at_once`."""
+        """Start no more calls; those in progress may finish, unless `at_once`."""
         self.stop_reason = self.stop_reason or reason
         for worker in self._workers:
             if at_once or worker not in self._busy:
                 worker.cancel()
 
-    def _start_workers(self, queue: list[Job]) -> None:
+    def _start_workers(self, queue: list[Job[CellT]]) -> None:
         provider = queue[0].provider
         limits = self._settings
         if provider.name not in self._limiters:
@@ -163,11 +172,11 @@ class Engine:
             self._workers.add(asyncio.create_task(self._work(jobs)))
 
     async def _watch(self) -> None:
-        """Wait for the workers; once stopped, only so long for those that have a call under way."""
+        """Wait for the workers; after a stop, at most `GRACE_SECONDS` for calls in progress."""
         pending = self._workers
         while pending:
             limit = None if self.stop_reason is None else GRACE_SECONDS
-            # Looked at now and then: a stop comes from a signal, which wakes nobody here.
+            # Polled: a stop comes from a signal handler, which does not wake this task.
             done, pending = await asyncio.wait(
                 pending, timeout=limit or 0.2, return_when=asyncio.FIRST_COMPLETED
             )
@@ -177,18 +186,24 @@ class Engine:
             if limit is not None and not done:
                 return
 
-    async def _work(self, jobs: Iterator[Job]) -> None:
+    async def _work(self, jobs: Iterator[Job[CellT]]) -> None:
         for job in jobs:
             if self.stop_reason is not None:
                 return
-            await self._do(job)
+            await self._process(job)
 
-    async def _do(self, job: Job) -> None:
+    async def _process(self, job: Job[CellT]) -> None:
         breaker = self._breakers[job.provider.name, job.request.model]
         if breaker.reason is not None:
             now = self._clock.now()
-            skipped = Outcome(not_asked(breaker.reason), now, now, None, 0.0)
-            await self._record(job.cell, skipped)
+            outcome = CallOutcome(
+                result=skipped(breaker.reason),
+                started_at=now,
+                ended_at=now,
+                e2e_ms=None,
+                duration_seconds=0.0,
+            )
+            await self._record(job.cell, outcome)
             return
         reserved = self.budget.reserve(job.cost)
         if reserved is None:
@@ -196,38 +211,38 @@ class Engine:
             return
         cost = None
         try:
-            outcome = await self._ask(job)
+            outcome = await self._call_with_retries(job)
             cost = outcome.result.cost_usd
-            breaker.note(outcome.result)
+            breaker.record(outcome.result)
             await self._record(job.cell, outcome)
         finally:
             self.budget.settle(reserved, cost)
             self._busy.discard(asyncio.current_task())
 
-    async def _ask(self, job: Job) -> Outcome:
+    async def _call_with_retries(self, job: Job[CellT]) -> CallOutcome:
         began = self._clock.seconds()
-        earlier: list[Try] = []
+        failed: list[FailedCall] = []
         while True:
             await self._limiters[job.provider.name].wait(job.request.estimated_tokens)
             waited = self._clock.seconds() - began
             outcome = await self._call(job)
-            failure = outcome.result
-            wait = self._wait(failure, len(earlier) + 1)
-            if wait is None or not isinstance(failure, Failure):
-                # Without waits and retries the same as e2e_ms, to the millisecond.
+            result = outcome.result
+            delay = self._delay(result, len(failed) + 1)
+            if delay is None or not isinstance(result, Failure):
+                # Without delays and retries equal to e2e_ms, to the millisecond.
                 duration = round(waited, 3) + outcome.duration_seconds
-                return replace(outcome, duration_seconds=duration, earlier=tuple(earlier))
-            earlier.append(Try(failure, outcome.started_at, outcome.e2e_ms or 0, wait))
+                return replace(outcome, duration_seconds=duration, failed_calls=tuple(failed))
+            failed.append(FailedCall(result, outcome.started_at, outcome.e2e_ms or 0, delay))
             self._busy.discard(asyncio.current_task())
-            await self._clock.sleep(wait)
+            await self._clock.sleep(delay)
 
-    def _wait(self, result: Result, tried: int) -> float | None:
+    def _delay(self, result: Result, n_tries: int) -> float | None:
         if isinstance(result, Reply) or not result.is_transient or self.stop_reason is not None:
             return None
-        return self._settings.retrying.wait(tried, result.retry_after)
+        return self._settings.retries.delay(n_tries, result.retry_after)
 
-    async def _call(self, job: Job) -> Outcome:
-        # From here until it is recorded, the call is under way.
+    async def _call(self, job: Job[CellT]) -> CallOutcome:
+        # From here until it is recorded, the call counts as in progress.
         self._busy.add(asyncio.current_task())
         started_at = self._clock.now()
         began = int(self._clock.seconds() * 1000)
@@ -236,7 +251,13 @@ class Engine:
                 result = await job.provider.call(job.request)
         except TimeoutError:
             result = job.provider.timed_out
-        except Exception as error:  # noqa: BLE001 - one broken reply must not end the run
+        except Exception as error:  # noqa: BLE001 - one broken response must not end the run
             result = Failure(ERROR, EXCEPTION, str(error) or type(error).__name__)
         e2e_ms = max(int(self._clock.seconds() * 1000) - began, 0)
-        return Outcome(result, started_at, self._clock.now(), e2e_ms, e2e_ms / 1000)
+        return CallOutcome(
+            result=result,
+            started_at=started_at,
+            ended_at=self._clock.now(),
+            e2e_ms=e2e_ms,
+            duration_seconds=e2e_ms / 1000,
+        )

@@ -1,4 +1,4 @@
-"""Requests and tokens per minute: a call waits until both have room for it."""
+"""Rate limits: requests and tokens per minute."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MINUTE = 60.0
 
 
 class Bucket:
-    """Spreads what is allowed evenly over the minute: an idle minute is not saved up.
+    """Spreads an allowance evenly over the minute. Unused allowance is not saved up.
 
-    A provider counts over a minute, but refuses bursts.
+    Providers count per minute, but refuse bursts.
     """
 
     def __init__(self, per_minute: float, clock: Clock) -> None:
@@ -23,7 +23,7 @@ class Bucket:
         self._free_at = clock.seconds()
 
     def reserve(self, amount: float) -> float:
-        """Take an amount, and give the seconds to wait before it may be used."""
+        """Reserve an amount and return the seconds to wait before using it."""
         now = self._clock.seconds()
         starts_at = max(self._free_at, now)
         self._free_at = starts_at + amount / self._rate
@@ -31,7 +31,7 @@ class Bucket:
 
 
 class Limiter:
-    """The limits of one provider. Calls pass in the order in which they come."""
+    """The rate limits of one provider. Calls proceed in the order of their arrival."""
 
     def __init__(
         self, clock: Clock, requests_per_minute: float | None, tokens_per_minute: float | None
@@ -42,7 +42,7 @@ class Limiter:
         self._turn = asyncio.Lock()
 
     async def wait(self, tokens: int) -> None:
-        """Wait until a request with so many tokens (an estimate) may be sent."""
+        """Wait until a request of about this many tokens may be sent."""
         if self._requests is None and self._tokens is None:
             return
         async with self._turn:

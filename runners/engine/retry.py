@@ -1,4 +1,4 @@
-"""When a failed call is tried again: exponential backoff with jitter, and what servers ask for."""
+"""Retries of failed calls: exponential backoff with jitter, and `Retry-After` of servers."""
 
 from __future__ import annotations
 
@@ -13,48 +13,52 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@dataclass(frozen=True, slots=True)
-class Retrying:
-    """How often, and after how long.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often a call is retried, and after what delay.
 
     Attributes:
-        tries: calls in all, the first one included.
-        first_seconds: longest wait before the second try; doubled for each further one.
-        longest_seconds: longest wait of our own choice.
-        longest_asked_seconds: a server that asks for a longer wait than this is not waited for.
-        random: gives a number from 0 to 1, for the jitter.
+        max_tries: maximum number of calls, including the first.
+        first_seconds: maximum delay before the second call; doubled for each one after it.
+        max_seconds: maximum delay, unless the server asks for a longer one.
+        max_retry_after_seconds: if a server asks for a longer delay, the call is not retried.
+        random: returns a number from 0 to 1, for the jitter.
     """
 
-    tries: int = 5
+    max_tries: int = 5
     first_seconds: float = 2.0
-    longest_seconds: float = 60.0
-    longest_asked_seconds: float = 600.0
+    max_seconds: float = 60.0
+    max_retry_after_seconds: float = 600.0
     random: Callable[[], float] = random.random
 
-    def wait(self, tried: int, asked: float | None) -> float | None:
-        """Give the seconds to wait after so many tries; None to give up.
+    def delay(self, n_tries: int, retry_after: float | None) -> float | None:
+        """Return the seconds to wait before the next call; None for no more calls.
 
-        What the server asks for is never undercut; a little jitter on top of it keeps many
-        calls from coming back in the same instant.
+        The delay is never shorter than the server asks for; some jitter on top keeps
+        concurrent calls from returning at the same moment.
+
+        Args:
+            n_tries: calls made so far, at least 1.
+            retry_after: seconds that the server asks to wait; None if it does not say.
         """
-        if tried >= self.tries:
+        if n_tries >= self.max_tries:
             return None
-        # Above 2^1023 there is no float: whoever tries a thousand times must not fail for that.
-        doubled = self.first_seconds * 2.0 ** min(tried - 1, 60)
-        backoff: float = min(doubled, self.longest_seconds)
-        if asked is None:
+        # Capped: 2.0 ** 1024 overflows, and a user may allow thousands of tries.
+        doubled = self.first_seconds * 2.0 ** min(n_tries - 1, 60)
+        backoff: float = min(doubled, self.max_seconds)
+        if retry_after is None:
             return backoff * (0.5 + self.random() / 2)
-        if asked > self.longest_asked_seconds:
+        if retry_after > self.max_retry_after_seconds:
             return None
-        return asked + self.random() * min(self.first_seconds, 1.0)
+        return retry_after + self.random() * min(self.first_seconds, 1.0)
 
 
 def retry_after_seconds(text: str | None, now: datetime | None = None) -> float | None:
-    """Read a Retry-After header: seconds, or an HTTP date; None where it is neither.
+    """Parse a `Retry-After` header: seconds or an HTTP date; None if it is neither.
 
     Args:
-        text: the header's value.
-        now: the time that a date is compared with, UTC.
+        text: value of the header.
+        now: the current time, UTC; None to read the clock.
     """
     if not text:
         return None

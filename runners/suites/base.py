@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal.journal import Entry
@@ -127,11 +127,11 @@ class Suite(Protocol):
     def request(self, plan: Plan, cell: Cell, /) -> Request:
         """Say what to ask for a cell."""
 
-    def columns(self, plan: Plan, cell: Cell, outcome: Outcome, /) -> ResultRow:
+    def columns(self, plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
         """Give the columns that the suite makes of an answer, over the common ones."""
 
     def entries(
-        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow, /
+        self, plan: Plan, cell: Cell, outcome: CallOutcome, result: ResultRow, /
     ) -> Iterable[Entry]:
         """Give the rows of other tables that an answer makes, beside its own `result`."""
 
@@ -170,7 +170,7 @@ class PromptSuite:
         )
 
     def entries(
-        self, _plan: Plan, _cell: Cell, _outcome: Outcome, _result: ResultRow
+        self, _plan: Plan, _cell: Cell, _outcome: CallOutcome, _result: ResultRow
     ) -> Iterable[Entry]:
         """Nothing."""
         return ()

@@ -33,7 +33,7 @@ from warehouse.scoring.openclaw.validators import validate
 from warehouse.scoring.openclaw.verdicts import as_object, to_json
 
 if TYPE_CHECKING:
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell
     from warehouse.types import ResultRow, Row
 
@@ -72,7 +72,7 @@ class CustomSuite(PromptSuite):
         rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
         return PreparedRun(plan, {"tasks": rows, "models": known_model_rows(wish)}, path.parent)
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome) -> ResultRow:
         """Let the validator judge, else compare with the reference, outer white space aside."""
         if not isinstance(outcome.result, Reply):
             return {}

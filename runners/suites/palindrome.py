@@ -29,7 +29,7 @@ from warehouse.scoring.palindrome import extract_answer, is_correct
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell
     from warehouse.types import ResultRow, TaskRow
 
@@ -68,7 +68,7 @@ class Palindrome(PromptSuite):
         model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
         return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome) -> ResultRow:
         """Take the answer out of the text and judge it, as the original program did.
 
         The provider is left to the model's file, so that our results stand beside those of

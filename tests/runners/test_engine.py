@@ -1,4 +1,4 @@
-"""The engine, against a clock that does not wait and a provider that does what it is told."""
+"""The engine, with a clock that does not wait and a provider that follows a script."""
 
 import asyncio
 import itertools
@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runners.engine.budget import Budget
-from runners.engine.engine import Engine, Job, Settings
-from runners.engine.retry import Retrying, retry_after_seconds
+from runners.engine.engine import Engine, EngineSettings, Job
+from runners.engine.retry import RetryPolicy, retry_after_seconds
 from runners.providers.base import ERROR, Failure, Provider, Reply, Request
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
@@ -16,7 +16,7 @@ REFUSED = Failure("auth_error", "http_401", "no")
 
 
 class FakeClock:
-    """Sleeps by moving its own hands."""
+    """Sleeps by advancing its own time."""
 
     def __init__(self):
         self.at = 0.0
@@ -35,7 +35,7 @@ class FakeClock:
 
 
 class Scripted(Provider):
-    """Gives one result after the other; a number among them is a pause before the next."""
+    """Returns one result after another; a number in the script advances the clock."""
 
     name = "scripted"
     concurrency = 4
@@ -43,15 +43,15 @@ class Scripted(Provider):
     def __init__(self, script, clock=None):
         self.script = iter(script)
         self.clock = clock
-        self.asked = []
-        self.under_way = self.most = 0
+        self.calls = []
+        self.in_progress = self.peak = 0
 
     async def call(self, request):
-        self.asked.append((request.prompt, self.clock.at if self.clock else None))
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
+        self.calls.append((request.prompt, self.clock.at if self.clock else None))
+        self.in_progress += 1
+        self.peak = max(self.peak, self.in_progress)
         await asyncio.sleep(0)
-        self.under_way -= 1
+        self.in_progress -= 1
         result = next(self.script)
         while isinstance(result, float):
             self.clock.at += result
@@ -62,7 +62,7 @@ class Scripted(Provider):
 
 
 def run(provider, n, *, clock=None, budget=None, cost=0.0, **settings):
-    """Run n cells and give what was recorded, by cell, with the engine."""
+    """Run n cells; return the recorded outcomes by cell, and the engine."""
     recorded = {}
 
     async def record(cell, outcome):
@@ -70,103 +70,105 @@ def run(provider, n, *, clock=None, budget=None, cost=0.0, **settings):
         recorded[cell] = outcome
 
     async def main():
-        settings.setdefault("retrying", Retrying(random=lambda: 1.0))
-        engine = Engine(Settings(**settings), record, budget=budget, clock=clock or FakeClock())
+        settings.setdefault("retries", RetryPolicy(random=lambda: 1.0))
+        engine = Engine(
+            EngineSettings(**settings), record, budget=budget, clock=clock or FakeClock()
+        )
         await engine.run(Job(i, provider, Request("m", str(i)), cost) for i in range(n))
         return engine
 
     return recorded, asyncio.run(main())
 
 
-def test_each_cell_is_answered_once_within_the_concurrency():
+def test_each_cell_is_called_once_within_the_concurrency():
     provider = Scripted(itertools.repeat(Reply("yes")))
     recorded, _ = run(provider, 50, concurrency=7)
     assert sorted(recorded) == list(range(50))
-    assert len(provider.asked) == 50
-    assert provider.most == 7
+    assert len(provider.calls) == 50
+    assert provider.peak == 7
 
 
-def test_retries_are_kept_with_the_last_outcome_and_not_measured_by_it():
+def test_retries_are_recorded_but_not_part_of_the_latency():
     clock = FakeClock()
     provider = Scripted([0.5, BUSY, 0.25, BUSY, 0.125, Reply("yes")], clock)
     recorded, _ = run(provider, 1, clock=clock)
     outcome = recorded[0]
     assert outcome.result.text == "yes"
-    assert [t.failure for t in outcome.earlier] == [BUSY, BUSY]
-    # Backoff doubles: 2 s, then 4 s, the jitter being at its highest.
-    assert [t.waited_seconds for t in outcome.earlier] == clock.slept == [2.0, 4.0]
-    assert [t.e2e_ms for t in outcome.earlier] == [500, 250]
+    assert [call.failure for call in outcome.failed_calls] == [BUSY, BUSY]
+    # The delay doubles: 2 s, then 4 s, with the jitter at its maximum.
+    assert [call.waited_seconds for call in outcome.failed_calls] == clock.slept == [2.0, 4.0]
+    assert [call.e2e_ms for call in outcome.failed_calls] == [500, 250]
     assert outcome.e2e_ms == 125
     assert outcome.duration_seconds == 0.5 + 2 + 0.25 + 4 + 0.125
 
 
-def test_what_the_server_asks_for_is_never_undercut():
+def test_the_delay_is_never_shorter_than_the_server_asks_for():
     clock = FakeClock()
-    asks = Failure("rate_limited", "http_429", is_transient=True, retry_after=30.0)
-    run(Scripted([asks, Reply("yes")], clock), 1, clock=clock)
+    busy = Failure("rate_limited", "http_429", is_transient=True, retry_after=30.0)
+    run(Scripted([busy, Reply("yes")], clock), 1, clock=clock)
     assert 30 <= clock.slept[0] <= 31
 
 
-def test_a_wait_of_hours_is_not_waited_for():
-    asks = Failure("rate_limited", "http_429", is_transient=True, retry_after=7200.0)
-    recorded, _ = run(Scripted([asks]), 1)
+def test_a_delay_of_hours_ends_the_retries():
+    busy = Failure("rate_limited", "http_429", is_transient=True, retry_after=7200.0)
+    recorded, _ = run(Scripted([busy]), 1)
     assert recorded[0].result.failure_type == "http_429"
 
 
-def test_tries_come_to_an_end_and_what_cannot_help_is_not_tried_again():
+def test_tries_are_limited_and_permanent_failures_are_not_retried():
     provider = Scripted(itertools.repeat(BUSY))
     recorded, _ = run(provider, 1)
-    assert len(provider.asked) == 5
-    assert len(recorded[0].earlier) == 4
+    assert len(provider.calls) == 5
+    assert len(recorded[0].failed_calls) == 4
     provider = Scripted([REFUSED])
-    assert run(provider, 1)[0][0].earlier == ()
+    assert run(provider, 1)[0][0].failed_calls == ()
 
 
-def test_a_model_that_fails_every_call_is_given_up():
+def test_a_model_that_fails_every_call_is_no_longer_called():
     provider = Scripted(itertools.repeat(REFUSED))
     recorded, _ = run(provider, 40, concurrency=1)
-    assert len(provider.asked) == 5
+    assert len(provider.calls) == 5
     skipped = recorded[39].result
     assert (skipped.status, skipped.failure_type) == ("skipped_unavailable", "circuit_open")
-    assert skipped.text == "not asked: 5 calls in a row failed, the last with auth_error, http_401"
+    assert skipped.text == "not called: 5 consecutive failures, the last auth_error, http_401"
 
 
-def test_failures_between_answers_do_not_open_the_breaker():
+def test_failures_between_replies_do_not_open_the_breaker():
     provider = Scripted(itertools.cycle([REFUSED] * 4 + [Reply("yes")]))
     recorded, _ = run(provider, 40, concurrency=1)
-    assert len(provider.asked) == len(recorded) == 40
+    assert len(provider.calls) == len(recorded) == 40
 
 
-def test_empty_answers_are_answers():
+def test_empty_responses_do_not_open_the_breaker():
     provider = Scripted(itertools.repeat(Failure("ok", "empty_response")))
     run(provider, 20, concurrency=1)
-    assert len(provider.asked) == 20
+    assert len(provider.calls) == 20
 
 
 def test_requests_per_minute():
     clock = FakeClock()
     provider = Scripted(itertools.repeat(Reply("yes")), clock)
     run(provider, 4, clock=clock, requests_per_minute=30)
-    assert [at for _, at in provider.asked] == [0, 2, 4, 6]  # 60 s / 30
+    assert [at for _, at in provider.calls] == [0, 2, 4, 6]  # 60 s / 30
 
 
 def test_tokens_per_minute():
     clock = FakeClock()
     provider = Scripted(itertools.repeat(Reply("yes")), clock)
     run(provider, 3, clock=clock, tokens_per_minute=6)
-    assert [at for _, at in provider.asked] == [0, 10, 20]  # a token each: 60 s / 6
+    assert [at for _, at in provider.calls] == [0, 10, 20]  # a token each: 60 s / 6
 
 
-def test_the_budget_stops_before_it_is_passed():
+def test_the_budget_stops_the_run_before_it_is_exceeded():
     provider = Scripted(itertools.repeat(Reply("yes", cost_usd=0.3)))
     recorded, engine = run(provider, 40, budget=Budget(1.0), cost=0.2, concurrency=4)
     assert engine.budget.spent == pytest.approx(0.3 * len(recorded))
     assert engine.budget.spent <= 1.2  # the first four were estimated at 0.2 each
     assert engine.stop_reason == "the budget is spent"
-    assert len(provider.asked) == len(recorded)
+    assert len(provider.calls) == len(recorded)
 
 
-def test_a_provider_that_raises_ends_no_run():
+def test_a_provider_that_raises_does_not_end_the_run():
     recorded, _ = run(Scripted([ValueError("odd"), Reply("yes")]), 2, concurrency=1)
     assert recorded[0].result == Failure(ERROR, "exception", "odd")
     assert recorded[1].result.text == "yes"
@@ -174,19 +176,19 @@ def test_a_provider_that_raises_ends_no_run():
 
 class Hanging(Scripted):
     async def call(self, request):
-        self.asked.append(request.prompt)
+        self.calls.append(request.prompt)
         await asyncio.Event().wait()
 
 
-def test_a_timeout_is_total():
+def test_the_timeout_covers_the_whole_call():
     recorded, _ = run(
-        Hanging([]), 1, timeout_seconds=0.01, retrying=Retrying(tries=2, first_seconds=0)
+        Hanging([]), 1, timeout_seconds=0.01, retries=RetryPolicy(max_tries=2, first_seconds=0)
     )
     assert recorded[0].result.text == "timed out"
-    assert len(recorded[0].earlier) == 1
+    assert len(recorded[0].failed_calls) == 1
 
 
-def test_after_a_stop_calls_under_way_are_recorded_and_no_other_begins():
+def test_after_a_stop_calls_in_progress_are_recorded_and_none_begins():
     provider = Scripted(itertools.repeat(Reply("yes")))
     recorded = []
 
@@ -196,16 +198,16 @@ def test_after_a_stop_calls_under_way_are_recorded_and_no_other_begins():
             await asyncio.sleep(0)
             recorded.append(cell)
 
-        engine = Engine(Settings(concurrency=3), record)
+        engine = Engine(EngineSettings(concurrency=3), record)
         await engine.run(Job(i, provider, Request("m", "p")) for i in range(50))
 
     asyncio.run(main())
-    assert len(provider.asked) == len(recorded) <= 3
+    assert len(provider.calls) == len(recorded) <= 3
 
 
-def test_a_second_stop_drops_what_is_under_way():
+def test_a_second_stop_cancels_calls_in_progress():
     async def main():
-        engine = Engine(Settings(), record=None)
+        engine = Engine(EngineSettings(), record=None)
         work = asyncio.create_task(engine.run([Job(0, Hanging([]), Request("m", "p"))]))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -216,12 +218,12 @@ def test_a_second_stop_drops_what_is_under_way():
     asyncio.run(main())
 
 
-def test_what_cannot_be_recorded_ends_the_run():
+def test_an_outcome_that_cannot_be_recorded_ends_the_run():
     async def record(_cell, _outcome):
         raise OSError(28, "No space left on device")
 
     async def main():
-        engine = Engine(Settings(), record)
+        engine = Engine(EngineSettings(), record)
         await engine.run([Job(0, Scripted([Reply("yes")]), Request("m", "p"))])
 
     with pytest.raises(OSError, match="No space"):
@@ -252,5 +254,5 @@ def test_retry_after(text, seconds):
     assert retry_after_seconds(text, NOW) == seconds
 
 
-def test_the_wait_before_the_ten_thousandth_try():
-    assert 30 <= Retrying(tries=10**6).wait(10**4, None) <= 60
+def test_the_delay_before_the_ten_thousandth_call():
+    assert 30 <= RetryPolicy(max_tries=10**6).delay(10**4, None) <= 60

@@ -12,8 +12,8 @@ import pytest
 from serving import RESET, chat, closed_port, events, http, serving
 from support import REFERENCE, needs_reference
 
-from runners.engine.engine import Engine, Job, Settings
-from runners.engine.retry import Retrying
+from runners.engine.engine import Engine, EngineSettings, Job
+from runners.engine.retry import RetryPolicy
 from runners.providers.base import Failure, Image, Reply, Request
 from runners.providers.registry import PROVIDERS, make_provider
 
@@ -43,7 +43,7 @@ def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields
         one.unavailable_reason(
             model, base
         )  # as a run does: the import must not count as a call's time
-        settings = Settings(timeout_seconds=timeout, retrying=Retrying(tries=1))
+        settings = EngineSettings(timeout_seconds=timeout, retries=RetryPolicy(max_tries=1))
         request = Request(model, prompt, base_url=base, **fields)
         await Engine(settings, record).run([Job(0, one, request)])
         await one.close()

@@ -28,7 +28,7 @@ from warehouse.scoring.openclaw.verdicts import as_object, to_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell
     from warehouse.types import ResultRow, Row, RunRow
 
@@ -98,7 +98,7 @@ class Openclaw(PromptSuite):
             price=model.price,
         )
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: Outcome) -> ResultRow:
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome) -> ResultRow:
         """Judge the answer, and look for tools in whatever came."""
         text = utf8(outcome.result.text)
         success = isinstance(outcome.result, Reply)

@@ -20,7 +20,7 @@ from warehouse.journal.journal import Entry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.plan import Cell
     from warehouse.types import ResultRow, RunRow
 
@@ -87,12 +87,12 @@ class Judge(PromptSuite):
         )
         return PreparedRun(plan, {}, prompts.folder)
 
-    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> ResultRow:
+    def columns(self, _plan: Plan, _cell: Cell, outcome: CallOutcome) -> ResultRow:
         """Take the record out of the text."""
         return record_columns(outcome)
 
     def entries(
-        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow
+        self, plan: Plan, cell: Cell, outcome: CallOutcome, result: ResultRow
     ) -> Iterator[Entry]:
         """Give the judgement, as a row of the run that is judged."""
         if not isinstance(outcome.result, Reply):

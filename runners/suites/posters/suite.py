@@ -24,7 +24,7 @@ from warehouse.scoring.posters.text import extract_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runners.engine.engine import Outcome
+    from runners.engine.engine import CallOutcome
     from runners.model_files import Model
     from runners.plan import Cell
     from runners.providers.base import Request
@@ -98,7 +98,7 @@ class Reader(PromptSuite):
         images = (PictureCache().image(cell.task.image),) if cell.task.image else ()
         return replace(request, images=images, schema=POSTER_SCHEMA)
 
-    def columns(self, _plan: Plan, _cell: Cell, outcome: Outcome) -> ResultRow:
+    def columns(self, _plan: Plan, _cell: Cell, outcome: CallOutcome) -> ResultRow:
         """Take the record out of the text; an answer without one is a failure."""
         return record_columns(outcome)
 
@@ -131,7 +131,7 @@ class Truth(Reader):
     view = "results"
 
     def entries(
-        self, plan: Plan, cell: Cell, outcome: Outcome, result: ResultRow
+        self, plan: Plan, cell: Cell, outcome: CallOutcome, result: ResultRow
     ) -> Iterator[Entry]:
         """Give the record as an annotation, with what the call recorded."""
         if not isinstance(outcome.result, Reply):
@@ -184,7 +184,7 @@ def common(plan: Plan, name: str) -> Any:  # noqa: ANN401 - a parameter
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def record_columns(outcome: Outcome) -> ResultRow:
+def record_columns(outcome: CallOutcome) -> ResultRow:
     """Give what a model's text holds of a record, as an import of its files would."""
     if not isinstance(outcome.result, Reply):
         return {"output_state": "missing", "parsed_output": None, "source": None}
@@ -204,7 +204,7 @@ def record_columns(outcome: Outcome) -> ResultRow:
     }
 
 
-def meta(cell: Cell, outcome: Outcome) -> str:
+def meta(cell: Cell, outcome: CallOutcome) -> str:
     """Give what a call recorded, under the names that the benchmark's own files have."""
     result = outcome.result
     tokens = [result.input_tokens, result.output_tokens]
