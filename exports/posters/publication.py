@@ -12,6 +12,7 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.posters.report import Report, gather, json_bytes
 from warehouse.errors import BadInput
+from warehouse.formats.images import is_image
 from warehouse.git import git_commit
 from warehouse.lake.atomic import write_whole
 from warehouse.scoring.posters.meta import published_label
@@ -37,7 +38,6 @@ _LISTED = (
     "summary.json", "summary.md", "scatter.svg", "comparisons.json", "comparisons.md", "meta.json",
     "final_report.md", "notes.md",
 )  # fmt: skip
-_IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 _EMBEDDED_IMAGE = re.compile(rb"data:image/|<image\b", re.IGNORECASE)
 
 
@@ -97,7 +97,7 @@ def _check_publishable(files: dict[str, bytes]) -> None:
     if missing:
         raise BadInput(f"not published: {', '.join(missing)} missing")
     for name, data in files.items():
-        if name not in _ALLOWED or data.startswith(_IMAGE_STARTS) or _EMBEDDED_IMAGE.search(data):
+        if name not in _ALLOWED or is_image(data) or _EMBEDDED_IMAGE.search(data):
             raise BadInput(f"not published: {name} is or contains an image; images stay private")
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from warehouse.formats.images import is_image
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import is_integer, utf8
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _PARTS = {"json": "record", "raw.txt": "raw", "meta.json": "meta", "error.json": "error"}
 _TEXT_SUFFIXES = {".txt", ".json", ".md", ".csv"}
-_IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"II*\0", b"MM\0*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +206,6 @@ def _entries(folder: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(entries, key=lambda path: utf8(path.name))
-
-
-def is_image(data: bytes) -> bool:
-    """Tell whether bytes are an image, whatever their file is called."""
-    return data.startswith(_IMAGE_STARTS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
 
 
 def text_of(data: bytes | None) -> str | None:

@@ -15,7 +15,6 @@ from ingest.formats.posters.files import (
     files_in,
     folders_in,
     is_file,
-    is_image,
     number,
     read_document,
     read_quartets,
@@ -27,6 +26,7 @@ from ingest.formats.posters.layout import find_workspace
 from ingest.formats.posters.published import read_ledger, read_published
 from ingest.formats.posters.results import judgement_row, result_rows
 from ingest.reading import Reading
+from warehouse.formats.images import is_image
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash

@@ -22,17 +22,13 @@ import httpx
 
 from runners.providers.base import Image
 from warehouse.errors import EvalstoreError
+from warehouse.formats.images import IMAGE_FORMATS, image_format
 from warehouse.scoring.posters.meta import instagram_shortcode
 
 _SECONDS = 20.0  # for a whole picture
 _MOST_BYTES = 20 * 2**20
 _FOUND = 200
-_KINDS = {
-    "jpg": ("image/jpeg", b"\xff\xd8\xff"),
-    "png": ("image/png", b"\x89PNG\r\n\x1a\n"),
-    "gif": ("image/gif", b"GIF8"),
-    "webp": ("image/webp", b"RIFF"),
-}
+_MIME_TYPES = {kind.suffix: kind.mime for kind in IMAGE_FORMATS if kind.for_models}
 _VAGUE = ("", "application/octet-stream", "binary/octet-stream")
 
 
@@ -64,7 +60,7 @@ class PictureCache:
     def image(self, file: str) -> Image:
         """Give a picture as a call takes it; a name that leads out of the cache does not."""
         name = Path(file).name
-        return Image(self.folder / name, _KINDS[name.rpartition(".")[2]][0])
+        return Image(self.folder / name, _MIME_TYPES[name.rpartition(".")[2]])
 
     def download(self, url: str) -> Picture:
         """Give the picture at an address, from the cache where it is there.
@@ -136,7 +132,7 @@ def is_address(url: str) -> bool:
 
 def picture_suffixes() -> tuple[str, ...]:
     """Give the suffixes of pictures' files."""
-    return (*_KINDS, "jpeg")
+    return (*_MIME_TYPES, "jpeg")
 
 
 def _usual_folder() -> Path:
@@ -190,11 +186,10 @@ def _body(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _suffix(data: bytes) -> str:
-    """Tell a picture's kind by its first bytes, whatever its name or its server says."""
-    for suffix, (_, start) in _KINDS.items():
-        if data.startswith(start) and (suffix != "webp" or data[8:12] == b"WEBP"):
-            return suffix
-    raise NoPictureError("no picture of a kind that models read (JPEG, PNG, GIF, WebP)")
+    kind = image_format(data)
+    if kind is None or not kind.for_models:
+        raise NoPictureError("no picture of a kind that models read (JPEG, PNG, GIF, WebP)")
+    return kind.suffix
 
 
 def _too_big() -> str:
