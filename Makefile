@@ -6,14 +6,20 @@ READY := $(VENV)/.ready
 
 OLDEST := build/oldest
 
-.PHONY: demo test lint tidy test-oldest format docs lock bench clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest format docs lock bench bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
 
-test: lint  ## lint, type check and test
+test: lint  ## lint, type check and run all but the slow tests
 	@echo "==> tests"
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(READY)  ## run the slow tests: kills by the hundred, campaigns, the demo
+	@echo "==> slow tests"
+	@$(BIN)/python -m pytest -n 2 -m slow
+
+test-all: test test-slow  ## run every test
 
 lint: $(READY)
 	@echo "==> ruff and mypy"
@@ -26,7 +32,7 @@ tidy: $(READY)  ## look for dead code and repetition
 	@$(BIN)/vulture
 	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
 
-test-oldest: $(OLDEST)/.ready  ## test with the oldest DuckDB that pyproject.toml allows
+test-oldest: $(OLDEST)/.ready  ## run every test with the oldest DuckDB that pyproject.toml allows
 	@echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
 	@$(OLDEST)/bin/python -m pytest -n 2
 
@@ -61,8 +67,11 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m pip --python $(VENV) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-bench: $(READY)  ## measure the ratios of bench/RESULTS.md and write them anew (about a quarter of an hour)
+bench: $(READY)  ## measure the ratios and rewrite bench/RESULTS.md (about 15 minutes)
 	@$(BIN)/python -m bench
+
+bench-quick: $(READY)  ## run every benchmark with small sizes: its two sides must give equal results
+	@$(BIN)/python -m bench --quick
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

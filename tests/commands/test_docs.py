@@ -77,6 +77,7 @@ def test_python_of_readme_works(workspace, monkeypatch, code):
     assert names["mine"].height
 
 
+@pytest.mark.slow
 def test_demo_works_where_an_earlier_one_left_its_files(workspace):
     shutil.copytree(ROOT / "examples", workspace / "examples", dirs_exist_ok=True)
     demo = workspace / "build" / "demo"

@@ -58,6 +58,7 @@ def test_damaged_folders(unit):
         fits(reader.read(folder, get))
 
 
+@pytest.mark.slow
 def test_links_and_odd_names():
     assert try_round(links, 1) > 10
 

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -171,6 +172,7 @@ class Histories(RuleBasedStateMachine):
         assert contents(worked) == grown
 
 
+@pytest.mark.slow
 def test_any_history():
     bounds = settings(max_examples=2, stateful_step_count=12, deadline=None, derandomize=True)
     run_state_machine_as_test(Histories, settings=bounds)

@@ -64,6 +64,7 @@ def test_an_import(store, tmp_path):
     assert list(store.lake.staging.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_compact(mine):
     before, views = content(mine), digests(mine, provenance=())
     kills = 0
@@ -77,6 +78,7 @@ def test_a_compact(mine):
     assert digests(mine, provenance=()) == views
 
 
+@pytest.mark.slow
 def test_a_forget(mine, tmp_path):
     merge_small(mine.lake)
     bring_in(mine, write_log(tmp_path / "more.yaml", log(tasks=[task(8)])), run_as=RUN[1])
@@ -95,6 +97,7 @@ def test_a_forget(mine, tmp_path):
     assert mine.sql("SELECT count(*) FROM results").fetchall() == [(5,)]
 
 
+@pytest.mark.slow
 def test_a_sync_at_every_deed(mine, tmp_path):
     bring_in(mine, write_log(tmp_path / "9.yaml", log([9], date="2026-09-09")))
     kills = sum(1 for _ in killed_at_each_deed(mine.sync))
@@ -105,6 +108,7 @@ def test_a_sync_at_every_deed(mine, tmp_path):
     assert mine.sql("SELECT count(*) FROM results").fetchall() == [(7,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_sync_at_any_size_of_its_file(mine, tmp_path, is_there):
     """DuckDB's own writes: killed where the file, or its log, would grow beyond some size."""
@@ -126,6 +130,7 @@ def test_a_sync_at_any_size_of_its_file(mine, tmp_path, is_there):
     assert not list(mine.path.glob("*.new*"))
 
 
+@pytest.mark.slow
 def test_an_export(mine, tmp_path):
     def export(folder):
         export_palindrome(mine, folder, Selection())
@@ -153,6 +158,7 @@ def posters(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 def test_a_publish(posters, tmp_path, monkeypatch):
     report, now = gather(posters, "20260405-090000-first-try"), datetime(2026, 5, 1, tzinfo=UTC)
     drawn = report.files()
@@ -174,6 +180,7 @@ def report_folder(files):
     return next(iter(files)).parts[0]
 
 
+@pytest.mark.slow
 def test_a_run(tmp_path, monkeypatch):
     """Killed one deed later each time, resumed until it is done, then the next; none asks twice."""
     monkeypatch.chdir(tmp_path)
@@ -219,6 +226,7 @@ def results_in(lake, batch):
     return rows_of(lake, batch, RESULTS).to_pylist() if "results" in batch.files else []
 
 
+@pytest.mark.slow
 def test_a_journal_at_every_byte(tmp_path):
     """A write that is cut at any byte: what was appended before is whole, and the rest is not."""
     run = Generation("mine", "r1")

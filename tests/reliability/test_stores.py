@@ -148,6 +148,7 @@ def new_logs(folder, n_logs):
     return [write_log(folder / f"m{n}.yaml", log([n], date=f"2026-06-{n:02}")) for n in days]
 
 
+@pytest.mark.slow
 def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
     more = new_logs(tmp_path, 6)
     store = Store(mine.path, on_warning=lambda _: None, wait_seconds=60)
@@ -173,6 +174,7 @@ def test_importers_merges_a_sync_and_forty_readers_at_once(mine, tmp_path):
     assert command(mine.path, "info", "--verify").code == 0
 
 
+@pytest.mark.slow
 def test_a_forget_while_others_import_and_read(mine, tmp_path):
     store = Store(mine.path, on_warning=lambda _: None, wait_seconds=60)
     more = new_logs(tmp_path, 4)
@@ -190,6 +192,7 @@ def test_a_forget_while_others_import_and_read(mine, tmp_path):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_two_runners_of_one_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answers = [http(400, "{}")]
@@ -217,6 +220,7 @@ def test_two_runners_of_one_run(tmp_path, monkeypatch):
     assert store.sql(query).fetchall() == [(4, 4, True)]
 
 
+@pytest.mark.slow
 def test_all_commands_at_once(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     others = ["info", "info --verify", "runs", "compact", "sync --rebuild", "check"]

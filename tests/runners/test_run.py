@@ -271,6 +271,7 @@ def test_a_second_runner_is_told_and_asks_nothing(space):
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
     campaign = run_and_kill(space, calls=30, kills=4, seed=23)
     assert campaign.is_right, campaign
