@@ -1,1 +1,1 @@
-"""The specifications' files out, rendered from the warehouse."""
+"""Writes files in the formats that the benchmarks specify, from views of the warehouse."""

@@ -1,6 +1,6 @@
-"""Small YAML documents, written so that YAML 1.1 and YAML 1.2 readers get the same values.
+"""YAML text that YAML 1.1 and YAML 1.2 readers load as the same values.
 
-Block style, two blanks a level, the dash two blanks under its key; nothing is ever wrapped. The
+Block style, indented by two spaces per level, list items included; lines are never wrapped. The
 same document always gives the same bytes.
 """
 
@@ -17,28 +17,28 @@ from warehouse.errors import EvalstoreError
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
 
 MAX_DEPTH: Final = 64
-# YAML gives a key 1,024 characters up to its colon.
+# YAML allows 1,024 characters up to the colon of a key.
 MAX_KEY: Final = 1_000
-# Python, and with it most readers, converts no integer of more than 4,300 digits.
+# Python, and so most readers, refuses integers of more than 4,300 digits.
 MAX_BITS: Final = 14_000
 
-# Words that some reader takes for a null, a boolean, a merge key or a default value.
+# Words that some readers take for a null, a boolean, a merge key or a default value.
 _WORDS: Final = frozenset(
     ("~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "<<", "=")
 )
-# Whatever a reader may take for a number (also in base 60, with underscores) or a date.
+# Text that some readers take for a number (also in base 60 or with underscores) or a date.
 _NUMBER: Final = re.compile(
     r"[-+]?\.(?:inf|nan)"
     r"|[-+.]*[0-9_][0-9a-fox_.:,+-]*"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:t|\s).*",
     re.IGNORECASE,
 )
-# Starts with no indicator, holds no ': ' and no ' #', ends with neither ':' nor a blank.
+# Does not start with an indicator, contain ': ' or ' #', or end with ':' or a space.
 _PLAIN: Final = re.compile(
     r"(?!---|\.\.\.|[-?:](?: |\Z)|[ ,\[\]{}#&*!|>'\"%@`])(?!.*(?:: | \#))[^\n]*[^ :]"
 )
-# What must be escaped: control characters, line breaks but the line feed, the byte order mark,
-# and the two code points that are no characters.
+# Must be escaped: control characters, line breaks other than the line feed, the byte order mark,
+# and the two noncharacters U+FFFE and U+FFFF.
 _SPECIAL: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _ESCAPED: Final = re.compile(f'{_SPECIAL.pattern}|[\\n"\\\\]')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -50,22 +50,22 @@ _ESCAPES: Final = {
 
 
 class UnwritableError(EvalstoreError):
-    """A value that YAML cannot hold, with the place where it stands."""
+    """A value that cannot be written as YAML; the message says where it is in the document."""
 
 
 def dump(document: Mapping[str, Value]) -> str:
     """Return the YAML text of a document, ready to be encoded as UTF-8.
 
     Raises:
-        UnwritableError: A value is of another type than `Value`, text holds half a surrogate pair,
-            a key is no text or too long, or the nesting is too deep.
+        UnwritableError: a value is not a `Value`, text contains a lone surrogate, a key is not
+            text or too long, or the nesting is too deep.
     """
     lines = _mapping(document, 1, "") if document else ["{}"]
     return "\n".join(lines) + "\n"
 
 
 def _mapping(items: Mapping[str, Value], depth: int, where: str) -> list[str]:
-    """Return the lines of a mapping that is not empty, at no indent."""
+    """Return the lines of a non-empty mapping, not indented."""
     _check_depth(depth, where)
     lines: list[str] = []
     for key, value in items.items():
@@ -75,7 +75,7 @@ def _mapping(items: Mapping[str, Value], depth: int, where: str) -> list[str]:
 
 
 def _after(head: str, value: Value, depth: int, where: str) -> list[str]:
-    """Return the lines of a key with its value."""
+    """Return the lines of a key and its value."""
     block = _block(value, depth, where)
     if _is_collection(value) and value:
         return [head, *_indented(block)]
@@ -83,7 +83,7 @@ def _after(head: str, value: Value, depth: int, where: str) -> list[str]:
 
 
 def _sequence(items: Sequence[Value], depth: int, where: str) -> list[str]:
-    """Return the lines of a sequence that is not empty, at no indent."""
+    """Return the lines of a non-empty sequence, not indented."""
     _check_depth(depth, where)
     lines: list[str] = []
     for number, item in enumerate(items):
@@ -93,7 +93,7 @@ def _sequence(items: Sequence[Value], depth: int, where: str) -> list[str]:
 
 
 def _block(value: Value, depth: int, where: str) -> list[str]:
-    """Return the lines of a value; the first has no indent of its own."""
+    """Return the lines of a value, not indented."""
     if isinstance(value, str):
         return _text(value, where)
     if isinstance(value, Mapping):
@@ -125,12 +125,12 @@ def _plain_value(value: Value, where: str) -> str:
         return _float(value)
     if isinstance(value, int):
         return _integer(value, where)
-    raise UnwritableError(f"{where}: a {type(value).__name__} cannot be written as YAML")
+    raise UnwritableError(f"{where}: {type(value).__name__} cannot be written as YAML")
 
 
 def _integer(value: int, where: str) -> str:
     if value.bit_length() > MAX_BITS:
-        raise UnwritableError(f"{where}: an integer too long for readers; write it as text")
+        raise UnwritableError(f"{where}: integer too long for most readers; write it as text")
     return str(int(value))
 
 
@@ -146,11 +146,11 @@ def _float(value: float) -> str:
 
 def _key(key: str, where: str) -> str:
     if not isinstance(key, str):
-        raise UnwritableError(f"{where}: a {type(key).__name__} as a key, only text can be one")
+        raise UnwritableError(f"{where}: a key must be text, not {type(key).__name__}")
     _check_text(key, where)
     written = _double_quoted(key) if "\n" in key else _one_line(key)
     if len(written) > MAX_KEY:
-        raise UnwritableError(f"{where[:40]}…: a key of more than {MAX_KEY:,} characters")
+        raise UnwritableError(f"{where[:40]}…: key longer than {MAX_KEY:,} characters")
     return written
 
 
@@ -165,7 +165,7 @@ def _text(text: str, where: str) -> list[str]:
 
 def _check_text(text: str, where: str) -> None:
     if _SURROGATE.search(text):
-        raise UnwritableError(f"{where}: half a surrogate pair, which UTF-8 cannot hold")
+        raise UnwritableError(f"{where}: lone surrogate, which UTF-8 cannot represent")
 
 
 def _one_line(text: str) -> str:
@@ -185,10 +185,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _literal(text: str) -> list[str]:
-    """Return a block scalar, its first line without and the rest at no indent."""
+    """Return the lines of a block scalar, not indented."""
     body = text.rstrip("\n")
     trailing = len(text) - len(body)
     chomping = "-" if trailing == 0 else "" if trailing == 1 else "+"
-    # The reader would take leading blanks for the indent.
+    # Otherwise a reader would take leading spaces for the indentation.
     indicator = "2" if text[0] in " \n" else ""
     return [f"|{indicator}{chomping}", *body.split("\n"), *[""] * (trailing - 1)]

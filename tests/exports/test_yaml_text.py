@@ -162,12 +162,12 @@ def test_the_deepest_document_that_is_written_is_also_read():
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"tasks": [{"answer": "\ud83d"}]}, r"tasks\[0\]\.answer: half a surrogate pair"),
+        ({"tasks": [{"answer": "\ud83d"}]}, r"tasks\[0\]\.answer: lone surrogate"),
         ({"a\udc00": 1}, "surrogate"),
-        ({"a": {1: 2}}, "a int as a key"),
-        ({"a": [b"x"]}, r"a\[0\]: a bytes cannot be written"),
-        ({"k" * 1_001: 1}, "a key of more than 1,000 characters"),
-        ({"a": 10**5_000}, "a: an integer too long"),
+        ({"a": {1: 2}}, "must be text, not int"),
+        ({"a": [b"x"]}, r"a\[0\]: bytes cannot be written"),
+        ({"k" * 1_001: 1}, "key longer than 1,000 characters"),
+        ({"a": 10**5_000}, "a: integer too long"),
     ],
 )
 def test_what_cannot_be_written_is_refused_with_its_place(document, message):
