@@ -1,7 +1,7 @@
-"""The front door: `evalstore.open()` for notebooks, and the command line.
+"""The entry points: `evalstore.open()` for notebooks, and the command line.
 
-Each command lives with the folder that does its work, and is loaded when it is called: the
-help and the small commands must not wait for libraries that they do not use.
+Each command lives in the package that does its work and is imported only when it is called, so
+that the help and small commands do not wait for libraries that they do not use.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "open"]
 
-# Name, where it is, and its line in the help: reading them must not import the commands.
+# Name, where it is, and its line in the help: listing the commands must not import them.
 _COMMANDS: tuple[tuple[str, str, str], ...] = (
-    ("import", "ingest.command:import_", "Bring in the logs that you have."),
-    ("run", "runners.command:run", "Call models and keep what they answer."),
-    ("models", "runners.command:models", "List the model files, and what is missing to use each."),
+    ("import", "ingest.command:import_", "Import logs, with their task and model files."),
+    ("run", "runners.command:run", "Call models and store their answers."),
+    ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
-    ("show", "warehouse.commands.show:show", "Show a view: leaderboard, pass_rates, …"),
-    ("sql", "warehouse.commands.sql:sql", "Run a query over everything."),
+    ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
+    ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
-    ("check", "warehouse.commands.check:check", "Check that everything in the store holds."),
-    ("export", "exports.command:export", "Write the specification's files out again."),
-    ("annotate", "ingest.annotate:annotate", "Make gold ground truth of posters."),
-    ("publish", "exports.command:publish", "Write a commit-ready folder of a run."),
-    ("info", "warehouse.commands.info:info", "Say what the store holds, and whether it is sound."),
-    ("sync", "warehouse.commands.sync:sync", "Bring the warehouse up to date with the lake."),
-    ("compact", "warehouse.commands.compact:compact", "Merge the lake's small batches."),
-    ("forget", "warehouse.commands.forget:forget", "Remove a run for good."),
+    ("check", "warehouse.commands.check:check", "Check data integrity."),
+    ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
+    ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),
+    ("publish", "exports.command:publish", "Write a run's report to a folder, ready to commit."),
+    ("info", "warehouse.commands.info:info", "Describe the store, or verify its files."),
+    ("sync", "warehouse.commands.sync:sync", "Update the warehouse from the lake."),
+    ("compact", "warehouse.commands.compact:compact", "Merge the small batches of the lake."),
+    ("forget", "warehouse.commands.forget:forget", "Remove a run permanently."),
 )
 _PACKAGES = ("warehouse", "ingest", "exports", "runners")
 
@@ -48,22 +48,22 @@ _EXAMPLES = """
 Examples:
 
 \b
-  evalstore import benchmark_logs/            bring in a folder of logs
-  evalstore run palindrome --model NAME       call a model, keep what it answers
-  evalstore show leaderboard                  which model is best
-  evalstore sql "from runs" --format csv      any query, any format
-  evalstore check                             does everything hold, and add up
-  evalstore export palindrome --to out/       the specification's files
+  evalstore import benchmark_logs/            import a folder of logs
+  evalstore run palindrome --model NAME       call a model and store its answers
+  evalstore show leaderboard                  rank the models
+  evalstore sql "from runs" --format csv      run any query, in any output format
+  evalstore check                             check data integrity
+  evalstore export palindrome --to out/       write the files of the specification
 """
 
 
 def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evalstore.open()
     """Open a store for queries: `evalstore.open("store").sql("from leaderboard").pl()`.
 
-    Nothing is held open between queries, so that a notebook never blocks an import.
+    No file stays open between queries, so a notebook never blocks an import.
 
     Raises:
-        ImportError: a module of the user's own hides one of ours.
+        ImportError: a module of the user's own shadows one of ours.
     """
     _check_not_hidden()
     from warehouse.store import Store
@@ -102,7 +102,7 @@ def _room_for_output() -> Iterator[None]:
 
 
 class _Commands(click.Group):
-    """The commands, loaded when they are called."""
+    """The commands, each imported when it is called."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return [name for name, _, _ in _COMMANDS]
@@ -146,16 +146,16 @@ class _Commands(click.Group):
     envvar="EVALSTORE_DIR",
     show_default=True,
     show_envvar=True,
-    help="Folder of the store.",
+    help="Store folder.",
 )
 @click.pass_context
 def _cli(ctx: click.Context, store: Path) -> None:
-    """Every model evaluation you have ever run, in one warehouse that you can query."""
+    """Every model evaluation you have ever run, in one warehouse you can query."""
     ctx.obj = store
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 a check failed, 2 misuse or bad input."""
+    """Run the command line and exit: 0 success, 1 a check failed, 2 misuse or bad input."""
     _open_standard_streams()
     _cli.main(args=arguments, prog_name="evalstore")
 
@@ -169,15 +169,15 @@ def _open_standard_streams() -> None:
 
 
 def _check_not_hidden() -> None:
-    """Say so where a module of the user's own stands in the way of one of ours."""
+    """Raise an `ImportError` if a module of the user's own shadows one of ours."""
     home = Path(__file__).resolve().parent
     for name in _PACKAGES:
         spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
         origin = spec.origin if spec is not None else None
         if origin is not None and not Path(origin).resolve().is_relative_to(home / name):
             raise ImportError(
-                f"{origin} hides evalstore's own package `{name}`: rename it, or start Python "
-                "from another folder"
+                f"{origin} shadows evalstore's package `{name}`; rename it, or start Python from "
+                "another folder"
             )
 
 

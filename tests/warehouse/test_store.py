@@ -231,7 +231,7 @@ def test_a_module_of_the_users_own_that_hides_ours_is_named(tmp_path):
         cwd=tmp_path,
     )
     assert ended.returncode == 1
-    assert f"{tmp_path / 'ingest.py'} hides evalstore's own package `ingest`" in ended.stderr
+    assert f"{tmp_path / 'ingest.py'} shadows evalstore's package `ingest`" in ended.stderr
 
 
 def test_errors_say_how_a_command_ends():
