@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _ROWS, _QUICK_ROWS = 1_000_000, 2_000
 _ROUNDS = 2
-_SCORES = ("openclaw_tools", "openclaw_verdicts")
+_SCORES = ("openclaw_answer_tools", "openclaw_verdicts")
 _DIFFERENT = """
     SELECT count(*)
-    FROM openclaw_tools AS tools
+    FROM openclaw_answer_tools AS tools
     JOIN openclaw_verdicts AS verdicts USING (content_id)
     FULL JOIN plain USING (content_id)
     WHERE plain.tools IS DISTINCT FROM tools.tools

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from warehouse.sql_files import SqlFile
 
 
+# The one table of schema `scores` that no SQL file defines.
+_DUPLICATE_CALLS = "duplicate_calls"
+
+
 def update_scores(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[SqlFile],
@@ -56,7 +60,7 @@ def create_score_table(
     The view of its inputs has to be there.
     """
     scorer = _scorer_hash(file, files)
-    key = f"scorer of {file.name}"
+    key = _scorer_key(file.name)
     row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
     if row is not None and row[0] == scorer:
         return False
@@ -68,6 +72,18 @@ def create_score_table(
     )
     connection.execute("INSERT OR REPLACE INTO lake.meta VALUES (?, ?)", [key, scorer])
     return True
+
+
+def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
+    """Drop the tables of scores that no file defines any more."""
+    defined = {file.name for file in files if file.is_materialised} | {_DUPLICATE_CALLS}
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
+    ).fetchall()
+    for (name,) in rows:
+        if name not in defined:
+            connection.execute(f"DROP TABLE scores.{name}")
+            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
 
 
 def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
@@ -119,6 +135,11 @@ def create_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
         "CREATE TABLE scores.duplicate_calls ("
         "suite VARCHAR, run_id VARCHAR, content_id VARCHAR, call_hash UBIGINT, counted_in VARCHAR)"
     )
+
+
+def _scorer_key(name: str) -> str:
+    """Return the key in `lake.meta` of the hash of a score's scorer."""
+    return f"scorer of {name}"
 
 
 def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:

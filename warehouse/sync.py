@@ -245,13 +245,9 @@ def _increment(
 
 
 def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> set[str]:
-    """Make all views and functions anew, and empty the scores whose scorer changed: those named."""
+    """Recreate all views and functions; return the names of scores emptied for a new scorer."""
+    _drop_former(connection, files)
     emptied = set()
-    views = connection.execute(
-        "SELECT format('{}.{}', schema_name, view_name) FROM duckdb_views() WHERE NOT internal"
-    ).fetchall()
-    for (name,) in views:
-        connection.execute(f"DROP VIEW {name}")
     for file in files:
         if file.is_function:
             connection.execute(file.sql)
@@ -264,6 +260,24 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
         "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?)", [_definitions()]
     )
     return emptied
+
+
+def _drop_former(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
+    """Drop all views, and the functions and scores that no file defines any more."""
+    views = connection.execute(
+        "SELECT format('{}.{}', schema_name, view_name) FROM duckdb_views() WHERE NOT internal"
+    ).fetchall()
+    for (name,) in views:
+        connection.execute(f"DROP VIEW {name}")
+    functions = {file.name for file in files if file.is_function}
+    macros = connection.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() "
+        "WHERE NOT internal AND function_type = 'macro'"
+    ).fetchall()
+    for (name,) in macros:
+        if name not in functions:
+            connection.execute(f"DROP MACRO {name}")
+    score_tables.drop_former_scores(connection, files)
 
 
 def _state(connection: duckdb.DuckDBPyConnection) -> _State:

@@ -34,7 +34,7 @@ calls AS (
         AND results.task_id = tasks.task_id
         AND results.task_name IS NOT DISTINCT FROM tasks.task_name
         AND results.task_hash IS NOT DISTINCT FROM tasks.task_hash
-    LEFT JOIN scores.openclaw_tools AS found
+    LEFT JOIN scores.openclaw_answer_tools AS found
         ON results.suite = found.suite
         AND results.run_id = found.run_id
         AND results.result_id = found.content_id

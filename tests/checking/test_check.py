@@ -167,8 +167,10 @@ BREAKS = [
         {("checks.unproven_gold", NO_ROWS): 1},
     ),
     (
-        """UPDATE scores.poster_scores SET app_quality = 101, label = 'gold'
-        WHERE (model, task_id) = (SELECT min((model, task_id)) FROM scores.poster_scores)""",
+        """UPDATE scores.poster_prediction_scores SET app_quality = 101, label = 'gold'
+        WHERE (model, task_id) = (
+            SELECT min((model, task_id)) FROM scores.poster_prediction_scores
+        )""",
         {("poster_scores", "app_quality"): 1, ("label of a poster", "n_labels"): 1},
     ),
     (

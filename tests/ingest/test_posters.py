@@ -48,7 +48,9 @@ def test_every_sub_score_of_the_workspace_is_the_originals(reference):
     oracle = read_cases("workspace/oracle_per_poster.jsonl")
     names = [name for name in oracle[0] if name not in {"model", "poster"}]
     columns = ", ".join(f'"{name}"' for name in names)
-    query = f"SELECT model, task_id, {columns} FROM scores.poster_scores WHERE run_id = $run"
+    query = (
+        f"SELECT model, task_id, {columns} FROM scores.poster_prediction_scores WHERE run_id = $run"
+    )
     found = {(row["model"], row["task_id"]): row for row in rows(reference, query, run=RUN)}
     assert len(found) == len(oracle)
     for case in oracle:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import duckdb
 import pytest
 from support import (
     DAMAGED,
@@ -22,6 +23,11 @@ from support import (
     write_log,
 )
 
+DEFINED = """
+    SELECT function_name FROM duckdb_functions() WHERE function_type = 'macro' AND NOT internal
+    UNION SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()
+    ORDER BY ALL
+"""
 LOGS = sorted((EXAMPLES / "benchmark_logs").glob("*.yaml"))
 OTHERS = sorted([*(EXAMPLES / "models").glob("*.yaml"), *(EXAMPLES / "tasks").glob("*.yaml")])
 
@@ -144,6 +150,25 @@ def test_other_definitions_make_the_views_anew(examples, monkeypatch):
     report = examples.sync()
     assert (report.loaded, report.rebuilt) == ((), False)
     assert digests(examples) == before
+
+
+def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
+    examples.sync()
+    with duckdb.connect(str(examples.warehouse)) as connection:
+        names = connection.execute(DEFINED).fetchall()
+        connection.execute(
+            "CREATE MACRO former(a) AS a; CREATE VIEW former_view AS SELECT 1 AS a;"
+            "CREATE TABLE scores.former_score (a INTEGER);"
+            "INSERT INTO lake.meta VALUES ('scorer of former_score', 'x');"
+            # What was a table may become a view, and the other way round.
+            "DROP TABLE scores.palindrome_verdicts;"
+            "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
+            "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
+        )
+    monkeypatch.setattr("warehouse.sync._definitions", lambda: "other")
+    assert not examples.sync().rebuilt
+    assert examples.sql(DEFINED).fetchall() == names
+    assert examples.sql("FROM lake.meta WHERE key LIKE '%former%'").fetchall() == []
 
 
 def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):

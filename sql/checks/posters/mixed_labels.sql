@@ -5,10 +5,10 @@
 -- n_gold, n_silver, n_unlabelled: posters behind the figures, by the label of their ground truth
 WITH parts AS (
     SELECT run_id, model, label, 'all' AS part
-    FROM scores.poster_scores
+    FROM scores.poster_prediction_scores
     UNION ALL
     SELECT run_id, model, label, label AS part
-    FROM scores.poster_scores
+    FROM scores.poster_prediction_scores
 ),
 
 behind AS (

@@ -44,14 +44,14 @@ ground_truth AS (
             list(ground_truth_cost_usd ORDER BY seq, task_id)
                 FILTER (ground_truth_cost_usd IS NOT NULL)
         ) AS cost
-    FROM scores.poster_posters
+    FROM scores.poster_ground_truth
     WHERE status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL
     GROUP BY run_id
 ),
 
 models AS (
     SELECT suite, run_id, unnest(models) AS model
-    FROM scores.poster_runs
+    FROM scores.poster_run_setups
 )
 
 SELECT

@@ -12,6 +12,6 @@ SELECT
         ELSE 'no ground truth'
     END AS reason,
     exclusion IS NOT NULL AS is_excluded
-FROM scores.poster_posters
+FROM scores.poster_ground_truth
 WHERE status <> 'ok' OR exclusion IS NOT NULL OR gold IS NULL
 ORDER BY run_id, seq, task_id

@@ -7,5 +7,5 @@
 -- gold_event, predicted_event: JSON
 SELECT *
 EXCLUDE (input_hash)
-FROM scores.poster_matches
+FROM scores.poster_event_pairs
 ORDER BY run_id, model, task_id, assignment DESC, gold_index NULLS LAST, predicted_index

@@ -9,9 +9,9 @@
 -- prediction_cost_usd and the other costs: of the whole run, in every part
 -- app_quality_mean, app_core_mean: unrounded
 WITH parts AS (
-    SELECT *, 'all' AS part FROM scores.poster_scores
+    SELECT *, 'all' AS part FROM scores.poster_prediction_scores
     UNION ALL
-    SELECT *, label AS part FROM scores.poster_scores
+    SELECT *, label AS part FROM scores.poster_prediction_scores
     WHERE (run_id, label) IN (SELECT (run_id, part) FROM scores.poster_intervals)
 ),
 

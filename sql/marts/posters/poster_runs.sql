@@ -19,8 +19,8 @@ WITH posters AS (
             status = 'ok' AND exclusion IS NULL AND gold IS NOT NULL
             AND label_basis = 'proven'
         ) AS proven_posters
-    FROM scores.poster_runs AS runs
-    LEFT JOIN scores.poster_posters AS posters ON runs.run_id = posters.run_id
+    FROM scores.poster_run_setups AS runs
+    LEFT JOIN scores.poster_ground_truth AS posters ON runs.run_id = posters.run_id
     GROUP BY runs.run_id
 ),
 
@@ -34,7 +34,7 @@ calls AS (
     WHERE suite = 'posters'
     UNION ALL
     SELECT runs.run_id, records.meta AS parameters
-    FROM scores.poster_runs AS runs
+    FROM scores.poster_run_setups AS runs
     JOIN lake.annotations AS records USING (suite, task_set)
 ),
 
@@ -83,7 +83,7 @@ SELECT
     runs.dataset_hashes,
     runs.git_commit,
     coalesce(json_extract_string(poster_runs.config, '$.report_source'), '') AS report_source
-FROM scores.poster_runs AS poster_runs
+FROM scores.poster_run_setups AS poster_runs
 JOIN runs ON runs.suite = 'posters' AND poster_runs.run_id = runs.run_id
 JOIN posters ON poster_runs.run_id = posters.run_id
 LEFT JOIN seeds ON poster_runs.run_id = seeds.run_id

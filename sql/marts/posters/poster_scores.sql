@@ -41,5 +41,5 @@ SELECT
     pred_events,
     event_diff,
     reason
-FROM scores.poster_scores
+FROM scores.poster_prediction_scores
 ORDER BY run_id, model, seq, task_id

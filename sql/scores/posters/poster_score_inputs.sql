@@ -2,7 +2,7 @@
 -- grain: posters run × model × poster that has ground truth and is not excluded
 WITH models AS (
     SELECT run_id, unnest(models) AS model
-    FROM scores.poster_runs
+    FROM scores.poster_run_setups
 )
 
 SELECT
@@ -15,7 +15,7 @@ SELECT
     posters.gold,
     predictions.prediction,
     coalesce(predictions.output_state, 'missing') AS output_state
-FROM scores.poster_posters AS posters
+FROM scores.poster_ground_truth AS posters
 JOIN models ON posters.run_id = models.run_id
 LEFT JOIN scores.poster_predictions AS predictions
     ON posters.run_id = predictions.run_id

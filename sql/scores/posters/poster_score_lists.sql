@@ -3,17 +3,17 @@
 -- part: all posters; where a run's ground truth is mixed, also those of each label, gold and silver
 WITH mixed AS (
     SELECT run_id
-    FROM scores.poster_scores
+    FROM scores.poster_prediction_scores
     GROUP BY run_id
     HAVING count(DISTINCT label) > 1
 ),
 
 parts AS (
     SELECT *, 'all' AS part
-    FROM scores.poster_scores
+    FROM scores.poster_prediction_scores
     UNION ALL
     SELECT *, label AS part
-    FROM scores.poster_scores
+    FROM scores.poster_prediction_scores
     SEMI JOIN mixed USING (run_id)
     WHERE label IS NOT NULL
 )

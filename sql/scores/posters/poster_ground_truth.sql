@@ -49,7 +49,7 @@ SELECT
     records.label,
     records.label_basis,
     costs.cost_usd AS ground_truth_cost_usd
-FROM scores.poster_runs AS runs
+FROM scores.poster_run_setups AS runs
 JOIN lake.tasks AS tasks
     ON runs.task_set = tasks.task_set AND runs.task_set_hash = tasks.task_set_hash
 JOIN exclusions ON tasks.task_set = exclusions.task_set AND tasks.task_id = exclusions.task_id
