@@ -30,6 +30,7 @@ lint: $(READY)
 tidy: $(READY)  ## look for dead code and repetition
 	@echo "==> dead code and repetition"
 	@$(BIN)/vulture
+	@$(BIN)/vulture evalstore.py ingest runners exports warehouse tools bench tests
 	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
 
 test-oldest: $(OLDEST)/.ready  ## run every test with the oldest DuckDB that pyproject.toml allows

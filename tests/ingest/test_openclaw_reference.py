@@ -8,7 +8,6 @@ from support import bring_in, digests, needs_reference, new_store
 
 from exports.openclaw.run_folder import export_openclaw
 from warehouse.formats.snapshots import parse_snapshot
-from warehouse.scoring.openclaw.tiers import tier
 
 RUNS = FOLDER / "runs"
 NAMES = sorted(path.name for path in RUNS.iterdir()) if RUNS.is_dir() else []
@@ -171,14 +170,30 @@ def test_percentiles_in_sql_are_the_originals(store):
     assert [percentile for (percentile,) in rows] == [case["result"] for case in cases]
 
 
-def test_tiers_in_sql_agree_with_the_original(store):
-    rates = [case["rate_pct"] for case in read_cases("tiers") if case["fn"] == "classify"]
-    rates += [n / 7 * 100 for n in range(8)] + [49.999, 79.99, 80.0, 50.0]
+def test_tiers_in_sql_are_the_originals(store):
+    expected = {}
+    for case in read_cases("tiers"):
+        if case["fn"] == "classify":
+            expected[case["rate_pct"]] = case["tier"]
+        for model, report in case.get("report", {}).items():
+            used = [row["tool_use_success"] for row in case["rows"] if row["model"] == model]
+            expected[sum(used) / len(used) * 100] = report["tier"]
     rows = store.sql(
         "SELECT rate, tool_tier(rate / 100) FROM (SELECT unnest($rates::DOUBLE[]) AS rate)",
-        {"rates": rates},
+        {"rates": list(expected)},
     ).fetchall()
-    assert [(rate, tier(rate)) for rate, _ in rows] == rows
+    assert len(rows) == len(expected)
+    for rate, tier in rows:
+        assert expected[rate].startswith(f"Tier {tier} "), rate
+
+
+def test_tiers_begin_at_50_and_80_percent(store):
+    rates = {0: 3, 49.999: 3, 50: 2, 79.99: 2, 80: 1, 100: 1}
+    rows = store.sql(
+        "SELECT rate, tool_tier(rate / 100) FROM (SELECT unnest($rates::DOUBLE[]) AS rate)",
+        {"rates": list(rates)},
+    ).fetchall()
+    assert dict(rows) == rates
 
 
 def test_tools_in_sql_are_the_originals(store):

@@ -7,7 +7,6 @@ MODULES = (
     "statistics.bootstrap",
     "statistics.bootstrap_batches",
     "posters.batches",
-    "posters.calls",
     "posters.meta",
 )
 

@@ -7,9 +7,27 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from warehouse.scoring.posters.matching import CORE, FULL, EventPairs
-from warehouse.scoring.statistics.hungarian import Matrix, assign, find_cheapest
+from warehouse.scoring.statistics.hungarian import assign, find_cheapest
 
 Costs = list[list[float]]
+
+
+class Matrix:
+    """Costs that are all known."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.rows, self.columns = len(costs), len(costs[0])
+        self._costs = costs
+
+    def floors(self, row: int) -> list[float]:
+        return self._costs[row]
+
+    def settle(self, row: int, column: int) -> float:
+        return self._costs[row][column]
+
+    def cheapest(self, row: int) -> tuple[float, int]:
+        least = min(self._costs[row])
+        return least, self._costs[row].index(least)
 
 
 def plain_assign(costs: Costs) -> list[int | None]:  # noqa: C901, PLR0912 - as in textbooks

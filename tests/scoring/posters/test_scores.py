@@ -7,13 +7,14 @@ from support import needs_reference
 
 from warehouse.scoring.posters.batches import (
     extract_json_batch,
-    matches_batch,
     schema_strict_batch,
     score_batch,
     string_score_batch,
 )
+from warehouse.scoring.posters.events import explain
 from warehouse.scoring.posters.matching import Match
-from warehouse.scoring.posters.scores import PosterScore, matches, score
+from warehouse.scoring.posters.record import EVENT_FIELDS, read_record
+from warehouse.scoring.posters.scores import PosterScore, read_prediction, score_records
 
 EVENT = {
     "date": "2026-01-02",
@@ -36,6 +37,10 @@ POSTER = {
     "poster_confidence": 1,
     "events": [EVENT],
 }
+
+
+def score(gold: object, prediction: object) -> PosterScore:
+    return score_records(read_record(gold), read_prediction(prediction))
 
 
 def assert_equals_reference(ours: PosterScore, expected: dict[str, Any]) -> None:
@@ -131,17 +136,18 @@ def test_missing_fields_are_counted_beside_gold_too() -> None:
 
 def test_matches_list_both_assignments_with_every_field() -> None:
     later = EVENT | {"date": "2026-01-09", "venue": "ลานคนเมือ"}
-    full, *others = matches(POSTER | {"events": [EVENT, later]}, POSTER | {"events": [later]})
-    assert (full.assignment, full.gold, full.prediction) == ("full", 1, 0)
-    assert full.fields == dict.fromkeys(full.fields, 1.0)
-    assert [other.assignment for other in others] == ["core"]
+    rows = explain(POSTER | {"events": [EVENT, later]}, POSTER | {"events": [later]})
+    pairs = [row for row in rows if None not in (row["gold_index"], row["predicted_index"])]
+    assert [row["assignment"] for row in pairs] == ["full", "core"]
+    assert (pairs[0]["gold_index"], pairs[0]["predicted_index"]) == (1, 0)
+    assert {pairs[0][name] for name in EVENT_FIELDS} == {1.0}
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, True, {}, {"events": True}, {"events": [1]}])
 def test_any_json_value_can_be_scored_on_either_side(value: object) -> None:
     assert 0 <= score(POSTER, value).app_quality <= 100
     assert 0 <= score(value, POSTER).app_quality <= 100
-    assert matches(value, POSTER) == []
+    assert all(row["gold_index"] is None for row in explain(value, POSTER))
 
 
 def test_batch_rows_carry_reasons_and_never_fail_each_other() -> None:
@@ -155,7 +161,6 @@ def test_batch_rows_carry_reasons_and_never_fail_each_other() -> None:
     assert rows[4]["pred_missing"]
     assert rows[4]["reason"].startswith("prediction: JSONDecodeError")
     assert rows[5]["reason"] == "prediction: ValueError: nested too deeply"
-    assert matches_batch([gold, None, "{", gold], [gold, gold, gold, "{"])[1:] == [None, None, []]
 
 
 def test_small_batches() -> None:

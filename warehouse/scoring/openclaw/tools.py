@@ -54,26 +54,6 @@ def lowered_names(expected: object) -> list[str]:
     return [name.lower() for name in names]
 
 
-def original_tool_use_success(text: str | None, expected: object) -> bool:
-    """`tool_use_success` as the original harness records it, for comparing with what it recorded.
-
-    Where nothing is expected any tool is a success, on failed rows too.
-
-    Args:
-        text: the raw output.
-        expected: the prompt's `expected_tool_calls`.
-
-    Raises:
-        InvalidValidatorError: names that are not strings, where the original crashes.
-    """
-    if not text:
-        return False
-    detected = detect_tools(text)
-    if not expected:
-        return bool(detected)
-    return not set(detected).isdisjoint(lowered_names(expected))
-
-
 def expected_tools(validator: object, expected_tool_calls: object) -> list[str]:
     """The tools that a prompt expects: its validator's and its own, lower-cased, each once.
 

@@ -4,7 +4,7 @@ None stands for NULL. A row that cannot be read gets its reason; no row fails th
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from warehouse.scoring.columns import Distinct, map_distinct, parse_json, reason_of, write_json
@@ -12,7 +12,6 @@ from warehouse.scoring.posters.schema import schema_exact, schema_strict, schema
 from warehouse.scoring.posters.scores import (
     PosterScore,
     Prediction,
-    match_records,
     read_prediction,
     score_records,
 )
@@ -40,26 +39,6 @@ def score_batch(golds: Texts, predictions: Texts) -> list[dict[str, Any] | None]
     return [
         None if gold is None else _score_row(parsed[gold], parsed[prediction])
         for gold, prediction in zip(golds, predictions, strict=True)
-    ]
-
-
-def matches_batch(golds: Texts, predictions: Texts) -> list[list[dict[str, Any]] | None]:
-    """List the matched pairs of events of each row; see ``PairScore`` for the keys.
-
-    A row without readable gold is None, one without readable prediction empty.
-
-    Raises:
-        ValueError: the columns differ in length.
-    """
-    parsed = Distinct(_parse)
-    return [
-        None
-        if gold is None or parsed[gold].problem
-        else [
-            asdict(pair)
-            for pair in match_records(parsed[gold].read.record, parsed[text].read.record)
-        ]
-        for gold, text in zip(golds, predictions, strict=True)
     ]
 
 

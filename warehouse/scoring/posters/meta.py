@@ -3,18 +3,10 @@
 import hashlib
 import re
 from itertools import pairwise
-from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _POST_KINDS = ("p", "reel", "tv")
-_IMAGE_TYPES = {
-    "image/jpeg": ".jpg",
-    "image/jpg": ".jpg",
-    "image/png": ".png",
-    "image/webp": ".webp",
-}
-_IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 
 
 def safe_name(text: str) -> str:
@@ -55,17 +47,3 @@ def read_urls(text: str) -> list[str]:
 def dataset_hash(content: bytes) -> str:
     """Return the SHA-256, in hex, of a URL list or manifest as it stands in its file."""
     return hashlib.sha256(content).hexdigest()
-
-
-def image_suffix(content_type: str | None, url: str) -> str:
-    """Return the suffix for a downloaded image: by its type, else by its address, else ``.jpg``."""
-    kind = (content_type or "").partition(";")[0].strip().lower()
-    if kind in _IMAGE_TYPES:
-        return _IMAGE_TYPES[kind]
-    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
-    return suffix if suffix in _IMAGE_SUFFIXES else ".jpg"
-
-
-def rounded(value: float | None, digits: int) -> float | None:
-    """Round a figure as reports do, half to even on the binary value; None stays None."""
-    return None if value is None else round(value, digits)

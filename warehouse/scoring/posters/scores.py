@@ -80,33 +80,6 @@ class PosterScore:
 
 
 @dataclass(frozen=True, slots=True)
-class PairScore:
-    """A matched pair of events, field by field.
-
-    Attributes:
-        assignment: ``full`` (all fields) or ``core`` (date, venue, city, province, country).
-        gold, prediction: indices of the events.
-        similarity, core_similarity: by the weights of all fields, and of the core fields.
-        fields: the score of each field, 0.0 to 1.0.
-    """
-
-    assignment: str
-    gold: int
-    prediction: int
-    similarity: float
-    core_similarity: float
-    fields: dict[str, float]
-
-
-def score(gold: object, prediction: object) -> PosterScore:
-    """Score a parsed prediction (None where there is none) against a parsed gold record.
-
-    The two may be JSON values of any type; nothing is raised for what a model may have written.
-    """
-    return score_records(read_record(gold), read_prediction(prediction))
-
-
-@dataclass(frozen=True, slots=True)
 class Prediction:
     """A prediction that has been read.
 
@@ -127,7 +100,7 @@ def read_prediction(value: object) -> Prediction:
 
 
 def score_records(gold: Record, prediction: Prediction) -> PosterScore:
-    """Score a prediction that has been read; see ``score``."""
+    """Score a prediction against its gold record; never raises for what a model wrote."""
     read, checks = prediction.record, prediction.checks
     pairs = EventPairs(gold.events, read.events)
     full, core = pairs.match(FULL), pairs.match(CORE)
@@ -171,29 +144,6 @@ def score_records(gold: Record, prediction: Prediction) -> PosterScore:
         core_matches=core,
         reason=_reason(gold, read),
     )
-
-
-def matches(gold: object, prediction: object) -> list[PairScore]:
-    """List the matched pairs of both assignments, the full one first, each in gold order."""
-    return match_records(read_record(gold), read_record(prediction))
-
-
-def match_records(gold: Record, prediction: Record) -> list[PairScore]:
-    """List the matched pairs of two records that have been read; see ``matches``."""
-    pairs = EventPairs(gold.events, prediction.events)
-    return [
-        PairScore(
-            assignment=name,
-            gold=match.gold,
-            prediction=match.prediction,
-            similarity=pairs.similarity(match.gold, match.prediction, FULL),
-            core_similarity=pairs.similarity(match.gold, match.prediction, CORE),
-            fields=dict(zip(EVENT_FIELDS, pairs.scores(match.gold, match.prediction), strict=True)),
-        )
-        for name, terms in (("full", FULL), ("core", CORE))
-        for match in pairs.match(terms)
-        if match.prediction is not None
-    ]
 
 
 def _means(pairs: EventPairs, found: tuple[Match, ...]) -> tuple[float, float, float]:

@@ -35,27 +35,6 @@ class Costs(Protocol):
         """Return the row's least cost and the lowest column that has it."""
 
 
-class Matrix:
-    """Costs that are all known."""
-
-    def __init__(self, costs: Sequence[Sequence[float]]) -> None:
-        self.rows, self.columns = len(costs), len(costs[0])
-        self._costs = costs
-
-    def floors(self, row: int) -> Sequence[float]:
-        """Return the costs of the row."""
-        return self._costs[row]
-
-    def settle(self, row: int, column: int) -> float:
-        """Return the cost."""
-        return self._costs[row][column]
-
-    def cheapest(self, row: int) -> tuple[float, int]:
-        """Return the row's least cost and the lowest column that has it."""
-        least = min(self._costs[row])
-        return least, self._costs[row].index(least)
-
-
 def assign(costs: Costs) -> list[int | None]:
     """Find the column of each row, None where the row is left without one.
 
