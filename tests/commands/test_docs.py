@@ -1,14 +1,15 @@
-"""The docs say what is: generated pages are current, and the README's own commands work."""
+"""The docs are true: generated pages are current, and the commands of the README work."""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support import BROKEN_SAMPLE, ROOT
+from support import BROKEN_SAMPLE, ROOT, bring_in, command, new_store
 
 import evalstore
 from tools.generate_docs import DOCS, PAGES
@@ -75,6 +76,17 @@ def test_python_of_readme_works(workspace, monkeypatch, code):
     assert names["store"].path == Path("store")
     assert names["best"].height
     assert names["mine"].height
+
+
+def test_output_shown_in_readme_is_current(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    (shown,) = (block for block in blocks("console") if "$ evalstore sql" in block)
+    _import, query, *output = shown.splitlines()
+    store = new_store(tmp_path / "store")
+    logs = (SAMPLES / "benchmark_logs").iterdir()
+    bring_in(store, *(path for path in logs if path.name != BROKEN_SAMPLE))
+    ended = command(store.path, *shlex.split(query.removeprefix("$ evalstore ")))
+    assert ended.out.splitlines() == output
 
 
 @pytest.mark.slow
