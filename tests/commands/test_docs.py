@@ -133,6 +133,22 @@ def test_every_command_and_view_is_in_the_docs():
         assert f"`{file.name}`" in dictionary or not file.is_function
 
 
+ARCHITECTURE = (DOCS / "architecture.md").read_text("utf-8")
+
+
+def test_every_folder_of_code_is_described():
+    for package in ("ingest", "runners", "exports", "warehouse", "bench", "tools"):
+        for path in (ROOT / package).rglob("*.py"):
+            folder = path.parent.relative_to(ROOT)
+            assert f"| `{folder}/` |" in ARCHITECTURE, folder
+
+
+def test_architecture_names_files_that_there_are():
+    named = re.findall(r"`((?:ingest|runners|exports|warehouse|sql|tests)/[\w./]*)`", ARCHITECTURE)
+    assert len(named) > 40
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 RELIABILITY = (DOCS / "reliability.md").read_text("utf-8")
 
 
