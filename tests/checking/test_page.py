@@ -1,5 +1,6 @@
 """Pages for a browser hold what was given, as text, and nothing that acts."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -12,6 +13,7 @@ from exports.posters.page import report_page
 from exports.posters.report import gather
 from warehouse.output import formatting
 
+PACKAGES = ("ingest", "runners", "exports", "warehouse")
 POSTERS = ROOT / "examples" / "posters"
 HARMLESS = {
     "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "img", "table",
@@ -82,3 +84,10 @@ def test_the_page_has_all_of_the_report(store):
     for pair in report.comparisons:
         assert str(pair["diff_mean"]) in page.cells
     assert report_page(report) == report_page(gather(store, "20260405-090000-first-try"))
+
+
+def test_templates_escape_every_value():
+    templates = [path for folder in PACKAGES for path in (ROOT / folder).rglob("*.html")]
+    assert {path.name for path in templates} >= {"base.html", "page.html", "tables.html"}
+    for path in templates:
+        assert not re.search(r"\|\s*safe\b|autoescape", path.read_text("utf-8")), path

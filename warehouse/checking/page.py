@@ -1,55 +1,90 @@
-"""The page of a check: what does not hold, with sample rows, and everything that was checked."""
+"""The page of a check: what failed, with sample rows, and everything that was checked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.checking.report import counts, problems, said
 from warehouse.output.formatting import human
-from warehouse.output.html import TAIL, head, text
+from warehouse.output.html import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from warehouse.checking.check import Checked, Outcome
+    from warehouse.checking.expectations import Batch
     from warehouse.types import Row
 
-_STYLE = Path(__file__).with_suffix(".css")
-_FOOTER = (
-    "Samples show up to five rows, long values cut. Each check of the schema <code>checks</code> "
-    "is a view: <code>evalstore show checks.violations</code> gives all of its rows."
-)
-_LONG = 40  # characters: from here on a cell gets room, so that it does not become a pillar
+_TEMPLATE = Path(__file__).with_name("page.html")
+_STYLE = Path(__file__).with_name("page.css")
+_LONG = 40  # characters: a longer value gets a wider column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Problem:
+    """An expectation that is not met, as its card shows it.
+
+    Attributes:
+        batch: The batch.
+        tone: bad or warn.
+        extent: How many rows are affected, or the observed figure.
+        message: What is wrong.
+        source: The expectation's type and where it is written.
+        sample: Rows of cells: column, text, and the cell's class.
+    """
+
+    batch: Batch
+    tone: str
+    extent: str
+    message: str
+    source: str
+    sample: list[list[tuple[str, str, str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Card:
+    """A batch that was checked: its number of rows, and a line per expectation.
+
+    Attributes:
+        batch: The batch.
+        rows: Its number of rows, in words.
+        tone: good, warn or bad.
+        marks: How many expectations failed; ok if none did.
+        lines: For each expectation its tone, its sign and its text.
+    """
+
+    batch: Batch
+    rows: str
+    tone: str
+    marks: str
+    lines: list[tuple[str, str, str]]
 
 
 def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
-    """Write the page.
+    """Return the page.
 
     Args:
-        checked: what was checked.
-        when: of the check, UTC; None: now.
+        checked: The batches that were checked.
+        when: Time of the check, UTC; the current time by default.
     """
     failed, warned = counts(checked)
-    verdict = _verdict(failed, warned)
     found = problems(checked)
-    parts = [
-        head(f"evalstore check: {verdict}", _STYLE.read_text("utf-8")),
-        "<main>\n<h1>evalstore check</h1>\n",
-        f'<p class="verdict {"bad" if failed else "good"}">{verdict}</p>\n',
-        f'<p class="pale">{when or datetime.now(UTC):%Y-%m-%d %H:%M} UTC</p>\n',
-        f'<dl class="figures">{_figures(checked, failed, warned)}</dl>\n',
-        _section("Failed", [_problem(c, o, opened=True) for c, o in found if o.is_failure]),
-        _section(
-            "Worth a look", [_problem(c, o, opened=False) for c, o in found if not o.is_failure]
-        ),
-        '<h2>Everything that was checked</h2>\n<div class="all">',
-        *map(_batch, checked),
-        f'</div>\n<p class="pale last">{_FOOTER}</p>\n</main>\n',
-        TAIL,
-    ]
-    return "".join(parts)
+    verdict = _verdict(failed, warned)
+    return render(
+        _TEMPLATE,
+        f"evalstore check: {verdict}",
+        style=_STYLE.read_text("utf-8"),
+        tone="bad" if failed else "good",
+        verdict=verdict,
+        checked_at=f"{when or datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        figures=_figures(checked, failed, warned),
+        failures=[_problem(each, o) for each, o in found if o.is_failure],
+        warnings=[_problem(each, o) for each, o in found if not o.is_failure],
+        cards=[_card(each) for each in checked],
+    )
 
 
 def _verdict(failed: int, warned: int) -> str:
@@ -58,42 +93,29 @@ def _verdict(failed: int, warned: int) -> str:
     return "One expectation is not met" if failed == 1 else f"{failed:,} expectations are not met"
 
 
-def _figures(checked: Sequence[Checked], failed: int, warned: int) -> str:
+def _figures(checked: Sequence[Checked], failed: int, warned: int) -> list[tuple[str, str, str]]:
     total = sum(len(each.outcomes) for each in checked)
     results = next((each.n_rows for each in checked if each.batch.name == "lake.results"), 0)
-    figures = (
-        ("results", results, ""),
-        ("expectations", total, ""),
-        ("hold", total - failed - warned, "good"),
-        ("failed", failed, "bad" if failed else ""),
-        ("warnings", warned, "warn" if warned else ""),
-    )
-    return "".join(
-        f'<div><dt>{name}</dt><dd class="{tone}">{value:,}</dd></div>'
-        for name, value, tone in figures
-    )
+    return [
+        ("results", f"{results:,}", ""),
+        ("expectations", f"{total:,}", ""),
+        ("hold", f"{total - failed - warned:,}", "good"),
+        ("failed", f"{failed:,}", "bad" if failed else ""),
+        ("warnings", f"{warned:,}", "warn" if warned else ""),
+    ]
 
 
-def _section(title: str, cards: Sequence[str]) -> str:
-    return f"<h2>{title}</h2>\n{''.join(cards)}" if cards else ""
-
-
-def _problem(each: Checked, outcome: Outcome, *, opened: bool) -> str:
-    tone = "bad" if outcome.is_failure else "warn"
+def _problem(each: Checked, outcome: Outcome) -> _Problem:
     place = outcome.expectation.place
     where = f" · {place.file}, line {place.line}" if place.line else ""
-    return f"""\
-<details class="card {tone}"{" open" if opened else ""}>
-<summary><span class="top"><h3>{text(each.batch.name)}</h3>\
-<span class="mark {tone}">{text(_extent(outcome))}</span>\
-<span class="about pale">{text(each.batch.about)}</span></span></summary>
-<div class="body">
-<p>{text(said(outcome))}</p>
-{_sample(outcome.sample)}
-<p class="pale">{text(outcome.expectation.type + where)}</p>
-</div>
-</details>
-"""
+    return _Problem(
+        batch=each.batch,
+        tone=_tone(outcome),
+        extent=_extent(outcome),
+        message=said(outcome),
+        source=outcome.expectation.type + where,
+        sample=[_cells(row) for row in outcome.sample],
+    )
 
 
 def _extent(outcome: Outcome) -> str:
@@ -101,59 +123,44 @@ def _extent(outcome: Outcome) -> str:
         return "no answer"
     if outcome.n_offending is None:
         return outcome.observed or "not met"
-    return f"{outcome.n_offending:,} row{'s' * (outcome.n_offending != 1)}"
+    return _rows(outcome.n_offending)
 
 
-def _sample(rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    head = "".join(f"<th>{text(name)}</th>" for name in rows[0])
-    body = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
-    return (
-        f'<div class="wide"><table class="rows"><thead><tr>{head}</tr></thead>'
-        f"<tbody>\n{body}</tbody></table></div>"
-    )
+def _cells(row: Row) -> list[tuple[str, str, str]]:
+    return [(name, *_cell(value)) for name, value in row.items()]
 
 
-def _cells(row: Row) -> str:
-    return "".join(_cell(name, value) for name, value in row.items())
-
-
-def _cell(name: str, value: object) -> str:
-    label = f'data-name="{text(name)}"'
+def _cell(value: object) -> tuple[str, str]:
+    """Return a value's text and the class of its cell."""
     if value is None:
-        return f'<td {label}><span class="null">NULL</span></td>'
+        return "", "null"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f'<td class="n" {label}>{value}</td>'
-    shown = human(value)
-    tone = "long" if len(shown) > _LONG else "short"
-    return f'<td class="{tone}" {label} dir="auto">{text(shown)}</td>'
+        return str(value), "n"
+    text = human(value)
+    return text, "long" if len(text) > _LONG else "short"
 
 
-def _batch(each: Checked) -> str:
+def _card(each: Checked) -> _Card:
     failed, warned = counts([each])
-    tone = "bad" if failed else "warn" if warned else "good"
     marks = [f"{failed} failed"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
-    rows = f"{each.n_rows:,} row{'s' * (each.n_rows != 1)}"
-    return f"""\
-<details class="card">
-<summary><span class="top"><h3>{text(each.batch.name)}</h3><span class="pale">{rows}</span>\
-<span class="mark {tone}">{", ".join(marks) or "ok"}</span></span></summary>
-<div class="body">
-<p class="pale">{text(each.batch.about)}</p>
-<ul class="list">{_lines(each.outcomes)}</ul>
-</div>
-</details>
-"""
-
-
-def _lines(outcomes: Iterable[Outcome]) -> str:
-    return "".join(
-        f'<li><span class="sign {_tone(outcome)}">{"✓" if outcome.passed else "✗"}</span>'
-        f"{text(outcome.expectation.text if outcome.passed else said(outcome))}</li>\n"
-        for outcome in outcomes
+    return _Card(
+        batch=each.batch,
+        rows=_rows(each.n_rows),
+        tone="bad" if failed else "warn" if warned else "good",
+        marks=", ".join(marks) or "ok",
+        lines=[_line(outcome) for outcome in each.outcomes],
     )
+
+
+def _line(outcome: Outcome) -> tuple[str, str, str]:
+    if outcome.passed:
+        return "good", "✓", outcome.expectation.text
+    return _tone(outcome), "✗", said(outcome)
 
 
 def _tone(outcome: Outcome) -> str:
-    return "good" if outcome.passed else "bad" if outcome.is_failure else "warn"
+    return "bad" if outcome.is_failure else "warn"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' * (count != 1)}"

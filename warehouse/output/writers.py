@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from warehouse.errors import BadInput
-from warehouse.output import formatting, html
+from warehouse.output import formatting
+from warehouse.output.html import stream_table
 from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values
 from warehouse.output.terminal import Screen, quiet_pipe, screen, table
 
@@ -160,10 +161,7 @@ def _markdown_line(texts: Iterable[str]) -> str:
 
 
 def _html(rows: Rows, _: Screen) -> Iterator[str]:
-    yield html.head("evalstore") + html.table_head(rows.columns, rows.numeric)
-    for batch in rows.batches():
-        yield "".join(html.table_rows(batch, rows.numeric))
-    yield html.TABLE_TAIL + html.TAIL
+    return stream_table("evalstore", rows.columns, rows.batches(), rows.numeric)
 
 
 class _Collected(io.RawIOBase):
