@@ -367,9 +367,9 @@ def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
     assert json.loads(command(copy.path, *machine.split()).out)["passed"]
     ended = command(copy.path, *gate.split())
     assert ended.code == 1, ended.err
-    assert "FAILED  what we release with: pass_rate_low" in ended.out
+    assert "FAILED  release candidates: pass_rate_low" in ended.out
     assert "page: release.html" in ended.err
-    assert "what we release with" in (tmp_path / "release.html").read_text("utf-8")
+    assert "release candidates" in (tmp_path / "release.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
