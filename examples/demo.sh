@@ -1,6 +1,6 @@
 #!/bin/sh
-# The whole way, on the samples: sh examples/demo.sh FOLDER, from the top of the checkout.
-# Store and export go to FOLDER; what an earlier demo left there is removed first.
+# A tour of evalstore with the samples: sh examples/demo.sh FOLDER, in the root of the checkout.
+# The store and the exports go to FOLDER; the files of an earlier demo are removed first.
 set -eu
 
 folder=${1:?usage: sh examples/demo.sh FOLDER}
@@ -13,7 +13,7 @@ say() {
     printf '\n==> %s\n' "$1"
 }
 
-# Show a command, run it, and insist on its exit code.
+# Print a command, run it, and fail unless it exits with the expected code.
 run() {
     wanted=$1
     shift
@@ -33,61 +33,61 @@ run() {
     fi
 }
 
-say "Import old logs of three benchmarks. Task and model files beside them come in too."
+say "Import existing logs of three benchmarks, with their task and model files."
 run 0 evalstore import examples/palindrome examples/openclaw examples/posters
 
-say "What came in: the runs."
+say "List the imported runs."
 run 0 evalstore runs
 
-say "Which model is best? Pass rates come with Wilson's 95 % interval."
+say "Which model is best? Pass rates have 95 % Wilson intervals."
 run 0 evalstore sql "SELECT model, settings, n_judged, round(pass_rate, 3) AS pass_rate,
     round(pass_rate_low, 3) AS low, round(pass_rate_high, 3) AS high, p50_ms, total_cost_usd
 FROM leaderboard"
 
-say "Any SQL works: which tasks are the hardest?"
+say "Query with SQL: which tasks are hardest?"
 run 0 evalstore sql "SELECT prompt, reference, n_correct, n, solved_by
 FROM palindrome_tasks ORDER BY accuracy LIMIT 5"
 
-say "Damaged files do no harm. What can be used comes in, the rest is kept in quarantine."
+say "Damaged files do no harm: whatever can be used is imported, the rest goes to quarantine."
 run 2 evalstore import examples/damaged
-say "Exit code 2 says so. The quarantine says why."
+say "The exit code is 2, and the quarantine gives the reasons."
 run 0 evalstore sql "SELECT path, line, reason FROM quarantine"
 
-say "Export the specification's files. One sample log has no {prompt} in its template, so it
-    cannot be one of them: it is left out by name, and the exit code is 1."
+say "Export the files of the specification. One sample log violates it (no {prompt} in its template),
+    so it is left out and reported, and the exit code is 1."
 run 1 evalstore export palindrome --to "$folder/export"
 
-say "Posters: the ground truth is a model's, so it is silver. Two people annotated: where do they differ?"
+say "Posters: a model wrote the ground truth, so it is silver. Where do the two annotators differ?"
 run 0 evalstore sql "SELECT task_id, field, value_a, value_b FROM annotation_disagreements
 WHERE NOT starts_with(value_a, '{')"
 
-say "Their differences are settled, and what is settled becomes gold."
+say "Adjudicate the differences. Adjudicated posters become gold."
 run 0 evalstore annotate adjudicate --from examples/posters/settled --by Cho
 run 0 evalstore annotate adjudicate --agreed --by Cho
 run 0 evalstore annotate promote
 
-say "The report, over gold and over what is still silver."
+say "Report the scores, over gold and over what is still silver."
 run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_quality_low AS low,
     app_quality_high AS high, total_cost_usd FROM poster_report"
 run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
 
-say "OpenClaw: verdicts as recorded, beside those that we compute."
+say "OpenClaw: the summary of each run, recomputed."
 run 0 evalstore sql "SELECT run_id, provider, model, thinking_level, n_total, n_ok, n_success,
     round(objective_pass_rate, 3) AS pass_rate, p50_ms, tool_tier
 FROM openclaw_summary"
 
-say "Which models may subagents be routed to? Tier 1 alone, and the interval says how sure that is."
+say "Which models can be used for subagents? Only tier 1; the interval shows how certain that is."
 run 0 evalstore sql "SELECT run_id, model, settings, tier, n_used, n_counted,
     round(rate_low, 3) AS low, round(rate_high, 3) AS high, routing
 FROM tool_tiers"
 
-say "Run the suites yourself. replay answers from a file: no network, no key, no cost."
+say "Run the suites. The provider replay takes answers from a file: no network, no key, no cost."
 run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
     --provider replay
 run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
 run 0 evalstore export openclaw --to "$folder/export"
 
-say "Posters too: a model writes ground truth for what is not gold, others read, one judges."
+say "Run the poster suites: one model writes ground truth, others make predictions, one judges."
 export EVALSTORE_CACHE="$folder/cache"
 posters="--urls examples/posters/docs/test_poster_urls.txt --images examples/posters/images"
 # shellcheck disable=SC2086 # words, each an option
@@ -100,5 +100,5 @@ run_id=$(evalstore sql "SELECT max(run_id) FROM runs WHERE suite = 'posters' AND
 run 0 evalstore run posters-judge --of "$run_id" --model example/judge --provider replay
 run 0 evalstore publish posters --run "$run_id" --label demo --to "$folder/export"
 
-say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Go on with:"
+say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Next, try:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"
