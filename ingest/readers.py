@@ -12,7 +12,7 @@ from ingest.formats.posters.layout import is_ledger, is_published
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.formats.model_files import is_model_file, model_row
 from warehouse.formats.task_files import is_task_file, task_rows
-from warehouse.formats.yaml.documents import Mapping, Node, YamlError, parse
+from warehouse.formats.yaml.documents import MappingNode, Node, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,7 +78,7 @@ def _rejected(file: SourceFile, reason: str, line: int | None = None) -> Reading
 
 def _read_task_file(file: SourceFile, node: Node) -> Reading:
     reading = Reading("palindrome task file")
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         rows, reading.violations = task_rows(
             node, task_set=file.name.removesuffix(file.path.suffix)
         )
@@ -88,7 +88,7 @@ def _read_task_file(file: SourceFile, node: Node) -> Reading:
 
 def _read_model_file(file: SourceFile, node: Node) -> Reading:
     reading = Reading("model file")
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         row, reading.violations = model_row(node, file_name=file.name)
         reading.rows["models"] = [{**row, "file_sha256": file.sha256}]
     return reading

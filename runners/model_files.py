@@ -13,7 +13,7 @@ from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.masking import is_secret_name
 from warehouse.formats.model_files import is_model_file, model_row
-from warehouse.formats.yaml.documents import Mapping, YamlError, parse
+from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
 from warehouse.paths import MODELS
@@ -103,7 +103,7 @@ def read_model_file(path: Path) -> ModelFile:
         node = parse(path.read_bytes())
     except (YamlError, OSError) as error:
         raise BadInput(f"{path}: {error}") from error
-    if not isinstance(node, Mapping) or not is_model_file(node, folder=FOLDER):
+    if not isinstance(node, MappingNode) or not is_model_file(node, folder=FOLDER):
         raise BadInput(f"{path}: no model file: it has no `name`, or it has `tasks`")
     row, violations = model_row(node, file_name=path.name)
     model, further = _model(row)

@@ -22,7 +22,7 @@ from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json
 from warehouse.formats.task_files import task_rows
 from warehouse.formats.values import utf8
-from warehouse.formats.yaml.documents import Mapping, YamlError, parse
+from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
 from warehouse.paths import TASKS
 from warehouse.scoring.palindrome import extract_answer, is_correct
 
@@ -105,7 +105,7 @@ def read_task_file(path: Path) -> list[TaskRow]:
         node = parse(path.read_bytes())
     except (OSError, YamlError) as error:
         raise BadInput(f"{path}: {error}") from error
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         raise BadInput(f"{path}: no task file")
     rows, violations = task_rows(node, task_set=path.stem)
     if violations:

@@ -14,9 +14,9 @@ from support import PALINDROME, needs_reference
 
 from warehouse.formats.yaml import composer, documents
 from warehouse.formats.yaml.documents import (
-    Mapping,
-    Scalar,
-    Sequence,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
     YamlError,
     load,
     parse,
@@ -30,9 +30,9 @@ FILES = sorted(PALINDROME.rglob("*.yaml"))
 
 def texts_of(node):
     """The document with every scalar as its text, as PyYAML's BaseLoader reads it."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return node.text
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return {key: texts_of(item) for key, item in node.items}
     return [texts_of(item) for item in node.items]
 
@@ -51,7 +51,7 @@ def test_reference_files_read_as_by_independent_readers():
 def test_reference_records_are_sliced_as_they_stand():
     for file in FILES:
         node = parse(file.read_bytes())
-        for task in dict(node.items).get("tasks", Sequence([], 1, 1)).items:
+        for task in dict(node.items).get("tasks", SequenceNode([], 1, 1)).items:
             text = slice_text(text_lines(file.read_bytes()), task)
             assert text.lstrip().startswith("- ")
             assert load(text.encode()) == [value_of(task)], (file.name, text)

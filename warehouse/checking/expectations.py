@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from warehouse.errors import BadInput
 from warehouse.formats.yaml.documents import (
-    Mapping,
+    MappingNode,
     Node,
-    Scalar,
-    Sequence,
+    ScalarNode,
+    SequenceNode,
     YamlError,
     parse,
     value_of,
@@ -146,7 +146,7 @@ class _Keys:
     def __init__(self, node: Node, file: str, what: str) -> None:
         self.place = Place(file, node.line)
         self.what = what
-        if not isinstance(node, Mapping):
+        if not isinstance(node, MappingNode):
             self.place.refuse(f"{what} has to be a mapping of keys and values")
         for key, line in node.duplicates:
             Place(file, line).refuse(f"{key}: the key stands twice")
@@ -163,7 +163,7 @@ class _Keys:
         node = self.take(key)
         if node is None:
             return ""
-        if not isinstance(node, Scalar) or not isinstance(node.value, str) or not node.value:
+        if not isinstance(node, ScalarNode) or not isinstance(node.value, str) or not node.value:
             self.at(node).refuse(f"{key}: has to be text")
         return node.value
 
@@ -171,7 +171,7 @@ class _Keys:
         node = self.take(key)
         values = [] if node is None else _items(node, self.at(node), key)
         for item in values:
-            if not isinstance(item, Scalar) or not isinstance(item.value, str):
+            if not isinstance(item, ScalarNode) or not isinstance(item.value, str):
                 self.at(item).refuse(f"{key}: has to be a list of text")
         return tuple(str(value_of(item)) for item in values)
 
@@ -229,7 +229,7 @@ def _expectation(keys: _Keys) -> Expectation:
 
 
 def _items(node: Node, place: Place, what: str) -> list[Node]:
-    if not isinstance(node, Sequence) or not node.items:
+    if not isinstance(node, SequenceNode) or not node.items:
         place.refuse(f"{what}: has to be a list with at least one item")
     return node.items
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.yaml.documents import Mapping, Node, Scalar, value_of
+from warehouse.formats.yaml.documents import MappingNode, Node, ScalarNode, value_of
 from warehouse.formats.yaml.fields import Fields
 from warehouse.hashing import content_hash
 
@@ -21,15 +21,17 @@ _LIKELY = _KNOWN | {"model_id", "benchmark"}
 
 def is_model_file(node: Node, *, folder: str) -> bool:
     """Tell a model configuration from other YAML by its content, with its folder as a hint."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return False
     fields = dict(node.items)
     name = fields.get("name")
-    has_name = isinstance(name, Scalar) and isinstance(name.value, str) and "tasks" not in fields
+    has_name = (
+        isinstance(name, ScalarNode) and isinstance(name.value, str) and "tasks" not in fields
+    )
     return has_name and (folder == "models" or fields.keys() <= _LIKELY)
 
 
-def model_row(node: Mapping, *, file_name: str) -> tuple[Row, list[Violation]]:
+def model_row(node: MappingNode, *, file_name: str) -> tuple[Row, list[Violation]]:
     """Give the row of table `models` for a model configuration, and what is wrong in the file.
 
     A mark `metadata: {unresolved: true}` says that an export made the file for a model whose
@@ -67,7 +69,7 @@ def _parameters(fields: Fields) -> dict[str, object]:
 
 def _object(fields: Fields, key: str) -> dict[str, object] | None:
     node = fields.node(key)
-    if node is None or isinstance(node, Mapping):
+    if node is None or isinstance(node, MappingNode):
         value = value_of(node) if node is not None else None
         return dict(value) if isinstance(value, dict) else None
     fields.report(node.line, key, "type", "is not a mapping")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.formats.json_text import json_text
-from warehouse.formats.yaml.documents import Mapping, Node, Sequence, value_of
+from warehouse.formats.yaml.documents import MappingNode, Node, SequenceNode, value_of
 from warehouse.formats.yaml.fields import Fields
 from warehouse.hashing import content_hash
 
@@ -21,15 +21,16 @@ _SET_KEYS = {"title", "system_prompt", "tasks"}
 
 def is_task_file(node: Node) -> bool:
     """Tell a task file from other YAML by its content: tasks with prompts and references."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return False
     tasks = dict(node.items).get("tasks")
-    return isinstance(tasks, Sequence) and any(
-        isinstance(task, Mapping) and dict(task.items).keys() >= _TASK_KEYS for task in tasks.items
+    return isinstance(tasks, SequenceNode) and any(
+        isinstance(task, MappingNode) and dict(task.items).keys() >= _TASK_KEYS
+        for task in tasks.items
     )
 
 
-def task_rows(node: Mapping, *, task_set: str) -> tuple[list[TaskRow], list[Violation]]:
+def task_rows(node: MappingNode, *, task_set: str) -> tuple[list[TaskRow], list[Violation]]:
     """Give a row of table `tasks` for each task of a file, and what is wrong in the file."""
     header = Fields(node, "")
     violations = header.violations
@@ -43,9 +44,9 @@ def task_rows(node: Mapping, *, task_set: str) -> tuple[list[TaskRow], list[Viol
     further = header.further(_SET_KEYS)
     tasks = header.node("tasks")
     rows: list[TaskRow] = []
-    for index, task in enumerate(tasks.items if isinstance(tasks, Sequence) else []):
+    for index, task in enumerate(tasks.items if isinstance(tasks, SequenceNode) else []):
         fields = Fields(
-            task if isinstance(task, Mapping) else _EMPTY, f"tasks[{index}].", violations
+            task if isinstance(task, MappingNode) else _EMPTY, f"tasks[{index}].", violations
         )
         row = _task_row(fields, seq=index + 1)
         extra = fields.further(_TASK_KEYS) | ({"set": further} if further else {})
@@ -54,7 +55,7 @@ def task_rows(node: Mapping, *, task_set: str) -> tuple[list[TaskRow], list[Viol
     return rows, violations
 
 
-_EMPTY = Mapping([], 0, 0, [])
+_EMPTY = MappingNode([], 0, 0, [])
 
 
 def _task_row(fields: Fields, *, seq: int) -> TaskRow:

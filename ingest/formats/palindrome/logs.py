@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.formats.json_text import json_text
 from warehouse.formats.yaml.documents import (
-    Mapping,
+    MappingNode,
     Node,
-    Sequence,
+    SequenceNode,
     slice_text,
     text_lines,
     value_of,
@@ -45,7 +45,7 @@ _UNSAFE_IN_PATH = re.compile(r"(^|/)\.\.(/|$)|^/|\\|\0")
 
 def is_log(node: Node) -> bool:
     """Tell a log from other YAML by its content: tasks with results, or a log's own fields."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return False
     fields = dict(node.items)
     tasks = fields.get("tasks")
@@ -53,8 +53,9 @@ def is_log(node: Node) -> bool:
         return len(fields.keys() & _LOG_KEYS) > 1
     if fields.keys() & {"date", "prompt_template"}:
         return True
-    return isinstance(tasks, Sequence) and any(
-        isinstance(task, Mapping) and _RESULT_KEYS & dict(task.items).keys() for task in tasks.items
+    return isinstance(tasks, SequenceNode) and any(
+        isinstance(task, MappingNode) and _RESULT_KEYS & dict(task.items).keys()
+        for task in tasks.items
     )
 
 
@@ -66,7 +67,7 @@ def read_log(file: SourceFile, node: Node) -> Reading:
     """
     reading = Reading("palindrome log")
     problem = _unusable(node)
-    if problem is not None or not isinstance(node, Mapping):
+    if problem is not None or not isinstance(node, MappingNode):
         reading.rejects.append(Reject(problem or "no mapping", node.line, raw=file.data))
         return reading
     lines = text_lines(file.data)
@@ -74,7 +75,7 @@ def read_log(file: SourceFile, node: Node) -> Reading:
     run = _run_row(file, header)
     reading.run = (SUITE, run["run_id"])
     tasks = header.node("tasks")
-    results = _result_rows(tasks, run, lines, reading) if isinstance(tasks, Sequence) else []
+    results = _result_rows(tasks, run, lines, reading) if isinstance(tasks, SequenceNode) else []
     run["source_rows"] = len(results)
     if not header.is_faithful:
         run["source"] = _header_text(node, tasks, lines)
@@ -85,10 +86,10 @@ def read_log(file: SourceFile, node: Node) -> Reading:
 
 def _unusable(node: Node) -> str | None:
     """Say why a log cannot be read at all."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return "not a mapping"
     tasks = dict(node.items).get("tasks")
-    if not isinstance(tasks, Sequence):
+    if not isinstance(tasks, SequenceNode):
         found = "missing" if tasks is None else "no list"
         return f"`tasks` is {found}, so that there is no result to read"
     twice = [key for key, _ in node.duplicates if key in _LOG_KEYS]
@@ -163,11 +164,11 @@ def is_date(text: str) -> bool:
 
 
 def _result_rows(
-    tasks: Sequence, run: RunRow, lines: list[str], reading: Reading
+    tasks: SequenceNode, run: RunRow, lines: list[str], reading: Reading
 ) -> list[ResultRow]:
     rows = []
     for index, node in enumerate(tasks.items):
-        if not isinstance(node, Mapping):
+        if not isinstance(node, MappingNode):
             raw = slice_text(lines, node).encode()
             reading.rejects.append(Reject(f"tasks[{index}] is no mapping", node.line, raw=raw))
             continue
@@ -211,7 +212,7 @@ def _result_row(fields: Fields, run: RunRow, *, seq: int) -> ResultRow:
 
 def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
     node = task.node("metadata")
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         if node is not None:
             extra["metadata"] = task.plain("metadata")
         return {}
@@ -229,12 +230,12 @@ def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
     return row
 
 
-def _record_keys(mapping: Mapping) -> str:
+def _record_keys(mapping: MappingNode) -> str:
     """Give the keys in their order, metadata's too: `["prompt",["metadata",["cost_usd"]]]`."""
     return _keys_text(
         tuple(
             (key, tuple([inner for inner, _ in node.items]))
-            if key == "metadata" and isinstance(node, Mapping)
+            if key == "metadata" and isinstance(node, MappingNode)
             else key
             for key, node in mapping.items
         )
@@ -252,7 +253,7 @@ def _line(header: Fields, key: str) -> int:
     return node.line if node is not None else header.mapping.line
 
 
-def _header_text(node: Mapping, tasks: Node | None, lines: list[str]) -> str:
+def _header_text(node: MappingNode, tasks: Node | None, lines: list[str]) -> str:
     """The lines of the log that are not its tasks."""
     if tasks is None:
         return slice_text(lines, node)

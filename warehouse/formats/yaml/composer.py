@@ -14,7 +14,7 @@ from yaml import (
 )
 from yaml._yaml import CParser
 
-from warehouse.formats.yaml.nodes import Mapping, Node, Scalar, Sequence, YamlError
+from warehouse.formats.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, YamlError
 from warehouse.formats.yaml.scalars import ScalarValue, resolve, tagged_value
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class _Composer:
             return self.alias(event, depth)
         return self.collection(event, depth)
 
-    def scalar(self, event: _Event) -> Scalar:
+    def scalar(self, event: _Event) -> ScalarNode:
         text = event.value
         line = event.start_mark.line + 1
         end = event.end_mark
@@ -87,12 +87,12 @@ class _Composer:
             value = _tagged(event, event.tag)
         elif event.implicit[0]:  # plain: neither quoted nor a block
             value = resolve(text)
-        node = Scalar(value, text, line, end_line)
+        node = ScalarNode(value, text, line, end_line)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
 
-    def collection(self, event: _Event, depth: int) -> Sequence | Mapping:
+    def collection(self, event: _Event, depth: int) -> SequenceNode | MappingNode:
         if depth > MAX_DEPTH:
             _refuse(f"nested more than {MAX_DEPTH} levels deep: flatten it", event.start_mark)
         if event.anchor is not None:
@@ -106,7 +106,7 @@ class _Composer:
             self.anchors[event.anchor] = node
         return node
 
-    def sequence(self, start: _Event, depth: int) -> Sequence:
+    def sequence(self, start: _Event, depth: int) -> SequenceNode:
         _check_tag(start, "tag:yaml.org,2002:seq")
         items: list[Node] = []
         next_event = self.next_event
@@ -117,9 +117,9 @@ class _Composer:
             items.append(item)
             last = _last_line(event, item)
             event = next_event()
-        return Sequence(items, start.start_mark.line + 1, _end_line(start, event, last))
+        return SequenceNode(items, start.start_mark.line + 1, _end_line(start, event, last))
 
-    def mapping(self, start: _Event, depth: int) -> Mapping:
+    def mapping(self, start: _Event, depth: int) -> MappingNode:
         _check_tag(start, "tag:yaml.org,2002:map")
         items: list[tuple[str, Node]] = []
         seen: set[str] = set()
@@ -138,7 +138,7 @@ class _Composer:
             last = _last_line(event, item)
             event = next_event()
         line = start.start_mark.line + 1
-        return Mapping(items, line, _end_line(start, event, last), duplicates)
+        return MappingNode(items, line, _end_line(start, event, last), duplicates)
 
     def key(self, event: _Event) -> str:
         if type(event) is ScalarEvent:
@@ -146,7 +146,7 @@ class _Composer:
                 return event.value
             return self.scalar(event).text
         node = self.alias(event, 1) if type(event) is AliasEvent else None
-        if not isinstance(node, Scalar):
+        if not isinstance(node, ScalarNode):
             _refuse("a list or mapping as a key: only text can be a key", event.start_mark)
         return node.text
 
@@ -169,9 +169,9 @@ class _Composer:
 
 def _measure(node: Node) -> tuple[int, int]:
     """Return the weight of a node (nodes plus characters) and its levels of collections."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return 1 + len(node.text), 0
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         weight = 1 + sum(1 + len(key) for key, _ in node.items)
         parts = [_measure(item) for _, item in node.items]
     else:

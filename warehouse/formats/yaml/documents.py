@@ -16,10 +16,10 @@ import yaml
 
 from warehouse.formats.yaml.composer import compose
 from warehouse.formats.yaml.nodes import (
-    Mapping,
+    MappingNode,
     Node,
-    Scalar,
-    Sequence,
+    ScalarNode,
+    SequenceNode,
     Value,
     YamlError,
     slice_text,
@@ -28,10 +28,10 @@ from warehouse.formats.yaml.nodes import (
 
 __all__ = [
     "MAX_BYTES",
-    "Mapping",
+    "MappingNode",
     "Node",
-    "Scalar",
-    "Sequence",
+    "ScalarNode",
+    "SequenceNode",
     "Value",
     "YamlError",
     "load",

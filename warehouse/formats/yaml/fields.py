@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import is_integer, utf8
-from warehouse.formats.yaml.documents import Mapping, Node, Scalar, value_of
+from warehouse.formats.yaml.documents import MappingNode, Node, ScalarNode, value_of
 from warehouse.formats.yaml.nodes import repeats_keys
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Fields:
         is_faithful: whether the columns, with `extra`, give the record back.
     """
 
-    mapping: Mapping
+    mapping: MappingNode
     path: str
     violations: list[Violation] = field(default_factory=list)
     is_faithful: bool = True
@@ -75,15 +75,15 @@ class Fields:
         node = self._present(key, required=required)
         if node is None:
             return None
-        if isinstance(node, Scalar) and isinstance(node.value, str):
+        if isinstance(node, ScalarNode) and isinstance(node.value, str):
             return self._utf8(node.value)
         self._wrong(key, node, "text")
-        return utf8(node.text) if isinstance(node, Scalar) and node.value is not None else None
+        return utf8(node.text) if isinstance(node, ScalarNode) and node.value is not None else None
 
     def scalar_text(self, key: str) -> str | None:
         """Take a field that is text for us, whatever scalar stands there: a version, say."""
         node = self._nodes.get(key)
-        if node is None or isinstance(node, Scalar):
+        if node is None or isinstance(node, ScalarNode):
             return utf8(node.text) if node is not None and node.value is not None else None
         self._wrong(key, node, "text")
         return None
@@ -93,7 +93,7 @@ class Fields:
         node = self._present(key, required=required)
         if node is None:
             return None
-        value = node.value if isinstance(node, Scalar) else None
+        value = node.value if isinstance(node, ScalarNode) else None
         if isinstance(value, int | float) and not isinstance(value, bool):
             if is_float and isinstance(value, int):
                 self.report(node.line, key, "float", f"{value} is a whole number, not a float")
@@ -106,7 +106,7 @@ class Fields:
         node = self._present(key, required=False)
         if node is None:
             return None
-        value = node.value if isinstance(node, Scalar) else None
+        value = node.value if isinstance(node, ScalarNode) else None
         if is_integer(value):
             return value
         self._wrong(key, node, "a whole number")
@@ -119,17 +119,17 @@ class Fields:
         node = self._present(key, required=required)
         if node is None:
             return None
-        if isinstance(node, Scalar) and isinstance(node.value, bool):
+        if isinstance(node, ScalarNode) and isinstance(node.value, bool):
             return node.value
         self._wrong(key, node, "true or false (lowercase)")
-        return _BOOLEANS.get(node.text.lower()) if isinstance(node, Scalar) else None
+        return _BOOLEANS.get(node.text.lower()) if isinstance(node, ScalarNode) else None
 
     def timestamp(self, key: str) -> datetime | None:
         """Take a UTC timestamp of the form `YYYY-MM-DDTHH:MM:SSZ`; the result is naive UTC."""
         node = self._present(key, required=False)
         if node is None:
             return None
-        text = node.text if isinstance(node, Scalar) else ""
+        text = node.text if isinstance(node, ScalarNode) else ""
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:

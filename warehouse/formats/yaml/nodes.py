@@ -26,7 +26,7 @@ class YamlError(BadInput):
 
 
 @dataclass(slots=True)
-class Scalar:
+class ScalarNode:
     """A single value.
 
     Attributes:
@@ -43,7 +43,7 @@ class Scalar:
 
 
 @dataclass(slots=True)
-class Sequence:
+class SequenceNode:
     """A list of nodes with its first and last line."""
 
     items: list[Node]
@@ -52,7 +52,7 @@ class Sequence:
 
 
 @dataclass(slots=True)
-class Mapping:
+class MappingNode:
     """Keys and nodes in the order of the text.
 
     Attributes:
@@ -68,17 +68,17 @@ class Mapping:
     duplicates: list[tuple[str, int]]
 
 
-Node: TypeAlias = Scalar | Sequence | Mapping
+Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 
 def value_of(node: Node) -> Value:
     """Return the plain Python value of a node; the last of repeated keys wins."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return node.value
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         # Most fields are scalars: a call for each would take half of the time.
         return {
-            key: item.value if isinstance(item, Scalar) else value_of(item)
+            key: item.value if isinstance(item, ScalarNode) else value_of(item)
             for key, item in node.items
         }
     return [value_of(item) for item in node.items]
@@ -86,9 +86,9 @@ def value_of(node: Node) -> Value:
 
 def repeats_keys(node: Node) -> bool:
     """Tell whether a mapping in a node has a key twice, so that `value_of` leaves something out."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return False
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return bool(node.duplicates) or any(repeats_keys(item) for _, item in node.items)
     return any(repeats_keys(item) for item in node.items)
 
