@@ -100,7 +100,7 @@ def bring_in(store, *paths, **options):
 
 @cache
 def _blank():
-    """An empty warehouse, made once: making it is most of a first sync's time."""
+    """Return the folder of a store with an empty warehouse, created once."""
     folder = tempfile.TemporaryDirectory(prefix="evalstore-tests-")
     atexit.register(folder.cleanup)
     store = Store(Path(folder.name) / "store", wait_seconds=0)
@@ -109,18 +109,18 @@ def _blank():
 
 
 def new_store(path, **options):
-    """Give a store that waits for nobody: what is locked stays locked in a test.
+    """Return a store that does not wait for locks, so that a test sees what is locked.
 
-    One that is not there yet begins with an empty warehouse.
+    A store without a warehouse gets an empty one: creating the views is most of a first sync.
 
     Args:
         path: the store's folder.
         options: of `Store`.
     """
-    path = Path(path)
-    if not path.exists():
-        shutil.copytree(_blank(), path)
-    return Store(path, wait_seconds=0, **options)
+    store = Store(Path(path), wait_seconds=0, **options)
+    if not store.warehouse.exists():
+        shutil.copytree(_blank(), path, dirs_exist_ok=True)
+    return store
 
 
 # --- what was forgotten

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 import pytest
-from support import command
+from support import command, new_store
 
 from runners import claim
 from runners.claim import new_run, resumed_run
@@ -24,7 +24,6 @@ from warehouse.journal.recovery import absorb_journals, pending_journals
 from warehouse.lake import locks
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
-from warehouse.store import Store
 
 MOMENT = datetime(2026, 1, 1, 12, 0, 0, 5000, UTC).replace(tzinfo=None)
 RUN = Generation("mine", "r1")
@@ -36,7 +35,7 @@ def result(n, **fields):
 
 
 def stored(folder):
-    store = Store(folder, on_warning=pytest.fail)
+    store = new_store(folder, on_warning=pytest.fail)
     return store.sql("SELECT seq, prompt FROM results ORDER BY seq").fetchall()
 
 
@@ -50,7 +49,7 @@ def test_a_journal_becomes_the_batch_of_its_name(tmp_path):
     assert stored(tmp_path) == [(1, "p1"), (2, "p2")]
     assert Lake(tmp_path).batch_names() == {journal.name}
     assert list((tmp_path / "journals").iterdir()) == []
-    (run,) = Store(tmp_path).sql("SELECT run_id, origin, n_results FROM runs").fetchall()
+    (run,) = new_store(tmp_path).sql("SELECT run_id, origin, n_results FROM runs").fetchall()
     assert run == ("r1", "runner", 2)
 
 
@@ -68,9 +67,10 @@ def test_every_column_comes_back(tmp_path):
         snapshot = {"content_id": "s", "name": "n", "content": b"\xff\n"}
         journal.append([Entry("resources", snapshot)])
     query = f"SELECT {', '.join(row)} FROM lake.results"
-    values = dict(zip(row, Store(tmp_path).sql(query).fetchall()[0], strict=True))
+    values = dict(zip(row, new_store(tmp_path).sql(query).fetchall()[0], strict=True))
     assert values == {**row, "raw_output": utf8(row["raw_output"])}
-    assert Store(tmp_path).sql("SELECT content FROM lake.resources").fetchall() == [(b"\xff\n",)]
+    content = new_store(tmp_path).sql("SELECT content FROM lake.resources").fetchall()
+    assert content == [(b"\xff\n",)]
 
 
 def test_an_unknown_column_is_refused_before_it_is_written(tmp_path):
@@ -88,7 +88,7 @@ def test_a_line_cut_by_a_kill_never_counted_and_a_bad_one_is_kept(tmp_path):
     with path.open("ab") as file:
         file.write(b'{"table": nonsense}\n{"table": "results", "row": {"conte')
     assert stored(tmp_path) == [(1, "p1")]
-    (bad,) = Store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
+    (bad,) = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
     assert bad == (3, b'{"table": nonsense}\n')
 
 
@@ -118,7 +118,7 @@ def test_a_line_that_is_no_row_of_a_table_is_kept_beside_the_others(tmp_path, li
     with journal.path.open("ab") as file:
         file.write(line + b"\n")
     assert stored(tmp_path) == [(1, "p1")]
-    kept = Store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
+    kept = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
     assert kept == [(3, line + b"\n")]
 
 
@@ -129,7 +129,7 @@ def test_answers_of_a_journal_that_does_not_say_its_run_are_kept(tmp_path, first
     _, *lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(b"".join([first + b"\n", *lines]))
     assert stored(tmp_path) == []
-    kept = Store(tmp_path).sql("SELECT raw FROM lake.quarantine ORDER BY line").fetchall()
+    kept = new_store(tmp_path).sql("SELECT raw FROM lake.quarantine ORDER BY line").fetchall()
     assert [raw for (raw,) in kept] == [first + b"\n", *lines]
     assert journal_paths(tmp_path) == []
 
@@ -278,7 +278,7 @@ def test_no_key_gets_into_a_journal(tmp_path):
             [Entry("resources", {"content_id": "s", "name": "n", "content": KEY.encode()})]
         )
         written = journal.path.read_text()
-    (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    (row,) = new_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
     assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
     for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
         assert secret not in written
@@ -290,7 +290,7 @@ def test_a_key_is_masked_in_json_too(tmp_path):
     spelled = [body, json.dumps({"error": secret}, ensure_ascii=False), json.dumps([body])]
     with Journal(tmp_path, RUN, mask=Mask([secret])) as journal:
         journal.append([result(1, raw_output="\n".join(spelled))])
-    (row,) = Store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    (row,) = new_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
     assert row[0].count("(redacted)") == 3
     assert "anted" not in row[0]
 
@@ -302,7 +302,7 @@ def begin(store):
 
 
 def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, monkeypatch):
-    store, claim, names = Store(tmp_path), journal.claimed, []
+    store, claim, names = new_store(tmp_path), journal.claimed, []
 
     @contextmanager
     def claimed_just_after_a_kill(path, suite, run_id):
@@ -322,7 +322,7 @@ def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, mon
 
 
 def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeypatch):
-    store = Store(tmp_path, on_warning=lambda _: None)
+    store = new_store(tmp_path, on_warning=lambda _: None)
     with begin(store) as run:
         run.execute({}, lambda *_: None)
     with Journal(tmp_path, Generation("mine", run.run_id)) as left:
@@ -343,7 +343,7 @@ def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeyp
 
 
 def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkeypatch):
-    store = Store(tmp_path, on_warning=pytest.fail)
+    store = new_store(tmp_path, on_warning=pytest.fail)
     with ExitStack() as stack:
         run = stack.enter_context(begin(store))
         look = claim.suites_of
@@ -362,7 +362,7 @@ def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkey
 
 
 def test_a_run_cannot_be_resumed_while_it_is_forgotten(tmp_path, monkeypatch):
-    store = Store(tmp_path, on_warning=pytest.fail)
+    store = new_store(tmp_path, on_warning=pytest.fail)
     with begin(store) as run:
         run.execute({}, lambda *_: None)
     store.recover_journals()
