@@ -1,6 +1,7 @@
 """Lines of results.jsonl: whatever they hold is kept as it was, or quarantined with its place."""
 
 import json
+from itertools import accumulate
 
 import pyarrow as pa
 import pytest
@@ -62,13 +63,23 @@ records = st.fixed_dictionaries(
 )
 
 
+@pytest.fixture(scope="module")
+def reader():
+    with line_reader() as reader:
+        yield reader
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("lines") / "r.jsonl"
+
+
 @settings(deadline=None)
 @given(st.lists(records, min_size=1, max_size=8), st.booleans())
-def test_both_ways_of_reading_a_line_agree(tmp_path_factory, changes, is_ascii):
+def test_both_ways_of_reading_a_line_agree(reader, path, changes, is_ascii):
     lines = [json.dumps({**RECORD, **change}, ensure_ascii=is_ascii) for change in changes]
-    path = tmp_path_factory.mktemp("lines") / "r.jsonl"
     path.write_bytes(b"".join(text.encode("utf-8", "surrogatepass") + b"\n" for text in lines))
-    (block,) = read(path)
+    (block,) = reader.read(path)
     assert not block.rejects
     with_care = [read_record(text.encode("utf-8", "surrogatepass")) for text in lines]
     for fast, careful in zip(block.results.to_pylist(), with_care, strict=True):
@@ -114,12 +125,19 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
-def test_an_odd_line_comes_back_as_it_was(store, tmp_path, text):
-    bring_in(store, write_lines(tmp_path / "r.jsonl", line(), text))
-    back = exported_lines(store, tmp_path)
-    assert len(back) == 2
-    assert json.dumps(pairs(back[1])) == json.dumps(pairs(text))
+@pytest.fixture(scope="module")
+def odd_lines(tmp_path_factory):
+    """The odd lines as they come back from one log of all of them, by name."""
+    folder = tmp_path_factory.mktemp("odd")
+    store = new_store(folder / "store")
+    bring_in(store, write_lines(folder / "r.jsonl", line(), *ODD.values()))
+    _, *lines = exported_lines(store, folder)
+    return dict(zip(ODD, lines, strict=True))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_line_comes_back_as_it_was(odd_lines, name):
+    assert json.dumps(pairs(odd_lines[name])) == json.dumps(pairs(ODD[name]))
 
 
 def pairs(text):
@@ -142,17 +160,24 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_line_is_quarantined_with_its_place(store, tmp_path, broken):
+def test_a_broken_line_is_rejected_with_its_position(reader, tmp_path, broken):
     first, last = line(prompt_id="A"), line(prompt_id="Ö")
-    path = write_lines(tmp_path / "r.jsonl", "", first, broken, last)
-    summary = bring_in(store, path)
-    assert (summary.n_results, summary.n_quarantined) == (2, 1)
-    ((number_, offset, raw),) = store.sql(
-        "SELECT line, byte_offset, raw FROM lake.quarantine"
-    ).fetchall()
-    assert (number_, offset) == (3, 1 + len(as_bytes(first)) + 1)
-    assert raw == as_bytes(broken)
-    assert exported_lines(store, tmp_path) == [first, last]
+    (block,) = reader.read(write_lines(tmp_path / "r.jsonl", "", first, broken, last))
+    (reject,) = block.rejects
+    assert (reject.line, reject.byte_offset) == (3, 1 + len(as_bytes(first)) + 1)
+    assert reject.raw == as_bytes(broken)
+    assert [row["task_id"] for row in block.results.to_pylist()] == ["A", "Ö"]
+
+
+def test_broken_lines_are_quarantined_with_their_positions(store, tmp_path):
+    good = [line(prompt_id=f"P{n}") for n in range(len(BROKEN))]
+    lines = [text for pair in zip(good, BROKEN.values(), strict=True) for text in pair]
+    summary = bring_in(store, write_lines(tmp_path / "r.jsonl", *lines))
+    assert (summary.n_results, summary.n_quarantined) == (len(BROKEN), len(BROKEN))
+    ends = [*accumulate(len(as_bytes(text)) + 1 for text in lines)]
+    kept = store.sql("SELECT line, byte_offset, raw FROM lake.quarantine ORDER BY line").fetchall()
+    assert kept == [(n, ends[n - 2], as_bytes(lines[n - 1])) for n in range(2, len(lines) + 1, 2)]
+    assert exported_lines(store, tmp_path) == good
 
 
 NOT_UTF8 = [
