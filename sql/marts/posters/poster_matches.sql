@@ -5,7 +5,26 @@
 -- similarity, core_similarity: by the weights of all fields and of the core fields
 -- date, time, venue, city, province, country, event_name, ticket_info, status: the field's score
 -- gold_event, predicted_event: JSON
-SELECT *
-EXCLUDE (input_hash)
+SELECT
+    suite,
+    run_id,
+    model,
+    task_id,
+    assignment,
+    gold_index,
+    predicted_index,
+    similarity,
+    core_similarity,
+    date,
+    time,
+    venue,
+    city,
+    province,
+    country,
+    event_name,
+    ticket_info,
+    status,
+    gold_event,
+    predicted_event
 FROM scores.poster_event_pairs
 ORDER BY run_id, model, task_id, assignment DESC, gold_index NULLS LAST, predicted_index

@@ -4,6 +4,18 @@
 -- suite: posters
 -- key: suite, run_id, task_set, task_id, annotator_a, annotator_b
 -- inputs: annotation_pair_inputs
+WITH compared AS (
+    SELECT
+        suite,
+        run_id,
+        task_set,
+        task_id,
+        annotator_a,
+        annotator_b,
+        annotation_agreement(record_a, record_b) AS agreement
+    FROM inputs
+)
+
 SELECT
     suite,
     run_id,
@@ -11,5 +23,9 @@ SELECT
     task_id,
     annotator_a,
     annotator_b,
-    unnest(annotation_agreement(record_a, record_b))
-FROM inputs
+    agreement.events_a AS events_a,
+    agreement.events_b AS events_b,
+    agreement.dates_equal AS dates_equal,
+    agreement.venues_equal AS venues_equal,
+    agreement.differences AS differences
+FROM compared

@@ -16,12 +16,12 @@ WITH model_files AS (
     WHERE is_current
 ),
 
--- A prompt set that was given later, or that the folder's config names.
-prompt_sets AS (
-    SELECT run_id, arg_min(task_set, content_id) AS task_set
+-- Logs may name the task set only for the whole run, or it was given at a later import.
+run_task_sets AS (
+    SELECT suite, run_id, arg_min(task_set, content_id) AS task_set
     FROM lake.runs
-    WHERE suite = 'openclaw' AND task_set IS NOT NULL
-    GROUP BY run_id
+    WHERE task_set IS NOT NULL
+    GROUP BY suite, run_id
 ),
 
 stood_in_for AS (
@@ -42,7 +42,7 @@ SELECT
     calls.model AS recorded_model,
     calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
-    -- Most calls have no parameters: to put texts together for each of them takes longest of all.
+    -- Building the text dominates this query's time, and most calls have no parameters.
     CASE
         WHEN calls.settings IS NULL AND model_files.settings IS NULL
             THEN coalesce('thinking_level ' || calls.thinking_level, '')
@@ -54,7 +54,7 @@ SELECT
     END AS settings,
     coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,
-    coalesce(calls.task_set, prompt_sets.task_set, calls.suite) AS task_set,
+    coalesce(calls.task_set, run_task_sets.task_set, calls.suite) AS task_set,
     calls.task_id,
     calls.task_name,
     calls.task_hash,
@@ -62,10 +62,12 @@ SELECT
     calls.template_hash,
     coalesce(calls.attempt, 1) AS attempt,
     CASE
-        WHEN calls.suite = 'openclaw' THEN calls.availability_status
+        WHEN records_outcomes(calls.suite) THEN calls.availability_status
         ELSE coalesce(calls.availability_status, 'ok')
     END AS availability_status,
-    CASE WHEN calls.suite = 'openclaw' THEN calls.success ELSE coalesce(calls.success, true)
+    CASE
+        WHEN records_outcomes(calls.suite) THEN calls.success
+        ELSE coalesce(calls.success, true)
     END AS success,
     calls.failure_type,
     calls.started_at,
@@ -100,7 +102,9 @@ SELECT
 FROM lake.results AS calls
 ANTI JOIN stood_in_for USING (suite, run_id, content_id)
 LEFT JOIN model_files ON calls.model_path = model_files.model_path
-LEFT JOIN prompt_sets ON calls.suite = 'openclaw' AND calls.run_id = prompt_sets.run_id
+LEFT JOIN run_task_sets
+    ON calls.suite = run_task_sets.suite
+    AND calls.run_id = run_task_sets.run_id
 LEFT JOIN scores.duplicate_calls AS duplicates
     ON calls.suite = duplicates.suite
     AND calls.run_id = duplicates.run_id
