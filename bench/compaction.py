@@ -17,9 +17,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from ingest.importer import Options, import_paths
-from ingest.readers import read_file
-from ingest.reading import SourceFile
+from ingest.formats.palindrome.yaml_files import parsed
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions, SourceFile
 from warehouse.lake.batch import ROOT_GENERATION, Generation
 from warehouse.lake.compaction import merge_small
 from warehouse.schemas import BY_NAME
@@ -94,7 +94,7 @@ def _import(folder: str) -> Callable[[Store], None]:
     logs = iter([_log(Path(folder), 10**6 + n) for n in range(2 * _ROUNDS)])
 
     def act(store: Store) -> None:
-        import_paths(store.lake, [next(logs)], Options())
+        import_paths(store.lake, [next(logs)], ImportOptions())
         store.sync()
 
     return act
@@ -105,7 +105,7 @@ def _fill(lake: Lake, folder: Path, n: int) -> None:
     for number in range(n):
         path = _log(folder, number)
         data = path.read_bytes()
-        reading = read_file(SourceFile(path, data, hashlib.sha256(data).hexdigest()))
+        reading = parsed(SourceFile(path, data, hashlib.sha256(data).hexdigest()))
         assert reading.run is not None  # noqa: S101 - what we wrote is a log
         with lake.write("import") as writer:
             for name, rows in reading.rows.items():

@@ -11,7 +11,8 @@ import pandas as pd
 
 from bench.openclaw_rows import write_rows
 from bench.ratios import Ratio
-from ingest.importer import Options, import_paths
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions
 from warehouse.store import Store
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def measure(*, quick: bool) -> list[Ratio]:
         folder = Path(name)
         logs = [_write_log(folder / "runs" / f"run{n:02}", n) for n in range(runs)]
         store = Store(folder / "store")
-        import_paths(store.lake, [folder / "runs"], Options())
+        import_paths(store.lake, [folder / "runs"], ImportOptions())
         store.sync()
         query = store.sql("SELECT * FROM results")
 

@@ -11,7 +11,8 @@ import yaml
 
 from bench.processes import ROOT
 from bench.ratios import Ratio
-from ingest.importer import Options, import_paths
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions
 from warehouse.lake.lake import Lake
 
 _LOGS, _QUICK_LOGS, _ROUNDS = 1000, 50, 3
@@ -66,7 +67,7 @@ def _read_seconds(logs: list[Path]) -> float:
 
 def _import_seconds(store: Path, logs: list[Path]) -> float:
     start = time.perf_counter()
-    summary = import_paths(Lake(store), logs, Options())
+    summary = import_paths(Lake(store), logs, ImportOptions())
     seconds = time.perf_counter() - start
     if len(summary.runs) != len(logs):
         raise SystemExit(f"{len(logs)} logs gave {len(summary.runs)} runs")

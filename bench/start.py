@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 from bench.processes import ROOT, medians
 from bench.ratios import Ratio
-from ingest.importer import Options, import_paths
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions
 from warehouse.store import Store
 
 _ROUNDS, _QUICK_ROUNDS = 25, 3
@@ -36,7 +37,7 @@ def measure(*, quick: bool) -> list[Ratio]:
     program = (python, "-m", "evalstore")
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         store = Store(Path(name) / "store")
-        import_paths(store.lake, [ROOT / "examples" / "palindrome"], Options())
+        import_paths(store.lake, [ROOT / "examples" / "palindrome"], ImportOptions())
         store.sync()
         ours = (*program, "--store", str(store.path), "sql", _QUERY)
         help_, empty, query, plain = medians(

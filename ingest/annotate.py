@@ -1,4 +1,4 @@
-"""`evalstore annotate`: from two people's records to gold."""
+"""`evalstore annotate`: from the records of two annotators to gold."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from warehouse.cli import format_option, note, open_store, print_rows, say
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from ingest.formats.posters.adjudication import AdjudicationSession, Choice, Record
+    from warehouse.types import JsonObject, Row
 
-    from ingest.formats.posters.adjudication import AdjudicationSession, Record
-
-_dataset_option = click.option("--dataset", metavar="NAME", help="Needed where there are several.")
-_by_option = click.option("--by", required=True, metavar="NAME", help="Who settles it.")
+_dataset_option = click.option(
+    "--dataset", metavar="NAME", help="Dataset, if the store has several."
+)
+_by_option = click.option("--by", required=True, metavar="NAME", help="Name of the adjudicator.")
 
 
 @click.group()
 def annotate() -> None:
-    """Make gold ground truth of posters: two people annotate, a third look settles.
+    """Make gold ground truth for posters: two people annotate, a third adjudicates.
 
     \b
       evalstore annotate import benchmark/annotations/ --dataset tours
@@ -37,7 +38,7 @@ def annotate() -> None:
 @_dataset_option
 @click.pass_obj
 def import_records(path: Path, folder: Path, dataset: str | None) -> None:
-    """Import people's records from FOLDER: <annotator>/<poster id>.json.
+    """Import human records from FOLDER: <annotator>/<poster id>.json.
 
     \b
       evalstore annotate import benchmark/annotations/ --dataset tours
@@ -48,7 +49,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
     name = dataset if dataset is not None else adjudication.AdjudicationSession(store, None).dataset
     counts = adjudication.import_records(store, folder, name)
     if not counts:
-        raise BadInput(f"{folder}: no <annotator>/<poster id>.json was found there")
+        raise BadInput(f"{folder}: contains no <annotator>/<poster id>.json")
     for annotator, count in counts.items():
         say(f"{annotator}: {count} records")
 
@@ -57,7 +58,7 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
 @format_option
 @click.pass_obj
 def list_(path: Path, fmt: str) -> None:
-    """List the fields in which two annotators differ, and that nobody has settled.
+    """List the fields on which two annotators disagree, unless adjudicated.
 
     \b
       evalstore annotate list --format csv
@@ -72,22 +73,22 @@ def list_(path: Path, fmt: str) -> None:
 @_dataset_option
 @click.option(
     "--from",
-    "settled",
+    "source",
     type=click.Path(exists=True, path_type=Path),
-    help="Take the settled record from a file; without POSTER from a folder, <poster id>.json.",
+    help="File with the adjudicated record; without POSTER, a folder of <poster id>.json.",
 )
-@click.option("--agreed", is_flag=True, help="Settle all posters on which both agree.")
+@click.option("--agreed", is_flag=True, help="Adjudicate all posters on which both agree.")
 @click.pass_obj
 def adjudicate(
     path: Path,
     poster: str | None,
     by: str,
     dataset: str | None,
-    settled: Path | None,
+    source: Path | None,
     *,
     agreed: bool,
 ) -> None:
-    """Settle a POSTER: from a file, or side by side, field by field.
+    """Adjudicate a POSTER: from a file, or interactively, field by field.
 
     \b
       evalstore annotate adjudicate c500adc741d0 --by Cara
@@ -95,36 +96,36 @@ def adjudicate(
       evalstore annotate adjudicate --from settled/ --by Cara
       evalstore annotate adjudicate --agreed --by Cara
     """
-    from ingest.formats.posters.adjudication import AdjudicationSession, read_settled
+    from ingest.formats.posters.adjudication import AdjudicationSession, read_adjudicated
 
-    from_folder = settled is not None and settled.is_dir()
-    if [poster is not None, agreed, from_folder].count(True) != 1 or (agreed and settled):
-        raise click.UsageError("name one poster, give --agreed, or --from a folder")
-    desk = AdjudicationSession(open_store(path), dataset)
-    if settled is not None:
-        paths = sorted(settled.glob("*.json")) if from_folder else [settled]
-        documents = {poster or path.stem: read_settled(path) for path in paths}
+    is_folder = source is not None and source.is_dir()
+    if [poster is not None, agreed, is_folder].count(True) != 1 or (agreed and source):
+        raise click.UsageError("name one poster, or give --agreed, or --from with a folder")
+    session = AdjudicationSession(open_store(path), dataset)
+    if source is not None:
+        files = sorted(source.glob("*.json")) if is_folder else [source]
+        documents = {poster or file.stem: read_adjudicated(file) for file in files}
     elif poster is None:
-        documents = {each: desk.pair(each)[0].document for each in desk.agreed()}
+        documents = {each: session.pair(each)[0].document for each in session.agreed()}
     else:
-        documents = {poster: _side_by_side(desk, poster)}
-    desk.adjudicate(documents, by, _now())
-    say(f"settled: {', '.join(documents) or 'nothing'}")
+        documents = {poster: _interactive(session, poster)}
+    session.adjudicate(documents, by, _now())
+    say(f"adjudicated: {', '.join(documents) or 'nothing'}")
 
 
 @annotate.command()
 @_dataset_option
 @click.pass_obj
 def promote(path: Path, dataset: str | None) -> None:
-    """Promote to gold what is adjudicated, and nothing else.
+    """Promote adjudicated posters to gold.
 
     \b
       evalstore annotate promote
     """
     from ingest.formats.posters.adjudication import AdjudicationSession
 
-    desk = AdjudicationSession(open_store(path), dataset)
-    promoted, problems = desk.promote(_now())
+    session = AdjudicationSession(open_store(path), dataset)
+    promoted, problems = session.promote(_now())
     say(f"gold: {', '.join(promoted) or 'nothing new'}")
     for problem in problems:
         note(problem)
@@ -132,34 +133,34 @@ def promote(path: Path, dataset: str | None) -> None:
         raise CheckFailed(f"{len(problems)} posters were not promoted")
 
 
-def _side_by_side(desk: AdjudicationSession, poster: str) -> dict[str, object]:
-    """Ask for each difference which side is right, or what is."""
+def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
+    """Ask for each difference which record is right, or for the right text."""
     from ingest.formats.posters.adjudication import merged
     from warehouse.scoring.posters.annotation_pairs import differences
 
-    a, b = desk.pair(poster)
+    a, b = session.pair(poster)
     choices = [_ask(row, a, b) for row in differences(a.document, b.document)]
     return merged(a.document, b.document, choices)
 
 
-def _ask(row: Mapping[str, str | None], a: Record, b: Record) -> object:
-    from ingest.formats.posters.adjudication import TAKE_A, TAKE_B
+def _ask(difference: Row, a: Record, b: Record) -> Choice | str | None:
+    from ingest.formats.posters.adjudication import Choice
     from warehouse.output.formatting import visible
 
-    say(row["field"])
-    for letter, record, value in (("a", a, row["value_a"]), ("b", b, row["value_b"])):
+    say(difference["field"])
+    for letter, record, value in (("a", a, difference["value_a"]), ("b", b, difference["value_b"])):
         shown = "(nothing)" if value is None else visible(value)
         say(f"  {letter}) {visible(record.annotator)}: {shown}")
-    is_event = str(row["field"]).endswith("]")
+    is_event = str(difference["field"]).endswith("]")
     question = "  a or b" if is_event else "  a, b, or = and the right text"
     answer: str = click.prompt(question, type=_Answer(may_type=not is_event))
     if answer in {"a", "b"}:
-        return TAKE_A if answer == "a" else TAKE_B
+        return Choice(answer)
     return answer.removeprefix("=").strip() or None
 
 
 class _Answer(click.ParamType[str]):
-    """`a`, `b`, or `=` and a text, where a text can be the answer."""
+    """`a` or `b`, or `=` and a text if a text can be the answer."""
 
     name = "answer"
 
@@ -170,7 +171,7 @@ class _Answer(click.ParamType[str]):
         """Check an answer."""
         if value in {"a", "b"} or (self._may_type and value.startswith("=")):
             return value
-        return self.fail("answer with one of these", param, ctx)
+        return self.fail("not one of the answers", param, ctx)
 
 
 def _now() -> datetime:

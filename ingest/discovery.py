@@ -1,4 +1,4 @@
-"""Finds the files to import, below the paths that were given and never outside them."""
+"""Finds the files and folders to import: those that were given, and what is inside them."""
 
 from __future__ import annotations
 
@@ -8,42 +8,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from ingest.readers import FALLBACK, reader_of
+from ingest.reading import Candidate
 
-_SUFFIXES = {".yaml", ".yml"}
-_HEAD_BYTES = 65_536
-_LOG_WORDS = (b"\nprompt_template:", b"\ntasks:")
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ingest.readers import Reader
 
 
 @dataclass(slots=True)
 class Found:
-    """What the given paths lead to.
+    """What was found below the given paths.
 
     Attributes:
-        files: to be read, in order, each once.
-        units: folders and files that a reader claims as a whole, in order, each once.
+        readers: the files and folders to import, sorted, each once, and the reader of each.
         problems: path and reason of what cannot be read.
-        missing: given paths that lead nowhere.
-        n_other: files of other kinds in the folders, left alone.
+        missing: given paths that do not exist.
+        n_other: files in folders that no reader claims; they are ignored.
     """
 
-    files: list[Path] = field(default_factory=list)
-    units: list[Path] = field(default_factory=list)
+    readers: dict[Path, Reader] = field(default_factory=dict)
     problems: list[tuple[Path, str]] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     n_other: int = 0
 
 
-def find_files(paths: Iterable[Path], claims: Callable[[Path], bool]) -> Found:
-    """Find the files that the paths name or hold.
+def find_files(paths: Iterable[Path]) -> Found:
+    """Find what to import below files and folders.
 
-    A file that is named is always read. In a folder, hidden folders are passed over, links that
-    lead out of it are not followed, and files of other kinds are counted.
-
-    Args:
-        paths: files and folders.
-        claims: tells a folder or file that is read as a whole.
+    A file that was given by name is always read. In a folder, hidden folders are skipped, links
+    that lead out of it are not followed, and files that no reader claims are only counted.
     """
     found = Found()
     for path in paths:
@@ -54,53 +49,52 @@ def find_files(paths: Iterable[Path], claims: Callable[[Path], bool]) -> Found:
         except OSError as error:
             found.problems.append((path, _reason(error)))
         else:
-            _find(path, found, claims, is_folder=is_folder)
-    found.files = _each_once(found.files)
-    found.units = _each_once(found.units)
+            reader = reader_of(Candidate(path))
+            if reader is None and is_folder:
+                _find_in_folder(path, found)
+            else:
+                _add(path, reader or FALLBACK, found)
+    found.readers = _each_once(found.readers)
     return found
 
 
-def _each_once(paths: list[Path]) -> list[Path]:
-    return sorted({os.path.realpath(path): path for path in reversed(paths)}.values())
+def _each_once(readers: dict[Path, Reader]) -> dict[Path, Reader]:
+    unique = {os.path.realpath(path): path for path in reversed(readers)}
+    return {path: readers[path] for path in sorted(unique.values())}
 
 
-def _find(path: Path, found: Found, claims: Callable[[Path], bool], *, is_folder: bool) -> None:
-    if claims(path):
-        found.units.append(path)
-    elif is_folder:
-        _find_in_folder(path, found, claims)
-    else:
-        _add(path, found)
-
-
-def _find_in_folder(root: Path, found: Found, claims: Callable[[Path], bool]) -> None:
+def _find_in_folder(root: Path, found: Found) -> None:
     def on_error(error: OSError) -> None:
         found.problems.append((Path(error.filename), _reason(error)))
 
-    for folder, subfolders, names in os.walk(root, onerror=on_error):
+    for walked, subfolders, names in os.walk(root, onerror=on_error):
+        folder = Path(walked)
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for path in _links_to_folders(Path(folder), subfolders):
+        for path in _links(folder, subfolders):
             found.problems.append((path, "a link to a folder, not followed"))
-        units = [path for name in subfolders if _is_unit(path := Path(folder) / name, claims)]
-        found.units.extend(units)
-        subfolders[:] = [name for name in subfolders if Path(folder) / name not in units]
+        claimed = {name: _reader_of_folder(folder / name) for name in subfolders}
+        found.readers |= {folder / name: reader for name, reader in claimed.items() if reader}
+        subfolders[:] = [name for name, reader in claimed.items() if reader is None]
         for name in sorted(names):
-            path = Path(folder) / name
-            if _leaves(path, root):
-                found.problems.append((path, "a link out of the folder, not followed"))
-            elif claims(path):
-                found.units.append(path)
-            elif path.suffix in _SUFFIXES or _looks_like_log(path):
-                _add(path, found)
-            else:
-                found.n_other += 1
+            _find_file(folder / name, root, found)
 
 
-def _is_unit(path: Path, claims: Callable[[Path], bool]) -> bool:
-    return not path.is_symlink() and claims(path)
+def _find_file(path: Path, root: Path, found: Found) -> None:
+    if _leaves(path, root):
+        found.problems.append((path, "a link out of the folder, not followed"))
+        return
+    reader = reader_of(Candidate(path))
+    if reader is None:
+        found.n_other += 1
+    else:
+        _add(path, reader, found)
 
 
-def _links_to_folders(folder: Path, names: list[str]) -> Iterator[Path]:
+def _reader_of_folder(path: Path) -> Reader | None:
+    return None if path.is_symlink() else reader_of(Candidate(path))
+
+
+def _links(folder: Path, names: list[str]) -> Iterator[Path]:
     return (path for name in names if (path := folder / name).is_symlink())
 
 
@@ -111,28 +105,17 @@ def _leaves(path: Path, root: Path) -> bool:
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
-def _add(path: Path, found: Found) -> None:
+def _add(path: Path, reader: Reader, found: Found) -> None:
     try:
-        is_file = stat.S_ISREG(path.stat().st_mode)
+        mode = path.stat().st_mode
     except OSError as error:
         found.problems.append((path, _reason(error)))
         return
-    if is_file:
-        found.files.append(path)
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        found.readers[path] = reader
     else:
         found.problems.append((path, "neither a file nor a folder"))
 
 
 def _reason(error: OSError) -> str:
     return error.strerror or "cannot be read"
-
-
-def _looks_like_log(path: Path) -> bool:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return False
-        with path.open("rb") as file:
-            head = b"\n" + file.read(_HEAD_BYTES)
-    except OSError:
-        return False
-    return all(word in head for word in _LOG_WORDS)

@@ -1,104 +1,153 @@
-"""The import: from files to one batch of the lake.
+"""The import: from files and folders to one batch of the lake.
 
-Each file is read by the reader that knows its content, compared with what the lake holds of the
-same run, and added where it brings something new. One batch holds all of it: an import that is
-killed leaves nothing behind, and can be given again.
+Each is read by the reader that claims it, compared with what the lake holds of the same runs, and
+added if it brings something new. One batch holds all of it: an import that is killed leaves
+nothing behind and can be repeated.
 """
 
 from __future__ import annotations
 
 import os
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from ingest.additions import Readings
 from ingest.discovery import find_files
-from ingest.formats.palindrome.project_files import ProjectFiles
-from ingest.readers import path_reader, read_file
-from ingest.session import Ledger, Options, Summary
-from ingest.units import Units
+from ingest.readers import FALLBACK, reader_of
+from ingest.reading import Candidate
+from ingest.reconciliation import FileOutcome, reconcile
+from ingest.session import ImportSession
+from ingest.sources import source_of
+from ingest.streams import StreamedReading, StreamImport
+from warehouse.lake.contents import read_contents
+from warehouse.lake.lake import file_sha256
 from warehouse.lake.locks import shared_lake_lock
+from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from ingest.reading import Reading, SourceFile
+    from ingest.readers import Reader
+    from ingest.reading import ImportOptions, Reading, SourceFile, Stream
+    from ingest.session import ImportSummary
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.contents import RunContent
     from warehouse.lake.lake import Lake
 
-__all__ = ["Options", "Summary", "import_paths"]
-
-_FILES_AT_ONCE = 1000
+# The lake is queried once for so many readings, or for files of so many bytes.
+_READINGS_AT_ONCE = 1000
+_BYTES_AT_ONCE = 64 * 2**20
 
 
 def import_paths(
     lake: Lake,
     paths: Iterable[Path],
-    options: Options,
+    options: ImportOptions,
     track: Callable[[Sequence[Path]], Iterable[Path]] = lambda files: files,
-) -> Summary:
+) -> ImportSummary:
     """Import files and folders into a lake, as one batch.
 
     Args:
-        lake: where to.
+        lake: to import into.
         paths: files, and folders that are searched.
-        options: how.
-        track: is given the files and gives them back one by one, to show progress.
+        options: how to import.
+        track: is given the files and yields them one by one, to show progress.
 
     Raises:
-        BadInput: `run_as` with more than one run.
+        BadInput: `run_as` was given with several runs, or an option of a format cannot be used.
         EvalstoreError: the batch could not be written.
     """
-    found = find_files(paths, lambda path: path_reader(path) is not None)
-    with shared_lake_lock(lake.store), lake.write("import") as writer:
-        ledger = Ledger(lake.current(), writer, options)
-        ledger.summary.n_other = found.n_other
-        ledger.summary.missing = found.missing
+    found = find_files(paths)
+    with (
+        shared_lake_lock(lake.store),
+        lake.write("import") as writer,
+        ImportSession(lake.current(), writer, options) as session,
+    ):
+        session.summary.n_other = found.n_other
+        session.summary.missing = found.missing
         for path, reason in found.problems:
-            ledger.reject_path(path, reason)
-        paths_in_turn = iter(track([*found.units, *found.files]))
-        if found.units:
-            Units(lake, ledger).take(islice(paths_in_turn, len(found.units)))
-        _Files(lake, ledger).take(paths_in_turn)
-        ledger.finish()
-    return ledger.summary
+            session.reject_path(path, reason)
+        importer = _Importer(lake, session)
+        for path in track(list(found.readers)):
+            importer.add(path, found.readers[path])
+        read = set(map(os.path.realpath, session.paths_read))
+        for path in sorted(session.more_paths):
+            if os.path.realpath(path) not in read:
+                importer.add(path, reader_of(Candidate(path)) or FALLBACK)
+        importer.finish()
+        session.commit()
+    return session.summary
 
 
-class _Files:
-    """The files of an import that are read whole: logs in YAML, task and model files."""
+class _Importer:
+    """Adds what is new in readings; those that fit into memory are compared many at a time."""
 
-    def __init__(self, lake: Lake, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._readings = Readings(lake, ledger)
-        self._projects = ProjectFiles()
-        self._beside: dict[Path, None] = {}
+    def __init__(self, lake: Lake, session: ImportSession) -> None:
+        self._lake = lake
+        self._session = session
+        self._streams = StreamImport(lake, session)
+        self._contents: dict[RunKey, RunContent] = {}
+        self._waiting: list[tuple[SourceFile, Reading]] = []
+        self._waiting_bytes = 0
 
-    def take(self, paths: Iterable[Path]) -> None:
-        """Read files, then the task and model files beside them, and add what is new."""
-        self._take(paths)
-        if self._beside:
-            taken = set(map(os.path.realpath, self._ledger.taken))
-            self._take(sorted(path for path in self._beside if os.path.realpath(path) not in taken))
-
-    def _take(self, paths: Iterable[Path]) -> None:
-        # So many at a time that memory stays flat.
-        pending: list[tuple[SourceFile, Reading]] = []
-        for path in paths:
-            file = self._ledger.bytes_of(path)
-            if file is None or self._ledger.is_settled(file):
+    def add(self, path: Path, reader: Reader) -> None:
+        """Read a file or folder."""
+        for reading in reader.read(path, self._session):
+            if reading.stream is not None:
+                self._add_stream(path, reading, reading.stream)
                 continue
-            pending.append((file, self._read(file)))
-            if len(pending) == _FILES_AT_ONCE:
-                self._readings.add(pending)
-                pending = []
-        self._readings.add(pending)
+            file = source_of(path, reading, {})
+            if self._is_known(file, reading):
+                continue
+            self._session.rename_run(reading)
+            self._waiting.append((file, reading))
+            self._waiting_bytes += sum(len(each.data) for each in reading.files)
+            if len(self._waiting) == _READINGS_AT_ONCE or self._waiting_bytes > _BYTES_AT_ONCE:
+                self.finish()
 
-    def _read(self, file: SourceFile) -> Reading:
-        reading = read_file(file)
-        if reading.run is None:
-            return reading
-        self._beside |= dict.fromkeys(
-            self._projects.files(file.path, reading.rows["runs"][0]["model_path"])
-        )
-        self._ledger.rename_run(reading)
-        return reading
+    def finish(self) -> None:
+        """Compare and write the readings that are waiting."""
+        runs = {reading.run for _, reading in self._waiting if reading.run is not None}
+        unknown = runs - self._contents.keys()
+        self._contents |= read_contents(self._lake, self._session.batches, unknown)
+        for file, reading in self._waiting:
+            # The same file may have been waiting twice.
+            if not self._is_known(file, reading):
+                self._write(file, reading)
+        self._waiting, self._waiting_bytes = [], 0
+
+    def _is_known(self, file: SourceFile, reading: Reading) -> bool:
+        return not reading.is_restated and self._session.skips(file)
+
+    def _add_stream(self, path: Path, reading: Reading, stream: Stream) -> None:
+        try:
+            hashes = {each: file_sha256(each) for each in stream.paths}
+        except OSError as error:
+            self._session.reject_path(path, error.strerror or "cannot be read")
+            return
+        file = source_of(path, reading, hashes)
+        if not self._is_known(file, reading):
+            self._streams.add(
+                StreamedReading(file=file, reading=reading, stream=stream, hashes=hashes)
+            )
+
+    def _write(self, file: SourceFile, reading: Reading) -> None:
+        session = self._session
+        if session.options.strict and (reading.violations or reading.rejects):
+            session.refuse(file, reading)
+            return
+        reconciled = reconcile(reading, self._contents, replace=session.options.replace)
+        session.count(reconciled.outcome)
+        if reconciled.outcome is FileOutcome.CONFLICT:
+            session.say(file.path, reconciled.message)
+        session.report_rejects(file.path, reading.rejects)
+        if reconciled.outcome in {FileOutcome.CONFLICT, FileOutcome.UNCHANGED}:
+            return
+        generation = reconciled.generation
+        generations = () if generation is None else (generation,)
+        if not session.sources.add(file, generations, is_clean=not reading.rejects):
+            return
+        for table, rows in reconciled.rows.items():
+            session.writer.add(BY_NAME[table], rows)
+        session.write_provenance(file, reading, files=reading.files or [file])
+        if generation is not None:
+            session.count_run(generation.run, len(reconciled.rows.get("results", ())))

@@ -1,8 +1,8 @@
-"""Rows that say where things came from, and what could not be used: files, quarantine, rules."""
+"""Rows that record where things came from, and what could not be used."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from warehouse.formats.values import utf8
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from ingest.reading import Reject, SourceFile
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
-    from warehouse.types import Row
+    from warehouse.types import FileRow, QuarantineRow, ViolationRow
 
-# A file's bytes are kept in the store up to this size, so that a better reader can read it again.
+# The store keeps the bytes of files up to this size, so that a better reader can read them again.
 LARGEST_KEPT_BYTES = 16 * 2**20
 
 
-def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> Row:
-    """Give the row of an imported file.
+def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> FileRow:
+    """Return the row of an imported file.
 
     Args:
         file: what was read.
         file_format: name of the format.
-        size: of the file, where its bytes were not kept.
+        size: of the file in bytes, if it was not read into memory.
     """
     is_kept = size is None and len(file.data) <= LARGEST_KEPT_BYTES
     return {
@@ -39,8 +39,8 @@ def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> 
     }
 
 
-def quarantine_row(path: Path, sha256: str, reject: Reject) -> Row:
-    """Give the row of a record, or a whole file, that could not be used."""
+def quarantine_row(path: Path, sha256: str, reject: Reject) -> QuarantineRow:
+    """Return the row of a record, or a whole file, that could not be used."""
     is_small = reject.raw is not None and len(reject.raw) <= LARGEST_KEPT_BYTES
     return {
         "content_id": content_hash("quarantine", sha256, reject.line, reject.reason),
@@ -53,8 +53,8 @@ def quarantine_row(path: Path, sha256: str, reject: Reject) -> Row:
     }
 
 
-def violation_row(file: SourceFile, run: RunKey | None, violation: Violation) -> Row:
-    """Give the row of a broken rule."""
+def violation_row(file: SourceFile, run: RunKey | None, violation: Violation) -> ViolationRow:
+    """Return the row of a broken rule."""
     suite, run_id = run or (None, None)
     return {
         "content_id": content_hash("violation", file.sha256, run_id, astuple(violation)),
@@ -62,5 +62,8 @@ def violation_row(file: SourceFile, run: RunKey | None, violation: Violation) ->
         "sha256": file.sha256,
         "suite": suite,
         "run_id": run_id,
-        **asdict(violation),
+        "line": violation.line,
+        "field": violation.field,
+        "rule": violation.rule,
+        "message": violation.message,
     }

@@ -1,114 +1,76 @@
-"""The readers, and how a file finds its own: by what it holds, not by its name alone."""
+"""The formats that can be imported."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.formats.openclaw import runs as openclaw
-from ingest.formats.palindrome.logs import is_log, read_log
+from ingest.formats.openclaw import prompts as openclaw_prompts
+from ingest.formats.openclaw import runs as openclaw_runs
+from ingest.formats.palindrome import yaml_files
+from ingest.formats.posters import layout as poster_layout
 from ingest.formats.posters import workspace as posters
-from ingest.formats.posters.layout import is_ledger, is_published
-from ingest.reading import Reading, Reject, SourceFile
-from warehouse.formats.model_files import is_model_file, model_row
-from warehouse.formats.task_files import is_task_file, task_rows
-from warehouse.formats.yaml.documents import MappingNode, Node, YamlError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from ingest.reading import Candidate, ImportContext, Reading, SourceFile
+
+    Read = Callable[[Path, ImportContext], Iterable[Reading]]
+    Parse = Callable[[SourceFile, ImportContext], Reading]
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A legacy format.
+    """A format: a small file, a folder, or a log of any size.
 
     Attributes:
-        format: its name for people.
-        matches: tells the format by a document's content; the path is a hint.
-        read: makes rows of it.
+        format: human-readable name.
+        claims: whether a file or folder is of the format, decided by a quick look at its
+            content. The files of a claimed folder belong to it; no other reader sees them.
+        read: yields the readings of a file or folder that was claimed.
     """
 
     format: str
-    matches: Callable[[Node, Path], bool]
-    read: Callable[[SourceFile, Node], Reading]
+    claims: Callable[[Candidate], bool]
+    read: Read
 
 
-@dataclass(frozen=True, slots=True)
-class PathReader:
-    """A format that is more than a file to be held in memory: a folder, or a log of any size.
+def small_file(parse: Parse) -> Read:
+    """Return a `Reader.read` for files that fit into memory.
 
-    Attributes:
-        format: its name for people.
-        claims: tells, by what it holds, whether a folder or file is of the format. What lies in a
-            folder that is claimed belongs to it and is not looked at singly.
-        read: makes readings of it. It is given a function that reads a file, and gives None
-            where it cannot, which is reported then.
+    Args:
+        parse: makes a reading of a file. It is called only for new files.
     """
 
-    format: str
-    claims: Callable[[Path], bool]
-    read: Callable[[Path, Callable[[Path], SourceFile | None]], Iterable[Reading]]
+    def read(path: Path, context: ImportContext) -> Iterator[Reading]:
+        file = context.read(path)
+        if file is not None and not context.skips(file):
+            reading = parse(file, context)
+            reading.files = [file]
+            yield reading
+
+    return read
 
 
-def path_reader(path: Path) -> PathReader | None:
-    """Find the reader that claims a path; none does where it may not be looked at."""
+# The first reader that claims a file or folder reads it.
+READERS: tuple[Reader, ...] = (
+    Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
+    Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
+    Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),
+    Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
+    Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
+    Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),
+    Reader("log, task file or model file", yaml_files.is_yaml, small_file(yaml_files.read)),
+)
+# Reads the files that were given by name and that no reader claims; it says what is wrong.
+FALLBACK = READERS[-1]
+
+
+def reader_of(candidate: Candidate) -> Reader | None:
+    """Return the reader that claims a file or folder; None if no reader does."""
     try:
-        readers = FOLDER_READERS if path.is_dir() else FILE_READERS
-        return next((reader for reader in readers if reader.claims(path)), None)
+        return next((reader for reader in READERS if reader.claims(candidate)), None)
     except OSError:
         return None
-
-
-def read_file(file: SourceFile) -> Reading:
-    """Read a file with the reader that knows its content; what none can read is rejected."""
-    try:
-        node = parse(file.data)
-    except YamlError as error:
-        return _rejected(file, str(error), error.line or None)
-    for reader in READERS:
-        if reader.matches(node, file.path):
-            return reader.read(file, node)
-    return _rejected(file, "no log, task file or model file: its fields are of no known format")
-
-
-def _rejected(file: SourceFile, reason: str, line: int | None = None) -> Reading:
-    return Reading("unknown", rejects=[Reject(reason, line, raw=file.data)])
-
-
-def _read_task_file(file: SourceFile, node: Node) -> Reading:
-    reading = Reading("palindrome task file")
-    if isinstance(node, MappingNode):
-        rows, reading.violations = task_rows(
-            node, task_set=file.name.removesuffix(file.path.suffix)
-        )
-        reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
-    return reading
-
-
-def _read_model_file(file: SourceFile, node: Node) -> Reading:
-    reading = Reading("model file")
-    if isinstance(node, MappingNode):
-        row, reading.violations = model_row(node, file_name=file.name)
-        reading.rows["models"] = [{**row, "file_sha256": file.sha256}]
-    return reading
-
-
-READERS: tuple[Reader, ...] = (
-    Reader("palindrome task file", lambda node, _: is_task_file(node), _read_task_file),
-    Reader("palindrome log", lambda node, _: is_log(node), read_log),
-    Reader(
-        "model file", lambda node, p: is_model_file(node, folder=p.parent.name), _read_model_file
-    ),
-)
-
-FOLDER_READERS: tuple[PathReader, ...] = (
-    PathReader("openclaw run", openclaw.is_run, openclaw.read_run),
-    PathReader("poster workspace", posters.is_workspace, posters.read_workspace),
-    PathReader("published poster report", is_published, posters.read_published_folder),
-)
-FILE_READERS: tuple[PathReader, ...] = (
-    PathReader("openclaw log", openclaw.is_log, openclaw.read_run),
-    PathReader("openclaw prompts", openclaw.is_prompts, openclaw.read_prompts),
-    PathReader("poster ledger", is_ledger, posters.read_ledger_file),
-)

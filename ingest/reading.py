@@ -1,28 +1,78 @@
-"""What every reader takes and gives: a file, and the rows that it holds."""
+"""What a reader takes and gives: everything that a new format needs to know of the import.
+
+A reader has two functions. `claims(candidate)` decides whether a file or folder is of its format;
+`read(path, context)` yields a `Reading` for each thing in it that can be imported by itself: a
+run, a task set, a report. What fits into memory goes into `Reading.rows`; a log of any size is a
+`Stream`, which the import reads block by block. The import does the rest for all formats: it
+compares with what the lake holds, decides on generations, writes rows and provenance.
+"""
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
     from warehouse.types import Row
 
+HEAD_BYTES = 65_536
+
+T = TypeVar("T")
+
+
+class Candidate:
+    """A file or folder that a reader may claim.
+
+    Attributes:
+        path: as given, or as found in a folder that was given.
+        is_folder: whether it is a folder that can be accessed.
+        is_file: whether it is a regular file that can be accessed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            mode = path.stat().st_mode
+        except (OSError, ValueError):
+            mode = 0
+        self.is_folder = stat.S_ISDIR(mode)
+        self.is_file = stat.S_ISREG(mode)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB; empty for a folder and for a file that cannot be read."""
+        # Opening a pipe would block.
+        if not self.is_file:
+            return b""
+        try:
+            with self.path.open("rb") as file:
+                return file.read(HEAD_BYTES)
+        except OSError:
+            return b""
+
+    def inside(self, name: str) -> Candidate:
+        """Return a file or folder inside this folder."""
+        return Candidate(self.path / name)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to be imported.
+    """A file that was read into memory.
 
     Attributes:
-        path: as given, or as found below a folder that was given.
-        data: its bytes.
+        path: as given, or as found in a folder that was given.
+        data: its bytes, with keys masked under `--redact`.
         sha256: of the bytes, hexadecimal.
     """
 
@@ -32,16 +82,16 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        """The file's name, as text that UTF-8 can hold."""
+        """The file's name, as valid UTF-8."""
         return utf8(self.path.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A record, or a whole file, that cannot be used.
+    """A record, or a whole file, that cannot be used; it goes to quarantine.
 
     Attributes:
-        reason: what is wrong, for people.
+        reason: what is wrong, human-readable.
         line: from 1; None for the whole file.
         byte_offset: of the record in the file.
         raw: the record's bytes; None where they cannot be kept.
@@ -53,18 +103,59 @@ class Reject:
     raw: bytes | None = None
 
 
-@dataclass(slots=True)
-class Reading:
-    """What a reader made of a file.
+@dataclass(slots=True, kw_only=True)
+class Block:
+    """Part of a stream.
 
     Attributes:
-        format: name of the format.
-        rows: by table name; rows of a run lack their generation, which the import decides.
-        run: the run that the file tells of, where it tells of one.
-        violations: broken rules of the specification.
-        rejects: what could not be used.
-        files: what was read, where it was more than the one file.
-        log: a file of the run's results, whose rows the import streams.
+        path: the file that it was read from, one of `Stream.paths`.
+        run_id: the run that its rows belong to; None for rows that belong to no run.
+        rows: by table name. Rows need `content_id`, those of `results` and `events` also `seq`;
+            the import fills in suite, run, generation and file.
+        rejects: records that cannot be used.
+        violations: broken rules of the format's specification.
+        key_lines: numbers of the lines that contain what looks like a key.
+    """
+
+    path: Path
+    run_id: str | None
+    rows: dict[str, pa.Table | Sequence[Row]] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    key_lines: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Rows that need not fit into memory.
+
+    Attributes:
+        paths: the files that they are read from.
+        tables: names of the tables that they may belong to.
+        blocks: reads the files from the start and yields the same blocks at each call. It is
+            called again where the lake has the run and lacks some of the rows.
+    """
+
+    paths: tuple[Path, ...]
+    tables: tuple[str, ...]
+    blocks: Callable[[], Iterator[Block]]
+
+
+@dataclass(slots=True)
+class Reading:
+    """What a reader made of a file or folder, or of a part of it.
+
+    Attributes:
+        format: name of the format, recorded with each file.
+        rows: by table name. Rows of a run need `suite`, `run_id` and `content_id`; the import
+            fills in the generation. The header of a streamed run needs no `content_id`.
+        run: suite and id of the run that it describes, if it describes one.
+        violations: broken rules of the format's specification.
+        rejects: what cannot be used.
+        files: the files that were read into memory for it.
+        stream: rows of its run, or runs, that are read in blocks.
+        is_restated: whether options of this import change what the files say, so that the
+            reading is compared even if the same files were imported before.
     """
 
     format: str
@@ -73,10 +164,11 @@ class Reading:
     violations: list[Violation] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     files: list[SourceFile] = field(default_factory=list)
-    log: Path | None = None
+    stream: Stream | None = None
+    is_restated: bool = False
 
     def rename_run(self, run_id: str) -> None:
-        """Put the run, in all its rows, under another id."""
+        """Give the run another id, in all rows."""
         if self.run is None:
             return
         old, self.run = self.run, (self.run[0], run_id)
@@ -85,3 +177,51 @@ class Reading:
                 {**row, "run_id": run_id} if (row.get("suite"), row.get("run_id")) == old else row
                 for row in rows
             ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """How to import.
+
+    Attributes:
+        run_as: new id for the one run that is imported.
+        replace: a conflicting log opens a new generation of its run.
+        strict: a file that breaks a rule of its format is refused.
+        redact: what looks like a key is masked.
+        restore: files that `forget` removed may come back.
+        format_options: options of single formats, each of a type that its reader looks up.
+    """
+
+    run_as: str | None = None
+    replace: bool = False
+    strict: bool = False
+    redact: bool = False
+    restore: bool = False
+    format_options: tuple[object, ...] = ()
+
+    def format_option(self, kind: type[T]) -> T | None:
+        """Return the option of a type; None if it was not given."""
+        return next((each for each in self.format_options if isinstance(each, kind)), None)
+
+
+class ImportContext(Protocol):
+    """The import as its readers see it."""
+
+    @property
+    def options(self) -> ImportOptions:
+        """How to import."""
+
+    def read(self, path: Path) -> SourceFile | None:
+        """Read a file of bounded size; None, with a row in quarantine, if that fails."""
+
+    def skips(self, file: SourceFile) -> bool:
+        """Return whether a file need not be parsed: imported before, or forgotten."""
+
+    def also_import(self, paths: Iterable[Path]) -> None:
+        """Import more files once those that were given are done."""
+
+    def shared(self, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once for each import.
+
+        If it has a method `close`, that is called at the end of the import.
+        """

@@ -1,262 +1,288 @@
-"""Streams logs of results into a batch: their rows are never all in memory.
+"""Imports streamed readings: their rows are never all in memory.
 
-A run that the lake does not have is written as its log is read. Of a run that it has, the ids
-are collected first and compared; where something is to be added, the log is read again.
+A run that the lake does not have is written while its stream is read. Of a run that it has, the
+content ids are collected first and compared; if rows are to be added, the stream is read again.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ingest.numbering import Records, number
-from ingest.reconciliation import Outcome, conflict_message, next_generation
-from warehouse.connection import open_in_memory
+from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
+from ingest.reading import SourceFile
+from ingest.reconciliation import FileOutcome
+from ingest.streamed_runs import Places, StreamedRun, completed, filtered, header_of, is_bare
 from warehouse.errors import BadInput
-from warehouse.formats.prompt_files import SUITE
+from warehouse.formats.secrets import redact
 from warehouse.lake.batch import Generation
-from warehouse.lake.contents import read_places
-from warehouse.schemas import EVENTS, RESULTS, arrow_schema
+from warehouse.lake.contents import read_added, read_places
+from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.formats.openclaw.lines import LineBlock, LineReader
-    from ingest.reading import Reject
-    from warehouse.lake.batch import Batch, RunKey
-    from warehouse.lake.lake import BatchWriter, Lake
-    from warehouse.types import Row
+    from ingest.reading import Block, Reading, Stream
+    from ingest.session import ImportSession
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.lake import Lake
+    from warehouse.types import FileRow, Row
 
-_PLACES = pa.schema([("content_id", pa.string()), ("seq", pa.int64())])
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """A log to be imported.
-
-    Attributes:
-        path: of the file.
-        sha256: of its bytes.
-        run_id: the run of records that name none.
-        run_as: a new id for its one run.
-        redact: mask what has the shape of a key.
-        on_reject: is told each line that cannot be used.
-        on_keys: is told the lines that hold something of a key's shape.
-    """
-
-    path: Path
-    sha256: str
-    run_id: str
-    run_as: str | None
-    redact: bool
-    on_reject: Callable[[Reject], None]
-    on_keys: Callable[[list[int]], None]
+# Of the runs of one stream, the one whose outcome comes first stands for the file.
+_SEVERITY_ORDER = (
+    FileOutcome.CONFLICT,
+    FileOutcome.REPLACED,
+    FileOutcome.GROWN,
+    FileOutcome.IMPORTED,
+    FileOutcome.UNCHANGED,
+    FileOutcome.QUARANTINED,
+)
+_NOT_WRITTEN = {FileOutcome.CONFLICT, FileOutcome.UNCHANGED}
+_MESSAGES_PER_FILE = 50
 
 
-@dataclass(slots=True)
-class RunOutcome:
-    """What became of a run of a log.
+@dataclass(slots=True, kw_only=True)
+class StreamedReading:
+    """A reading with a stream.
 
     Attributes:
-        outcome: how it ended.
-        generation: that its rows belong to.
-        n_records: results and events in the log.
-        n_written: results that are new.
-        message: why it was refused, for people.
-        places: `content_id` and `seq` of all its records.
+        file: the file or folder, with the hash that stands for all of it.
+        reading: what it says outside the stream.
+        stream: the reading's.
+        hashes: SHA-256 of each file of the stream.
+        runs: by id, as far as the stream was read.
+        has_other_rows: whether the stream has rows that belong to no run.
     """
 
-    outcome: Outcome
-    generation: Generation
-    n_records: int = 0
-    n_written: int = 0
-    message: str = ""
-    wanted: pa.Array | None = None
-    places: list[pa.Table] = field(default_factory=list)
+    file: SourceFile
+    reading: Reading
+    stream: Stream
+    hashes: Mapping[Path, str]
+    runs: dict[str, StreamedRun] = field(default_factory=dict)
+    has_other_rows: bool = False
 
 
-class Logs:
-    """The logs of one import."""
+class StreamImport:
+    """The streamed readings of one import."""
 
-    def __init__(
-        self,
-        lake: Lake,
-        batches: Sequence[Batch],
-        current: Mapping[RunKey, Generation],
-        writer: BatchWriter,
-        reader: LineReader,
-    ) -> None:
+    def __init__(self, lake: Lake, session: ImportSession) -> None:
         self._lake = lake
-        self._batches = batches
-        self._generations = dict(current)
-        self._writer = writer
-        self._reader = reader
-        self._streamed: dict[RunKey, list[pa.Table]] = {}
+        self._session = session
+        self._generations = dict(session.sources.current)
+        self._places: dict[RunKey, Places] = {}
 
-    def add(self, log: Log, *, replace: bool) -> dict[str, RunOutcome]:
-        """Import a log, and tell what became of each of its runs.
+    def add(self, streamed: StreamedReading) -> None:
+        """Import a reading.
 
         Raises:
-            BadInput: `run_as` with a log of several runs.
+            BadInput: `run_as` was given and the stream has several runs.
         """
-        runs: dict[str, RunOutcome] = {}
-        for run_id, records in self._records(log, is_first=True):
-            run = runs.get(run_id) or runs.setdefault(run_id, self.begin(run_id))
-            run.places.append(_places(records))
-            run.n_records += len(records.results) + len(records.events)
-            if run.outcome is Outcome.IMPORTED:
-                self._write(log, run, records)
-        for run_id, run in runs.items():
-            if run.outcome is Outcome.UNCHANGED:
-                self._compare(run, replace=replace)
-            if run.outcome is not Outcome.CONFLICT:
-                self._streamed.setdefault((SUITE, run_id), []).extend(run.places)
-                self._generations[SUITE, run_id] = run.generation
-        if any(run.wanted is not None for run in runs.values()):
-            self._write_wanted(log, runs)
-        return runs
-
-    def has_rejects(self, path: Path) -> bool:
-        """Tell whether a log has a line that cannot be used."""
-        return any(block.rejects for block in self._reader.read(path))
-
-    def begin(self, run_id: str) -> RunOutcome:
-        """Give the outcome of a run before any record of it is read."""
-        known = self._generations.get((SUITE, run_id))
-        if known is None:
-            return RunOutcome(Outcome.IMPORTED, Generation(SUITE, run_id))
-        return RunOutcome(Outcome.UNCHANGED, known)
-
-    def _records(self, log: Log, *, is_first: bool) -> Iterator[tuple[str, Records]]:
-        blocks = self._reader.read(log.path, redact_keys=log.redact)
-        told = _tell(blocks, log) if is_first else blocks
-        seen: set[str] = set()
-        for records in number(told, run_id=log.run_id):
-            for run_id, part in _by_run(records):
-                seen.add(run_id)
-                if log.run_as is not None and len(seen) > 1:
-                    raise BadInput("`--as` names one run, and these are several")
-                yield log.run_as or run_id, part
-
-    def _compare(self, run: RunOutcome, *, replace: bool) -> None:
-        """Settle a run that is known: what it lacks, what it adds, and what is to be written."""
-        before = read_places(self._lake, self._batches, run.generation.run)
-        before = pa.concat_tables([before, *self._streamed.get(run.generation.run, [])])
-        now = pa.concat_tables(run.places)
-        n_missing = _n_not_in(before, now)
-        n_new = _n_not_in(now, before)
-        if not n_new and (not replace or not n_missing):
+        session, reading = self._session, streamed.reading
+        if session.options.strict and self._is_refused(streamed):
             return
-        if not n_missing:
-            run.outcome, run.wanted = Outcome.GROWN, _ids_to_write(now, before)
-        elif replace:
-            ids = now["content_id"].to_pylist()
-            run.outcome, run.wanted = Outcome.REPLACED, now["content_id"]
-            run.generation = next_generation(run.generation, ids)
-            self._streamed.pop(run.generation.run, None)
-        else:
-            run.outcome = Outcome.CONFLICT
-            run.message = conflict_message(run.generation.run_id, n_missing, n_new)
+        n_before = session.summary.n_quarantined
+        self._read_runs(streamed)
+        session.rename_run(reading)
+        rows = self._rows(streamed)
+        is_clean = session.summary.n_quarantined == n_before and not reading.rejects
+        session.report_rejects(streamed.file.path, reading.rejects)
+        session.count(_file_outcome(streamed, is_clean=is_clean))
+        for run in streamed.runs.values():
+            if run.message:
+                session.say(streamed.file.path, run.message)
+        written = [run for run in streamed.runs.values() if run.outcome not in _NOT_WRITTEN]
+        # Those of unchanged runs too: the same file with the same faults is known by them.
+        generations = [
+            run.generation
+            for run in streamed.runs.values()
+            if run.outcome is not FileOutcome.CONFLICT
+        ]
+        if is_clean and not written and not streamed.has_other_rows:
+            return
+        if not session.sources.add(streamed.file, generations, is_clean=is_clean):
+            return
+        for name, given in rows.items():
+            session.writer.add(BY_NAME[name], given)
+        session.write_provenance(streamed.file, reading, files=reading.files)
+        session.writer.add(FILES, self._file_rows(streamed))
+        for run in written:
+            session.count_run(run.generation.run, run.n_results)
 
-    def _write_wanted(self, log: Log, runs: Mapping[str, RunOutcome]) -> None:
-        for run_id, records in self._records(log, is_first=False):
-            run = runs[run_id]
-            if run.wanted is not None:
-                is_wanted = pc.is_in(records.results["content_id"], value_set=run.wanted)
-                ids = pc.is_in(_event_ids(records), value_set=run.wanted).to_pylist()
-                events = [e for e, keep in zip(records.events, ids, strict=True) if keep]
-                self._write(log, run, Records(records.results.filter(is_wanted), events))
+    def _is_refused(self, streamed: StreamedReading) -> bool:
+        is_bad = bool(streamed.reading.violations or streamed.reading.rejects)
+        if not is_bad and not any(b.rejects or b.violations for b in streamed.stream.blocks()):
+            return False
+        self._session.refuse(streamed.file, streamed.reading)
+        if not is_bad:
+            self._session.say(streamed.file.path, "has records that are unusable or break a rule")
+        return True
 
-    def _write(self, log: Log, run: RunOutcome, records: Records) -> None:
-        shared = {
-            "suite": SUITE,
-            "run_id": run.generation.run_id,
-            "generation": run.generation.generation,
-            "file_sha256": log.sha256,
-        }
-        if records.results.num_rows:
-            self._writer.add_table(RESULTS, _completed(records.results, shared))
-            run.n_written += records.results.num_rows
-        self._writer.add(EVENTS, [_event_row(event, shared) for event in records.events])
+    def _read_runs(self, streamed: StreamedReading) -> None:
+        """Read the stream, and write what the lake lacks."""
+        runs, suite = streamed.runs, _suite(streamed)
+        problems = _Problems(self._session, streamed)
+        for block in self._filled(problems.noted(streamed.stream.blocks())):
+            if block.run_id is None:
+                streamed.has_other_rows = True
+                self._write(block, streamed, None)
+                continue
+            if block.run_id not in runs:
+                runs[block.run_id] = self._begin((suite, block.run_id))
+            run = runs[block.run_id]
+            run.add(block.rows)
+            if run.outcome is FileOutcome.IMPORTED:
+                self._write(block, streamed, run)
+        for run in runs.values():
+            self._settle(run, streamed.stream)
+        if any(run.wanted is not None for run in runs.values()):
+            for block in self._filled(streamed.stream.blocks()):
+                if block.run_id is not None and runs[block.run_id].wanted is not None:
+                    self._write(block, streamed, runs[block.run_id])
+        self._begin_empty_run(streamed)
+
+    def _filled(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks that have rows, under the new id if one was asked for."""
+        run_as = self._session.options.run_as
+        seen: set[str] = set()
+        for block in blocks:
+            if not any(len(rows) for rows in block.rows.values()):
+                continue
+            if run_as is not None and block.run_id is not None:
+                seen.add(block.run_id)
+                if len(seen) > 1:
+                    raise BadInput("`--as` takes a single run; this log has several")
+                block.run_id = run_as
+            yield block
+
+    def _begin(self, run: RunKey) -> StreamedRun:
+        known = self._generations.get(run)
+        if known is None:
+            return StreamedRun(outcome=FileOutcome.IMPORTED, generation=Generation(*run))
+        return StreamedRun(outcome=FileOutcome.UNCHANGED, generation=known)
+
+    def _begin_empty_run(self, streamed: StreamedReading) -> None:
+        """Begin the run of a folder that has no results yet."""
+        if streamed.reading.run is None or not streamed.reading.files:
+            return
+        suite, run_id = streamed.reading.run
+        run_id = self._session.options.run_as or run_id
+        if run_id not in streamed.runs:
+            streamed.runs[run_id] = self._begin((suite, run_id))
+
+    def _settle(self, run: StreamedRun, stream: Stream) -> None:
+        """Compare a run with what the lake and this import have of it."""
+        key = run.generation.run
+        if run.outcome is FileOutcome.UNCHANGED:
+            tables = [BY_NAME[name] for name in stream.tables if BY_NAME[name].of_run]
+            before = Places()
+            for name, rows in read_places(self._lake, self._session.batches, key, tables).items():
+                before.add_rows(name, rows)
+            before.add(self._places.get(key, Places()))
+            run.compare(before, replace=self._session.options.replace)
+        if run.outcome is FileOutcome.REPLACED:
+            self._places.pop(key, None)
+        if run.outcome is not FileOutcome.CONFLICT:
+            self._places.setdefault(key, Places()).add(run.places)
+            self._generations[key] = run.generation
+
+    def _write(self, block: Block, streamed: StreamedReading, run: StreamedRun | None) -> None:
+        of_file = {"file_sha256": streamed.hashes[block.path]}
+        of_run = run.columns if run is not None else {}
+        for name, rows in block.rows.items():
+            table = BY_NAME[name]
+            given = rows
+            if run is not None and run.wanted is not None and table.of_run:
+                given = filtered(rows, run.wanted)
+            if not len(given):
+                continue
+            shared = {**of_file, **of_run} if table.of_run else of_file
+            if isinstance(given, pa.Table):
+                self._session.writer.add_table(table, completed(given, table, shared))
+            else:
+                self._session.writer.add(table, [{**row, **shared} for row in given])
+            if run is not None and name == "results":
+                run.n_results += len(given)
+
+    def _rows(self, streamed: StreamedReading) -> dict[str, list[Row]]:
+        """Return the rows outside the stream: all of a new run, else those that the lake lacks."""
+        given = streamed.reading.rows
+        rows: dict[str, list[Row]] = {name: [] for name in ("runs", *given)}
+        for run_id, run in streamed.runs.items():
+            own: dict[str, Sequence[Row]] = {
+                name: [row for row in of_table if row.get("run_id") == run_id]
+                for name, of_table in given.items()
+                if BY_NAME[name].of_run
+            }
+            own["runs"] = [header_of(run, own.get("runs", ()))]
+            if run.outcome is FileOutcome.UNCHANGED:
+                known = read_added(self._lake, self._session.batches, run.generation.run)
+                for name, of_table in own.items():
+                    own[name] = [row for row in of_table if row["content_id"] not in known]
+                own["runs"] = [row for row in own["runs"] if not is_bare(row)]
+                if any(own.values()):
+                    run.outcome = FileOutcome.GROWN
+            if run.outcome not in _NOT_WRITTEN:
+                for name, of_table in own.items():
+                    rows[name] += [{**row, **run.columns} for row in of_table]
+        if rows["runs"] or streamed.has_other_rows:
+            for name, of_table in given.items():
+                rows[name] += () if BY_NAME[name].of_run else of_table
+        return rows
+
+    def _file_rows(self, streamed: StreamedReading) -> Iterator[FileRow]:
+        for path, sha256 in streamed.hashes.items():
+            size = path.stat().st_size
+            data = path.read_bytes() if size <= LARGEST_KEPT_BYTES else None
+            if data is not None and self._session.options.redact:
+                # Keys in compressed data cannot be masked.
+                data = None if b"\0" in data else redact(data)
+            file = SourceFile(path, data or b"", sha256)
+            yield file_row(file, streamed.reading.format, size=size if data is None else None)
 
 
-def _tell(blocks: Iterator[LineBlock], log: Log) -> Iterator[LineBlock]:
-    for block in blocks:
-        for reject in block.rejects:
-            log.on_reject(reject)
-        if block.key_lines:
-            log.on_keys(block.key_lines)
-        yield block
+class _Problems:
+    """Writes and reports what is wrong in the blocks of a stream, as they come."""
+
+    def __init__(self, session: ImportSession, streamed: StreamedReading) -> None:
+        self._session = session
+        self._streamed = streamed
+        self._n_named: Counter[Path] = Counter()
+
+    def noted(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks after their problems were noted."""
+        for block in blocks:
+            self._note_rejects(block)
+            if block.violations:
+                file = SourceFile(block.path, b"", self._streamed.hashes[block.path])
+                run = None if block.run_id is None else (_suite(self._streamed), block.run_id)
+                self._session.write_violations(file, run, block.violations)
+            if block.key_lines and not self._session.options.redact:
+                self._session.say_keys(block.path, block.key_lines)
+            yield block
+
+    def _note_rejects(self, block: Block) -> None:
+        session, path = self._session, block.path
+        sha256 = self._streamed.hashes[path]
+        rows = [quarantine_row(path, sha256, reject) for reject in block.rejects]
+        session.writer.add(QUARANTINE, rows)
+        named = block.rejects[: _MESSAGES_PER_FILE - self._n_named[path]]
+        self._n_named[path] += len(named)
+        session.report_rejects(path, named)
+        session.summary.n_quarantined += len(rows) - len(named)
 
 
-def _by_run(records: Records) -> Iterator[tuple[str, Records]]:
-    names = dict.fromkeys(records.results["run_id"].unique().to_pylist())
-    names |= dict.fromkeys(event["run_id"] for event in records.events)
-    if len(names) == 1:
-        yield next(iter(names)), records
-        return
-    for name in names:
-        results = records.results.filter(pc.equal(records.results["run_id"], name))
-        yield name, Records(results, [e for e in records.events if e["run_id"] == name])
+def _suite(streamed: StreamedReading) -> str:
+    return streamed.reading.run[0] if streamed.reading.run is not None else ""
 
 
-def _places(records: Records) -> pa.Table:
-    events = pa.Table.from_pylist(
-        [{name: event[name] for name in _PLACES.names} for event in records.events], _PLACES
-    )
-    if not records.results.num_rows:
-        return events
-    results = records.results.select(_PLACES.names).cast(_PLACES)
-    # Copied: a slice of what DuckDB gave would keep all columns of it in memory.
-    return pa.concat_tables([results.take(np.arange(len(results))), events])
-
-
-def _event_row(event: Row, shared: dict[str, str]) -> dict[str, object]:
-    # The line served to find the event's place among the results; `seq` keeps that place.
-    return {**{key: value for key, value in event.items() if key != "line"}, **shared}
-
-
-def _event_ids(records: Records) -> pa.Array:
-    return pa.array([event["content_id"] for event in records.events], pa.string())
-
-
-def _n_not_in(these: pa.Table, those: pa.Table) -> int:
-    found = pc.is_in(these["content_id"], value_set=those["content_id"])
-    return len(these) - int(pc.sum(found).as_py() or 0)
-
-
-def _ids_to_write(now: pa.Table, before: pa.Table) -> pa.Array:
-    """Give the ids that are new, or stand at a later place than in a smaller part of the log."""
-    with open_in_memory() as connection:
-        connection.register("now", now)
-        connection.register("before", before)
-        return (
-            connection.sql(
-                """
-                SELECT now.content_id
-                FROM now LEFT JOIN before ON now.content_id = before.content_id
-                GROUP BY now.content_id
-                HAVING coalesce(max(before.seq), 0) < max(now.seq)
-                """
-            )
-            .to_arrow_table()["content_id"]
-            .combine_chunks()
-        )
-
-
-def _completed(results: pa.Table, shared: Mapping[str, str]) -> pa.Table:
-    schema = arrow_schema(RESULTS)
-    columns = []
-    for column in schema:
-        if column.name in shared:
-            columns.append(pa.repeat(pa.scalar(shared[column.name], column.type), len(results)))
-        elif column.name in results.column_names:
-            columns.append(results[column.name])
-        else:
-            columns.append(pa.nulls(len(results), column.type))
-    return pa.Table.from_arrays(columns, schema=schema)
+def _file_outcome(streamed: StreamedReading, *, is_clean: bool) -> FileOutcome:
+    outcomes = {run.outcome for run in streamed.runs.values()}
+    if streamed.has_other_rows:
+        outcomes.add(FileOutcome.IMPORTED)
+    if not outcomes:
+        outcomes = {FileOutcome.UNCHANGED if is_clean else FileOutcome.QUARANTINED}
+    return min(outcomes, key=_SEVERITY_ORDER.index)

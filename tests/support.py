@@ -19,7 +19,8 @@ import duckdb
 import pytest
 
 import evalstore
-from ingest.importer import Options, import_paths
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +96,7 @@ def _digest(connection, view, columns):
 
 def bring_in(store, *paths, **options):
     """Import into a store, without its command line; gives the summary."""
-    return import_paths(store.lake, [Path(path) for path in paths], Options(**options))
+    return import_paths(store.lake, [Path(path) for path in paths], ImportOptions(**options))
 
 
 @cache

@@ -21,7 +21,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from exports.palindrome.log_files import Selection, export_palindrome
-from ingest.importer import Options, import_paths
+from ingest.importer import import_paths
+from ingest.reading import ImportOptions
 from tests.campaigns.killing import forked
 from warehouse.errors import EvalstoreError
 from warehouse.lake.compaction import merge_small, rows_of
@@ -98,7 +99,7 @@ class Campaign:
         if name == "compact":
             return _told(lambda: merge_small(store.lake)), None
         path, run = _log(self.folder / "logs", number)
-        return _told(lambda: import_paths(store.lake, [path], Options())), run
+        return _told(lambda: import_paths(store.lake, [path], ImportOptions())), run
 
     def _cut_off(self, work: Callable[[], object]) -> Ended:
         how = self.choice.choice(("deed", "deed", "bytes", "full", "time", "not"))
@@ -185,7 +186,7 @@ def main() -> None:
     try:
         # The parent is warm: its children import nothing.
         path, run = _log(folder / "logs", 0)
-        import_paths(campaign.store.lake, [path], Options())
+        import_paths(campaign.store.lake, [path], ImportOptions())
         campaign.present.add(run)
         campaign.store.sync()
         for number in range(1, asked.faults + 1):

@@ -51,9 +51,9 @@ FILES = {
     "no mapping": (b"- a\n- b\n", "no known format"),
     "another YAML": (b"services: {web: {image: nginx}}\n", "no known format"),
     "no tasks": (b"date: '2026-01-01'\nmodel: m\nprompt_template: x\n", "`tasks` is missing"),
-    "tasks that are no list": (HEAD.replace(b"tasks:", b"tasks: 5"), "`tasks` is no list"),
-    "tasks twice": (HEAD + TASK + b"tasks:\n" + TASK, "stands twice at the top"),
-    "a date twice": (HEAD + TASK + b"date: x\n", "stands twice at the top"),
+    "tasks that are no list": (HEAD.replace(b"tasks:", b"tasks: 5"), "`tasks` is not a list"),
+    "tasks twice": (HEAD + TASK + b"tasks:\n" + TASK, "occurs twice at the top level"),
+    "a date twice": (HEAD + TASK + b"date: x\n", "occurs twice at the top level"),
 }
 
 
@@ -176,8 +176,8 @@ def test_a_folder_without_logs(cli, store, tmp_path):
     (tmp_path / "empty" / "notes.txt").write_text("x")
     ended = cli("import", tmp_path / "empty")
     assert (ended.code, "Traceback" in ended.err) == (2, False)
-    assert "no log" in ended.err
-    assert ended.lines["other"] == "files   1, left alone"
+    assert "nothing to import was found" in ended.err
+    assert ended.lines["other"] == "files   1, ignored"
     assert store.lake.batch_names() == set()
 
 

@@ -6,7 +6,7 @@ import pytest
 from palindrome_cases import read_back
 from support import EXAMPLES, bring_in, digests, log, new_store, task, write_log
 
-from ingest.reconciliation import Outcome
+from ingest.reconciliation import FileOutcome
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation, current_generations
 
@@ -361,7 +361,7 @@ def test_the_rules_that_a_log_breaks_are_rows_with_line_and_field(store, tmp_pat
 
 
 def test_outcomes_are_words_for_people():
-    assert all(str(outcome).isalpha() for outcome in Outcome)
+    assert all(str(outcome).isalpha() for outcome in FileOutcome)
 
 
 def test_as_changes_the_run_and_nothing_else(store, tmp_path):

@@ -21,7 +21,8 @@ from openclaw_cases import (
 from support import bring_in, command, digests, new_store
 
 from exports.openclaw.run_folder import export_openclaw
-from ingest.reconciliation import Outcome
+from ingest.formats.openclaw.prompts import PromptsOption
+from ingest.reconciliation import FileOutcome
 from warehouse.errors import BadInput
 
 
@@ -35,10 +36,10 @@ def n_results(store):
 
 def test_the_same_again_changes_nothing(store, tmp_path):
     folder = write_run(tmp_path / "runs" / "r")
-    assert outcomes(bring_in(store, folder)) == {Outcome.IMPORTED: 1}
-    assert outcomes(bring_in(store, tmp_path / "runs")) == {Outcome.UNCHANGED: 1}
+    assert outcomes(bring_in(store, folder)) == {FileOutcome.IMPORTED: 1}
+    assert outcomes(bring_in(store, tmp_path / "runs")) == {FileOutcome.UNCHANGED: 1}
     # The log alone says nothing that the folder did not.
-    assert outcomes(bring_in(store, folder / "results.jsonl")) == {Outcome.UNCHANGED: 1}
+    assert outcomes(bring_in(store, folder / "results.jsonl")) == {FileOutcome.UNCHANGED: 1}
     assert len(store.lake.batch_names()) == 1
 
 
@@ -47,7 +48,7 @@ def test_a_log_that_grew_adds_its_new_lines(store, tmp_path):
     bring_in(store, folder)
     write_run(folder, line(), event(), line(), line(prompt_id="P9"), event())
     summary = bring_in(store, folder)
-    assert (outcomes(summary), summary.n_results) == ({Outcome.GROWN: 1}, 2)
+    assert (outcomes(summary), summary.n_results) == ({FileOutcome.GROWN: 1}, 2)
     assert n_results(store) == [("r", 3)]
     assert exported_lines(store, tmp_path) == [
         line(),
@@ -56,7 +57,7 @@ def test_a_log_that_grew_adds_its_new_lines(store, tmp_path):
         line(prompt_id="P9"),
         event(),
     ]
-    assert outcomes(bring_in(store, folder)) == {Outcome.UNCHANGED: 1}
+    assert outcomes(bring_in(store, folder)) == {FileOutcome.UNCHANGED: 1}
 
 
 def test_a_part_first_and_then_the_whole_is_in_order(store, tmp_path):
@@ -70,7 +71,7 @@ def test_a_snapshot_taken_again_is_kept_beside_the_first(store, tmp_path):
     folder = write_run(tmp_path / "r")
     bring_in(store, folder)
     (folder / SNAPSHOT_NAME).write_bytes(b"# free -h\nMem: 8Gi 7Gi 2Gi 3Gi 4Gi 5Gi\n")
-    assert outcomes(bring_in(store, folder)) == {Outcome.GROWN: 1}
+    assert outcomes(bring_in(store, folder)) == {FileOutcome.GROWN: 1}
     rows = store.sql("SELECT invocation, is_latest FROM snapshots ORDER BY 1").fetchall()
     assert rows == [(1, False), (2, True)]
     export_openclaw(store, tmp_path / "out", "r")
@@ -85,12 +86,12 @@ def test_a_contradicting_log_is_refused_renamed_or_replaces(store, tmp_path):
     bring_in(store, write_lines(tmp_path / "a.jsonl", line(), line(prompt_id="P1")))
     other = write_lines(tmp_path / "b.jsonl", line(), line(prompt_id="P2"))
     refused = bring_in(store, other)
-    assert outcomes(refused) == {Outcome.CONFLICT: 1}
+    assert outcomes(refused) == {FileOutcome.CONFLICT: 1}
     assert "--replace" in refused.messages[0]
     assert n_results(store) == [("r", 2)]
-    assert outcomes(bring_in(store, other, run_as="second")) == {Outcome.IMPORTED: 1}
+    assert outcomes(bring_in(store, other, run_as="second")) == {FileOutcome.IMPORTED: 1}
     assert n_results(store) == [("r", 2), ("second", 2)]
-    assert outcomes(bring_in(store, other, replace=True)) == {Outcome.REPLACED: 1}
+    assert outcomes(bring_in(store, other, replace=True)) == {FileOutcome.REPLACED: 1}
     assert exported_lines(store, tmp_path) == [line(), line(prompt_id="P2")]
 
 
@@ -100,7 +101,7 @@ def test_a_log_of_several_runs_becomes_several_runs(store, tmp_path):
     bring_in(store, path)
     assert n_results(store) == [("a", 3), ("b", 3)]
     assert exported_lines(store, tmp_path, "b") == lines[1::2]
-    with pytest.raises(BadInput, match="these are several"):
+    with pytest.raises(BadInput, match="this log has several"):
         bring_in(store, path, run_as="one")
 
 
@@ -108,7 +109,7 @@ def test_two_logs_of_a_run_in_one_import_are_one(store, tmp_path):
     write_lines(tmp_path / "logs" / "1.jsonl", line())
     write_lines(tmp_path / "logs" / "2.jsonl", line(), line(prompt_id="P1"))
     summary = bring_in(store, tmp_path / "logs")
-    assert outcomes(summary) == {Outcome.IMPORTED: 1, Outcome.GROWN: 1}
+    assert outcomes(summary) == {FileOutcome.IMPORTED: 1, FileOutcome.GROWN: 1}
     assert n_results(store) == [("r", 2)]
 
 
@@ -211,10 +212,11 @@ def test_prompts_given_later_are_those_of_the_run(store, tmp_path):
     assert store.sql("SELECT DISTINCT tier_basis FROM tool_use").fetchall() == [("recorded",)]
     prompts = tmp_path / "mine.json"
     prompts.write_text(json.dumps(PROMPTS))
-    assert outcomes(bring_in(store, path, prompts=prompts)) == {Outcome.GROWN: 1}
+    options = {"format_options": (PromptsOption(prompts),)}
+    assert outcomes(bring_in(store, path, **options)) == {FileOutcome.GROWN: 1}
     assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(1,)]
     assert store.sql("SELECT DISTINCT tier_basis FROM tool_use").fetchall() == [("expected",)]
-    assert outcomes(bring_in(store, path, prompts=prompts)) == {Outcome.UNCHANGED: 1}
+    assert outcomes(bring_in(store, path, **options)) == {FileOutcome.UNCHANGED: 1}
 
 
 def test_the_stores_own_prompts_serve_a_config_that_names_them(store, tmp_path):
@@ -231,7 +233,7 @@ def test_a_prompt_file_that_is_none_is_refused(store, tmp_path, text):
     path = write_lines(tmp_path / "r.jsonl", line())
     (tmp_path / "p.json").write_text(text)
     with pytest.raises(BadInput, match="cannot be used as a prompt file"):
-        bring_in(store, path, prompts=tmp_path / "p.json")
+        bring_in(store, path, format_options=(PromptsOption(tmp_path / "p.json"),))
 
 
 def test_what_is_wrong_in_a_prompt_file_is_told_with_file_and_prompt(store, tmp_path):
@@ -253,7 +255,7 @@ def test_a_hostile_pattern_ends_in_a_timeout_that_is_data(store, tmp_path):
     bring_in(
         store,
         write_lines(tmp_path / "r.jsonl", line(raw_output="a" * 40)),
-        prompts=tmp_path / "p.json",
+        format_options=(PromptsOption(tmp_path / "p.json"),),
     )
     row = store.sql("SELECT objective_pass, violation FROM scores.openclaw_verdicts").fetchall()
     assert row == [(None, "regex_timeout")]
@@ -261,7 +263,7 @@ def test_a_hostile_pattern_ends_in_a_timeout_that_is_data(store, tmp_path):
 
 def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):
     path = write_lines(tmp_path / "r.jsonl", line(), "broken")
-    assert outcomes(bring_in(store, path, strict=True)) == {Outcome.REFUSED: 1}
+    assert outcomes(bring_in(store, path, strict=True)) == {FileOutcome.REFUSED: 1}
     assert not store.lake.batch_names()
 
 
@@ -274,7 +276,7 @@ def test_runs_are_told_by_their_content(store, tmp_path):
         os.mkfifo(tmp_path / "in" / "pipe.jsonl")
     summary = bring_in(store, tmp_path / "in")
     assert n_results(store) == [("r", 2)]
-    assert outcomes(summary)[Outcome.IMPORTED] == 1
+    assert outcomes(summary)[FileOutcome.IMPORTED] == 1
 
 
 def test_a_run_without_results_is_a_run(store, tmp_path):
@@ -347,7 +349,7 @@ def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
 
 
 def test_memory_and_places_hold_for_many_lines(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 20_000)
     lines = [line(prompt_id=f"P{n % 12}", e2e_ms=n) for n in range(2000)]
     for at in (7, 500, 1999):
         lines[at] = f"broken {at}"

@@ -1,7 +1,9 @@
 """Lines of results.jsonl: whatever they hold is kept as it was, or quarantined with its place."""
 
 import json
+from contextlib import closing
 from itertools import accumulate
+from operator import itemgetter
 
 import pyarrow as pa
 import pytest
@@ -10,16 +12,26 @@ from hypothesis import strategies as st
 from openclaw_cases import RECORD, as_bytes, event, exported_lines, line, write_lines
 from support import bring_in, new_store
 
+from ingest.formats.common.repeats import SeenHashes
 from ingest.formats.openclaw.fields import FIELDS, KEYS
-from ingest.formats.openclaw.lines import line_reader
+from ingest.formats.openclaw.log import LogReader
+from ingest.formats.openclaw.numbering import numbered_blocks
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
-from ingest.numbering import SeenHashes, number
 from warehouse.formats.secrets import key_lines
 
 
 def read(path):
-    with line_reader() as reader:
+    with closing(LogReader()) as reader:
         return list(reader.read(path))
+
+
+def numbered(path, run_id):
+    """Read a log's results and events, by run and place."""
+    with closing(LogReader()) as reader:
+        blocks = list(numbered_blocks(reader.read(path), path=path, run_id=run_id))
+    rows = [row for block in blocks for row in block.rows["results"].to_pylist()]
+    events = [event for block in blocks for event in block.rows["events"]]
+    return [sorted(part, key=itemgetter("run_id", "seq")) for part in (rows, events)]
 
 
 def results(path):
@@ -32,7 +44,7 @@ def test_the_keys_are_the_specifications():
 
 def test_a_line_that_fits_is_taken_by_columns(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "ingest.formats.openclaw.lines.read_record", lambda _: pytest.fail("does not fit")
+        "ingest.formats.openclaw.log.read_record", lambda _: pytest.fail("does not fit")
     )
     (row,) = results(write_lines(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
@@ -65,7 +77,7 @@ records = st.fixed_dictionaries(
 
 @pytest.fixture(scope="module")
 def reader():
-    with line_reader() as reader:
+    with closing(LogReader()) as reader:
         yield reader
 
 
@@ -208,10 +220,10 @@ def test_a_key_is_found_whatever_stands_before_it(tmp_path):
     assert block.key_lines == expected
 
 
-def test_what_was_begun_is_read_and_what_was_left_is_read_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
+def test_a_log_begun_is_read_on_and_an_abandoned_one_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 1000)
     path = write_lines(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
-    with line_reader() as lines:
+    with closing(LogReader()) as lines:
         for leave in (lambda: None, lines.abandon):
             lines.begin(path)
             leave()
@@ -235,7 +247,7 @@ def test_line_ends_marks_and_blank_lines_of_other_systems(store, tmp_path):
 
 
 def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 1000)
     lines = [line(prompt_id=f"P{n}", raw_output="ä" * (n * 37 % 1500)) for n in range(50)]
     lines[20:20] = ["broken", event()]
     path = write_lines(tmp_path / "r.jsonl", *lines)
@@ -249,8 +261,8 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
 
 
 def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr("ingest.formats.openclaw.lines._BLOCK_BYTES", 1000)
-    monkeypatch.setattr("ingest.formats.openclaw.lines._LONGEST_LINE_BYTES", 5000)
+    monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 1000)
+    monkeypatch.setattr("ingest.formats.common.lines._LONGEST_LINE_BYTES", 5000)
     path = write_lines(
         tmp_path / "r.jsonl", line(), line(raw_output="a" * 50_000), line(model="last")
     )
@@ -272,22 +284,23 @@ def test_events_stand_in_their_place_and_belong_to_the_next_result(tmp_path):
         line(run_id="x"),
         event("d"),
     )
-    with line_reader() as reader:
-        parts = list(number(reader.read(path), run_id="x"))
-    events = [(e["event"], e["run_id"], e["seq"]) for part in parts for e in part.events]
-    assert events == [("a", "x", 1), ("b", "y", 1), ("c", "y", 2), ("d", "x", 4)]
-    rows = [row for part in parts for row in part.results.to_pylist()]
-    assert [(row["run_id"], row["seq"]) for row in rows] == [("x", 2), ("y", 3), ("x", 3)]
+    results, events = numbered(path, run_id="x")
+    assert [(e["event"], e["run_id"], e["seq"]) for e in events] == [
+        ("a", "x", 1),
+        ("d", "x", 4),
+        ("b", "y", 1),
+        ("c", "y", 2),
+    ]
+    assert [(row["run_id"], row["seq"]) for row in results] == [("x", 2), ("x", 3), ("y", 3)]
 
 
 def test_repeated_records_are_numbered_by_their_order(tmp_path):
     path = write_lines(tmp_path / "r.jsonl", *[line()] * 3, event(), event(), line(prompt_id="P1"))
-    with line_reader() as reader:
-        parts = list(number(reader.read(path), run_id="r"))
-    ids = [row["content_id"] for part in parts for row in part.results.to_pylist()]
+    results, events = numbered(path, run_id="r")
+    ids = [row["content_id"] for row in results]
     assert len(set(ids)) == 4
     assert ids[1:3] == [f"{ids[0]}-2", f"{ids[0]}-3"]
-    (first, second) = [e["content_id"] for part in parts for e in part.events]
+    (first, second) = [event["content_id"] for event in events]
     assert second == f"{first}-2"
 
 

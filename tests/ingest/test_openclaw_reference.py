@@ -7,6 +7,7 @@ from openclaw_cases import FOLDER, has_rule_beyond_the_original, read_cases
 from support import bring_in, digests, needs_reference, new_store
 
 from exports.openclaw.run_folder import export_openclaw
+from ingest.formats.openclaw.prompts import PromptsOption
 from warehouse.formats.snapshots import parse_snapshot
 
 RUNS = FOLDER / "runs"
@@ -105,9 +106,10 @@ def test_the_cut_line_is_in_quarantine_with_its_place(store):
 @needs_reference
 def test_an_exported_run_imports_as_the_same(exported, tmp_path):
     first = new_store(tmp_path / "first")
-    bring_in(first, RUNS, prompts=FOLDER / "prompts" / "prompts_v1.json")
+    prompts = (PromptsOption(FOLDER / "prompts" / "prompts_v1.json"),)
+    bring_in(first, RUNS, format_options=prompts)
     again = new_store(tmp_path / "again")
-    bring_in(again, exported, prompts=FOLDER / "prompts" / "prompts_v1.json")
+    bring_in(again, exported, format_options=prompts)
     # Of what the format does not carry: broken lines, other files, and the original's own figures.
     audit = {"main.summary_audit", "checks.summary_mismatches"}
     without = {"main.files", "main.quarantine"} | audit

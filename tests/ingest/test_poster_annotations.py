@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from poster_cases import SAMPLES, rows, run
 
 import evalstore
-from ingest.formats.posters.adjudication import TAKE_A, TAKE_B, merged
+from ingest.formats.posters.adjudication import Choice, merged
 from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"
@@ -75,7 +75,7 @@ def test_one_person_is_not_enough(samples, tmp_path):
     (folder / f"{lonely}.json").write_bytes(record.read_bytes())
     assert "dao: 1 records" in run(samples.path, "annotate", "import", folder.parent)
     command = ("annotate", "adjudicate", lonely, "--by", "Cho", "--from", record)
-    assert "two different people" in run(samples.path, *command, code=2)
+    assert "two different annotators" in run(samples.path, *command, code=2)
 
 
 def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp_path):
@@ -113,8 +113,8 @@ record = st.fixed_dictionaries({"artist_name": texts, "events": st.lists(event, 
 @given(record, record)
 def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
     rows_ = differences(a, b)
-    assert differences(a, merged(a, b, [TAKE_A] * len(rows_))) == []
-    settled = merged(a, b, [TAKE_B] * len(rows_))
+    assert differences(a, merged(a, b, [Choice.A] * len(rows_))) == []
+    settled = merged(a, b, [Choice.B] * len(rows_))
     assert sorted(map(str, differences(settled, b))) == [] or len(settled["events"]) == len(
         b["events"]
     )
@@ -124,7 +124,7 @@ def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
 def test_taking_the_other_side_keeps_what_it_says(value):
     event = {"date": "2026-04-13", "venue": "Arena", "event_name": "Splash"}
     a, b = ({"events": [event | {"event_name": name}]} for name in ("Splash", value))
-    assert merged(a, b, [TAKE_B]) == b
+    assert merged(a, b, [Choice.B]) == b
 
 
 def test_settled_record_nested_too_deeply_is_refused(samples, tmp_path):

@@ -52,7 +52,7 @@ def test_interrupted_by_the_user(store, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ingest.importer.read_file", interrupt)
+    monkeypatch.setattr("ingest.formats.palindrome.yaml_files.parsed", interrupt)
     ended = command(store.path, "import", write_log(tmp_path / "a.yaml"))
     assert (ended.code, "Traceback" in ended.err) == (1, False)
     assert "Aborted" in ended.err

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -10,8 +11,9 @@ import pytest
 from openclaw_cases import line, write_run
 from support import ROOT, bring_in, command, log, write_log
 
-from ingest.readers import path_reader, read_file
-from ingest.reading import SourceFile
+from ingest.formats.palindrome.yaml_files import parsed
+from ingest.readers import reader_of
+from ingest.reading import Candidate, ImportOptions, SourceFile
 from tests.campaigns.fuzz import try_round
 from tests.campaigns.fuzz_kinds import links
 from tests.campaigns.fuzz_round import check_shown
@@ -41,21 +43,34 @@ def test_damaged_logs_tasks_and_models(seed):
     choice = Random(seed)
     for _ in range(60):
         path = choice.choice(YAMLS)
-        fits([read_file(source(path, damaged(path.read_bytes(), choice)))])
+        fits([parsed(source(path, damaged(path.read_bytes(), choice)))])
+
+
+class _Damaging:
+    """An import whose files are damaged, half of them."""
+
+    options = ImportOptions()
+
+    def __init__(self, choice, stack):
+        self._choice = choice
+        self._stack = stack
+
+    def read(self, path):
+        data = path.read_bytes()
+        return source(path, damaged(data, self._choice) if self._choice.random() < 0.5 else data)
+
+    def shared(self, make):
+        return self._stack.enter_context(closing(make()))
 
 
 @pytest.mark.parametrize("unit", ["posters/benchmark", "openclaw/runs/20260302_091500"])
 def test_damaged_folders(unit):
     """Every other file that a folder's reader asks for is damaged."""
     folder, choice = ROOT / "examples" / unit, Random(unit)
-    reader = path_reader(folder)
+    reader = reader_of(Candidate(folder))
     for _ in range(8):
-
-        def get(path):
-            data = path.read_bytes()
-            return source(path, damaged(data, choice) if choice.random() < 0.5 else data)
-
-        fits(reader.read(folder, get))
+        with ExitStack() as stack:
+            fits(reader.read(folder, _Damaging(choice, stack)))
 
 
 @pytest.mark.slow

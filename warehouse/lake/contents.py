@@ -111,16 +111,23 @@ def read_contents(
     return contents
 
 
-def read_places(lake: Lake, batches: Sequence[Batch], run: RunKey) -> pa.Table:
-    """Read `content_id` and `seq` of a run's results and events: 50 bytes a row, however many."""
-    import pyarrow as pa
+def read_places(
+    lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Sequence[Table]
+) -> dict[str, pa.Table]:
+    """Read `content_id` and `seq` of a run's rows, by table name: 50 bytes a row.
 
+    Tables without places give `content_id` only.
+    """
     held = _Held(lake, batches, {run})
     with open_in_memory() as connection, _damage_named(lake, batches):
-        return pa.concat_tables(
-            held.relation(connection, table, ["content_id", "seq"]).to_arrow_table()
-            for table in (RESULTS, EVENTS)
-        )
+        return {
+            table.name: held.relation(
+                connection,
+                table,
+                [name for name in ("content_id", "seq") if name in table.column_names],
+            ).to_arrow_table()
+            for table in tables
+        }
 
 
 def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:

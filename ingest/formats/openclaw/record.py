@@ -1,7 +1,7 @@
-"""Reads one line of results.jsonl with care: whatever it holds is kept, or rejected with a reason.
+"""Reads one line of results.jsonl exactly: whatever it holds is kept, or rejected with a reason.
 
-Python's json gives the meaning (NaN, lone surrogates, the last of duplicate keys, whole numbers
-of any size). What the columns would not give back the same keeps its text in `source`.
+Python's json defines the meaning (NaN, lone surrogates, the last of duplicate keys, integers of
+any size). A record that the columns would not give back unchanged keeps its text in `source`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS
 from warehouse.formats.json_text import is_exact, json_text
@@ -18,25 +18,24 @@ from warehouse.formats.values import is_integer, utf8
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from warehouse.types import Row
+    from warehouse.types import EventRow, Json, JsonObject, ResultRow
 
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
-Converted = tuple[Any, bool]  # a column's value, and whether it gives the field back
-
 
 class UnreadableLineError(Exception):
-    """A line that is no record; the message says why."""
+    """A line that is not a record; the message says why."""
 
 
-def read_record(raw: bytes) -> Row | None:
+def read_record(raw: bytes) -> ResultRow | EventRow | None:
     """Read a line into a row of `results` or, with its `document`, of `events`.
 
-    Both lack the place in the run, and a result may lack its `run_id`. A blank line gives None.
+    Both lack their place in the run, and the `run_id` if the record has none. A blank line gives
+    None.
 
     Raises:
-        UnreadableLineError: the line is no JSON object.
+        UnreadableLineError: the line is not a JSON object.
     """
     try:
         text = raw.decode().strip(" \t\r\n")
@@ -54,10 +53,10 @@ def line_hash(line: bytes) -> str:
     return hashlib.md5(line + b"\n", usedforsecurity=False).hexdigest()
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read(text: str) -> ResultRow | EventRow:
     has_duplicates = False
 
-    def pairs_to_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def pairs_to_dict(pairs: list[tuple[str, Json]]) -> JsonObject:
         nonlocal has_duplicates
         record = dict(pairs)
         has_duplicates = has_duplicates or len(record) < len(pairs)
@@ -66,51 +65,57 @@ def _read(text: str) -> dict[str, Any]:
     record = json.loads(text, object_pairs_hook=pairs_to_dict)
     if not isinstance(record, dict):
         raise UnreadableLineError("not a JSON object")
-    row = _result(record) if record.get("record_type") == "result" else _other(record)
-    if has_duplicates or row.pop("is_loose") or not is_exact(record):
+    is_result = record.get("record_type") == "result"
+    row, is_lossy = _result(record) if is_result else (_other(record), False)
+    if has_duplicates or is_lossy or not is_exact(record):
         row["source"] = utf8(text)
     canonical = text if has_duplicates else json.dumps(record, ensure_ascii=False)
-    return {**row, "content_id": line_hash(canonical.encode("utf-8", "surrogatepass"))}
+    row["content_id"] = line_hash(canonical.encode("utf-8", "surrogatepass"))
+    return row
 
 
-def _result(record: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+def _result(record: JsonObject) -> tuple[ResultRow, bool]:
+    """Return a result's columns, and whether they would not give the record back."""
+    row: dict[str, object] = {}
     is_lossy = False
     for field in FIELDS:
         if field.name in record:
-            taker = _moment if field.column in MOMENTS else _CONVERTERS[field.type]
-            row[field.column], fits = taker(record[field.name])
+            convert = _moment if field.column in MOMENTS else _CONVERTERS[field.type]
+            row[field.column], fits = convert(record[field.name])
             is_lossy = is_lossy or not fits
     extra = {key: value for key, value in record.items() if key not in KEYS}
-    return {
-        **row,
-        "record_keys": json_text(list(record)) if tuple(record) != KEYS else None,
-        "extra": json_text(extra) if extra else None,
-        # A null run_id would be filled in from the folder, and come back as that.
-        "is_loose": is_lossy or ("run_id" in record and row["run_id"] is None),
-    }
+    row["record_keys"] = json_text(list(record)) if tuple(record) != KEYS else None
+    row["extra"] = json_text(extra) if extra else None
+    # A null run_id would be filled in from the folder, and come back as that.
+    is_lossy = is_lossy or ("run_id" in record and row["run_id"] is None)
+    return cast("ResultRow", row), is_lossy
 
 
-def _other(record: dict[str, Any]) -> dict[str, Any]:
+def _other(record: JsonObject) -> EventRow:
+    """Return the row of an event, or of a record of an unknown type."""
     run_id, event, tag = (_text(record.get(key))[0] for key in ("run_id", "event", "tag"))
     is_event = record.get("record_type") == "event"
-    return {
-        "run_id": run_id,
+    row: EventRow = {
         "event": event if is_event else None,
         "tag": tag,
         "document": json_text(record),
-        "is_loose": False,
     }
+    if run_id:
+        row["run_id"] = run_id
+    return row
 
 
-def _text(value: object) -> Converted:
+# Each returns a column's value, and whether it gives the field back.
+
+
+def _text(value: object) -> tuple[str | None, bool]:
     if isinstance(value, str):
         clean = utf8(value)
         return clean, clean == value
     return None, value is None
 
 
-def _integer(value: object) -> Converted:
+def _integer(value: object) -> tuple[int | None, bool]:
     if is_integer(value):
         return value, True
     if isinstance(value, float) and value.is_integer() and is_integer(int(value)):
@@ -118,28 +123,28 @@ def _integer(value: object) -> Converted:
     return None, value is None
 
 
-def _moment(value: object) -> Converted:
+def _moment(value: object) -> tuple[datetime | None, bool]:
     milliseconds, fits = _integer(value)
     if milliseconds is None or milliseconds not in _MOMENTS_MS:
         return None, fits and milliseconds is None
     return _EPOCH + timedelta(milliseconds=milliseconds), fits
 
 
-def _boolean(value: object) -> Converted:
+def _boolean(value: object) -> tuple[bool | None, bool]:
     return (value, True) if isinstance(value, bool) else (None, value is None)
 
 
-def _texts(value: object) -> Converted:
+def _texts(value: object) -> tuple[list[str] | None, bool]:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return [utf8(item) for item in value], True
     return None, value is None
 
 
-def _json(value: object) -> Converted:
+def _json(value: object) -> tuple[str | None, bool]:
     return None if value is None else json_text(value), True
 
 
-_CONVERTERS: dict[str, Callable[[object], Converted]] = {
+_CONVERTERS: dict[str, Callable[[object], tuple[object, bool]]] = {
     "VARCHAR": _text,
     "BIGINT": _integer,
     "BOOLEAN": _boolean,

@@ -43,10 +43,8 @@ _MODEL_PATH = re.compile(r"models/.+-[1-9][0-9]*\.yaml", re.ASCII)
 _UNSAFE_IN_PATH = re.compile(r"(^|/)\.\.(/|$)|^/|\\|\0")
 
 
-def is_log(node: Node) -> bool:
-    """Tell a log from other YAML by its content: tasks with results, or a log's own fields."""
-    if not isinstance(node, MappingNode):
-        return False
+def is_log(node: MappingNode) -> bool:
+    """Return whether YAML is a log: it has tasks with results, or other fields of a log."""
     fields = dict(node.items)
     tasks = fields.get("tasks")
     if tasks is None:
@@ -59,16 +57,16 @@ def is_log(node: Node) -> bool:
     )
 
 
-def read_log(file: SourceFile, node: Node) -> Reading:
+def read_log(file: SourceFile, node: MappingNode) -> Reading:
     """Read a log into one row for the run and a row for each task.
 
-    Every rule of the specification is checked; what breaks one is reported and used as far as
-    it can be. What cannot be read as a task is rejected.
+    All rules of the specification are checked. A value that breaks one is reported, and used as
+    far as possible; what cannot be read as a task is rejected.
     """
     reading = Reading("palindrome log")
     problem = _unusable(node)
-    if problem is not None or not isinstance(node, MappingNode):
-        reading.rejects.append(Reject(problem or "no mapping", node.line, raw=file.data))
+    if problem is not None:
+        reading.rejects.append(Reject(problem, node.line, raw=file.data))
         return reading
     lines = text_lines(file.data)
     header = Fields(node, "")
@@ -84,17 +82,16 @@ def read_log(file: SourceFile, node: Node) -> Reading:
     return reading
 
 
-def _unusable(node: Node) -> str | None:
+def _unusable(node: MappingNode) -> str | None:
     """Say why a log cannot be read at all."""
-    if not isinstance(node, MappingNode):
-        return "not a mapping"
     tasks = dict(node.items).get("tasks")
+    if tasks is None:
+        return "`tasks` is missing, so there are no results to read"
     if not isinstance(tasks, SequenceNode):
-        found = "missing" if tasks is None else "no list"
-        return f"`tasks` is {found}, so that there is no result to read"
-    twice = [key for key, _ in node.duplicates if key in _LOG_KEYS]
-    if twice:
-        return f"the key `{twice[0]}` stands twice at the top, so that it is not clear which counts"
+        return "`tasks` is not a list, so there are no results to read"
+    repeated = [key for key, _ in node.duplicates if key in _LOG_KEYS]
+    if repeated:
+        return f"the key `{repeated[0]}` occurs twice at the top level; which one counts is unclear"
     return None
 
 
@@ -126,7 +123,7 @@ def _check_header(
     header: Fields, run_date: str | None, model_path: str | None, template: str | None
 ) -> None:
     if run_date is not None and not is_date(run_date):
-        message = f"{run_date!r} is no calendar date of the form YYYY-MM-DD"
+        message = f"{run_date!r} is not a calendar date of the form YYYY-MM-DD"
         header.report(_line(header, "date"), "date", "date", message)
     if model_path is not None and not _MODEL_PATH.fullmatch(model_path):
         message = f"{model_path!r} is not models/<model>-<variation-index>.yaml"
@@ -142,7 +139,7 @@ def _check_header(
 def _check_file_name(
     header: Fields, name: str, run_date: str | None, model_path: str | None
 ) -> None:
-    """Check `YYYY-MM-DD-<model>.yaml`, as far as the log itself tells what <model> is."""
+    """Check `YYYY-MM-DD-<model>.yaml`, as far as the log itself says what <model> is."""
     if run_date is None or model_path is None:
         return
     stem = model_path.removeprefix("models/").removesuffix(".yaml")
@@ -153,7 +150,7 @@ def _check_file_name(
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a calendar date in the form YYYY-MM-DD."""
+    """Return whether a text is a calendar date of the form YYYY-MM-DD."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -170,7 +167,7 @@ def _result_rows(
     for index, node in enumerate(tasks.items):
         if not isinstance(node, MappingNode):
             raw = slice_text(lines, node).encode()
-            reading.rejects.append(Reject(f"tasks[{index}] is no mapping", node.line, raw=raw))
+            reading.rejects.append(Reject(f"tasks[{index}] is not a mapping", node.line, raw=raw))
             continue
         fields = Fields(node, f"tasks[{index}].")
         row = _result_row(fields, run, seq=index + 1)
@@ -231,7 +228,7 @@ def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
 
 
 def _record_keys(mapping: MappingNode) -> str:
-    """Give the keys in their order, metadata's too: `["prompt",["metadata",["cost_usd"]]]`."""
+    """Return the keys in order, with those of metadata: `["prompt",["metadata",["cost_usd"]]]`."""
     return _keys_text(
         tuple(
             (key, tuple([inner for inner, _ in node.items]))
@@ -242,7 +239,7 @@ def _record_keys(mapping: MappingNode) -> str:
     )
 
 
-# A log's tasks have the same keys, nearly all of them.
+# Nearly all tasks of a log have the same keys.
 @lru_cache(maxsize=64)
 def _keys_text(keys: tuple[object, ...]) -> str:
     return json_text(keys)
@@ -254,7 +251,7 @@ def _line(header: Fields, key: str) -> int:
 
 
 def _header_text(node: MappingNode, tasks: Node | None, lines: list[str]) -> str:
-    """The lines of the log that are not its tasks."""
+    """Return the lines of a log that are not its tasks."""
     if tasks is None:
         return slice_text(lines, node)
     kept = lines[node.line - 1 : tasks.line - 1] + lines[tasks.end_line : node.end_line]

@@ -1,4 +1,4 @@
-"""Finds the task and model files that lie beside a log, as the program that wrote it had them."""
+"""Finds the task and model files of a log: those of the project that it lies in."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ _TASK_FOLDERS = ("tasks", "src/ai_palindromikisa/benchmark_tasks")
 
 
 class ProjectFiles:
-    """What lies beside the logs of one import; each project is looked through once."""
+    """The task and model files of the logs of one import; each project is searched once."""
 
     def __init__(self) -> None:
         self._task_files: dict[Path, list[Path]] = {}
 
     def files(self, log: Path, model_path: str | None) -> Iterator[Path]:
-        """Give the model file that a log names, and the task files of its project.
+        """Yield the model file that a log names, and the task files of its project.
 
-        The project is the folder of the log's folder, or the log's folder itself. A path that
-        leads out of the project is passed over: a log must not choose what is read.
+        The project is the log's folder or the one above. A path that leads out of the project is
+        skipped: a log must not choose what is read.
         """
         for project in (log.parent, log.parent.parent):
-            if model_path and _is_plain(model_path) and _is_file_in(project / model_path, project):
+            if (
+                model_path
+                and _stays_inside(model_path)
+                and _is_file_in(project / model_path, project)
+            ):
                 yield project / model_path
             if project not in self._task_files:
                 self._task_files[project] = _task_files(project)
@@ -36,7 +40,7 @@ def _task_files(project: Path) -> list[Path]:
     return [path for path in paths if _is_file_in(path, project)]
 
 
-def _is_plain(model_path: str) -> bool:
+def _stays_inside(model_path: str) -> bool:
     return "\0" not in model_path and ".." not in Path(model_path).parts
 
 

@@ -1,7 +1,7 @@
-"""Gold data: people's records, the adjudication of where they differ, and its promotion to gold.
+"""Gold data: human records, the adjudication of their differences, and its promotion to gold.
 
-Gold needs two different people's records of a poster and an adjudication that settles exactly
-these. A model's record never counts as a person's.
+Gold needs the records of a poster by two different annotators, and an adjudication of exactly
+these two. A model's record never counts as human.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import copy
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, cast
 
 from ingest.formats.posters.dataset import SUITE, annotator_rows
 from warehouse.errors import BadInput
@@ -20,12 +21,12 @@ from warehouse.schemas import ANNOTATIONS
 from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.types import AnnotationRow, Json, JsonObject
 
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")
 _DATASETS = "SELECT DISTINCT task_set FROM tasks WHERE suite = 'posters' ORDER BY task_set"
@@ -45,41 +46,41 @@ ORDER BY task_id, annotator, annotation_id
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A person's record of a poster.
+    """An annotator's record of a poster.
 
     Attributes:
         id: content id of the annotation.
         annotator: who wrote it.
-        document: what it says.
+        document: its content.
     """
 
     id: str
     annotator: str
-    document: dict[str, Any]
+    document: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Adjudication:
-    """A settled record of a poster.
+    """An adjudicated record of a poster.
 
     Attributes:
         row: as the lake has it.
-        adjudicates: ids of the records that it settles.
-        is_gold: whether it is promoted.
+        adjudicates: ids of the records that it resolves.
+        is_gold: whether it has been promoted.
     """
 
-    row: Row
+    row: AnnotationRow
     adjudicates: frozenset[str]
     is_gold: bool
 
 
 class AdjudicationSession:
-    """The records of one dataset, as they are now.
+    """The current records of one dataset.
 
     Attributes:
         dataset: its name.
-        records: people's newest records, by poster.
-        adjudications: by poster, all of them.
+        records: the newest record of each annotator, by poster.
+        adjudications: all of them, by poster.
     """
 
     def __init__(self, store: Store, dataset: str | None) -> None:
@@ -94,42 +95,51 @@ class AdjudicationSession:
                 record = Record(annotation_id, annotator, document)
                 self.records.setdefault(poster, []).append(record)
             elif kind == "adjudicated":
-                columns = {"task_id": poster, "annotator": annotator, "document": text}
+                columns: AnnotationRow = {
+                    "task_id": poster,
+                    "annotator": annotator,
+                    "document": text,
+                }
                 found = Adjudication(columns, frozenset(adjudicates or ()), label == "gold")
                 self.adjudications.setdefault(poster, []).append(found)
 
     def pair(self, poster: str) -> tuple[Record, Record]:
-        """Give the records of the two people who annotated a poster.
+        """Return the records of a poster's two annotators.
 
         Raises:
-            BadInput: there are not two of different people.
+            BadInput: it does not have exactly two.
         """
-        people = {record.annotator.casefold(): record for record in self.records.get(poster, ())}
-        if len(people) != 2:  # noqa: PLR2004 - two annotators, as the protocol has it
-            names = ", ".join(record.annotator for record in people.values()) or "nobody"
+        records = {record.annotator.casefold(): record for record in self.records.get(poster, ())}
+        if len(records) != 2:  # noqa: PLR2004 - the protocol's number of annotators
+            names = ", ".join(record.annotator for record in records.values()) or "none"
             raise BadInput(
-                f"{poster}: gold needs the records of two different people; it has {names}"
+                f"{poster}: gold needs the records of two different annotators; found: {names}"
             )
-        first, second = people.values()
+        first, second = records.values()
         return first, second
 
     def agreed(self) -> list[str]:
-        """List the posters whose two records do not differ, and that nobody has settled."""
+        """List the unadjudicated posters whose two records are the same."""
         return [
             poster
             for poster in self.records
             if len(self.records[poster]) == 2  # noqa: PLR2004
             and not differences(*(record.document for record in self.pair(poster)))
-            and not self._is_settled(poster)
+            and not self._is_adjudicated(poster)
         ]
 
-    def adjudicate(self, documents: Mapping[str, Row], by: str, at: datetime) -> None:
-        """Record adjudications, by poster.
+    def adjudicate(self, documents: dict[str, JsonObject], by: str, at: datetime) -> None:
+        """Write adjudications.
+
+        Args:
+            documents: the adjudicated records, by poster.
+            by: who adjudicated.
+            at: when, UTC.
 
         Raises:
-            BadInput: a poster lacks two people's records.
+            BadInput: a poster does not have the records of two annotators.
         """
-        rows = []
+        rows: list[AnnotationRow] = []
         for poster, document in documents.items():
             pair = self.pair(poster)
             ids = sorted(record.id for record in pair)
@@ -147,15 +157,16 @@ class AdjudicationSession:
         self._write(rows)
 
     def promote(self, at: datetime) -> tuple[list[str], list[str]]:
-        """Promote to gold what is adjudicated; give the posters promoted, and what stood against.
+        """Promote adjudicated posters to gold; return those promoted, and why others were not.
 
-        An adjudication of records that have changed since then settles nothing.
+        An adjudication does not count once its records have changed.
         """
-        rows, problems = [], []
+        rows: list[AnnotationRow] = []
+        problems = []
         for poster, found in sorted(self.adjudications.items()):
-            if any(each.is_gold and self._settles(poster, each) for each in found):
+            if any(each.is_gold and self._is_current(poster, each) for each in found):
                 continue
-            current = next((each for each in found if self._settles(poster, each)), None)
+            current = next((each for each in found if self._is_current(poster, each)), None)
             if current is None:
                 problems.append(f"{poster}: the records have changed since it was adjudicated")
                 continue
@@ -173,90 +184,99 @@ class AdjudicationSession:
         self._write(rows)
         return [row["task_id"] for row in rows], problems
 
-    def _settles(self, poster: str, found: Adjudication) -> bool:
+    def _is_current(self, poster: str, found: Adjudication) -> bool:
         ids = {record.id for record in self.records.get(poster, ())}
         return bool(ids) and found.adjudicates == ids
 
-    def _is_settled(self, poster: str) -> bool:
-        return any(self._settles(poster, each) for each in self.adjudications.get(poster, ()))
+    def _is_adjudicated(self, poster: str) -> bool:
+        return any(self._is_current(poster, each) for each in self.adjudications.get(poster, ()))
 
-    def _write(self, rows: Iterable[Row]) -> None:
-        common = {"suite": SUITE, "task_set": self.dataset, "kind": "adjudicated"}
-        _write(self._store, [{**row, **common} for row in rows])
+    def _write(self, rows: Iterable[AnnotationRow]) -> None:
+        shared: AnnotationRow = {
+            "suite": SUITE,
+            "task_set": self.dataset,
+            "kind": "adjudicated",
+        }
+        _write(self._store, [{**row, **shared} for row in rows])
 
 
 def import_records(store: Store, folder: Path, dataset: str) -> dict[str, int]:
-    """Import people's records, `<annotator>/<id>.json`; give how many of each annotator."""
+    """Import human records, `<annotator>/<id>.json`; return the number from each annotator."""
     known = [poster for (poster,) in store.sql(_POSTERS, {"dataset": dataset}).fetchall()]
     rows = list(annotator_rows(dataset, folder, lambda path: path.read_bytes(), known))
     usable = [row for row in rows if row["document"] is not None]
     _write(store, usable)
-    names = sorted({row["annotator"] for row in rows})
-    return {name: sum(row["annotator"] == name for row in usable) for name in names}
+    counts = dict.fromkeys(sorted(str(row["annotator"]) for row in rows), 0)
+    for row in usable:
+        counts[str(row["annotator"])] += 1
+    return counts
 
 
-def merged(a: Row, b: Row, choices: Sequence[object]) -> dict[str, object]:
-    """Settle two records: for each of their `differences` a choice, in the same order.
+class Choice(Enum):
+    """The record whose value to take."""
 
-    A choice is `Choice.A`, `Choice.B`, or the value itself. Of an event that only one has, the
-    choice of the one keeps it, and the choice of the other drops it.
+    A = "a"
+    B = "b"
+
+
+def merged(a: JsonObject, b: JsonObject, choices: Sequence[Choice | str | None]) -> JsonObject:
+    """Merge two records by a choice for each of their `differences`, in the same order.
+
+    A choice is a record, or the value itself. For an event that only one record has, choosing
+    that record keeps the event, and choosing the other drops it.
     """
-    settled = copy.deepcopy(dict(a))
-    events, theirs = events_of(settled), events_of(b)
-    partners = {x: theirs[y] for x, y in align(a, b) if x is not None and y is not None}
-    dropped: list[Row] = []
-    added: list[Row] = []
+    result = copy.deepcopy(a)
+    events = cast("list[JsonObject]", events_of(result))
+    events_of_b = cast("list[JsonObject]", events_of(b))
+    partners = {x: events_of_b[y] for x, y in align(a, b) if x is not None and y is not None}
+    dropped: list[JsonObject] = []
+    added: list[Json] = []
     for row, choice in zip(differences(a, b), choices, strict=True):
         found = _FIELD.fullmatch(row["field"])
         if found is None:
-            settled[row["field"]] = _chosen(choice, a.get(row["field"]), b.get(row["field"]))
+            result[row["field"]] = _chosen(choice, a.get(row["field"]), b.get(row["field"]))
         elif found[2] is not None:
             place, name = int(found[1]), found[2]
             event = events[place]
             event[name] = _chosen(choice, event.get(name), partners[place].get(name))
-        elif row["value_b"] is None and choice is TAKE_B:
+        elif row["value_b"] is None and choice is Choice.B:
             dropped.append(events[int(found[1])])
-        elif row["value_a"] is None and choice is TAKE_B:
-            added.append(copy.deepcopy(theirs[int(found[1])]))
-    kept = [event for event in events if not any(event is gone for gone in dropped)]
-    return {**settled, "events": [*kept, *added]}
+        elif row["value_a"] is None and choice is Choice.B:
+            added.append(copy.deepcopy(events_of_b[int(found[1])]))
+    kept: list[Json] = [event for event in events if not any(event is gone for gone in dropped)]
+    return {**result, "events": [*kept, *added]}
 
 
-class _Take:
-    """A choice of one side."""
-
-
-TAKE_A, TAKE_B = _Take(), _Take()
-
-
-def read_settled(path: Path) -> dict[str, object]:
+def read_adjudicated(path: Path) -> JsonObject:
     """Read an adjudicated record from a file.
 
     Raises:
-        BadInput: it is no JSON object with a list of events.
+        BadInput: it is not a JSON object with a list of events.
     """
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
-        raise BadInput(f"{path}: is no record with a list of events")
+        raise BadInput(f"{path}: not a record with a list of events")
     return document
 
 
-def _chosen(choice: object, a: object, b: object) -> object:
-    return a if choice is TAKE_A else b if choice is TAKE_B else choice
+def _chosen(choice: Choice | str | None, a: Json, b: Json) -> Json:
+    if isinstance(choice, Choice):
+        return a if choice is Choice.A else b
+    return choice
 
 
 def _only_dataset(store: Store) -> str:
     names = [name for (name,) in store.sql(_DATASETS).fetchall()]
     if len(names) != 1:
         known = ", ".join(names) or "none"
-        raise BadInput(f"say which dataset with --dataset; the store has: {known}")
+        raise BadInput(f"name the dataset with --dataset; the store has: {known}")
     return str(names[0])
 
 
-def _write(store: Store, rows: list[Row]) -> None:
+def _write(store: Store, rows: Sequence[AnnotationRow]) -> None:
     if not rows:
         return
     with store.lake.write("annotate") as writer:

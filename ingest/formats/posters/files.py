@@ -1,7 +1,7 @@
 """The files of a poster benchmark: a record with its meta, raw text and error, by poster.
 
-Beside `<id>.json` lie `<id>.raw.txt`, `<id>.meta.json` and `<id>.error.json`, and the records of
-further steps, `<id>.repair.raw.txt` and the like. Any of them may be missing, cut or no text.
+Next to `<id>.json` are `<id>.raw.txt`, `<id>.meta.json` and `<id>.error.json`, and the records of
+other steps, such as `<id>.repair.raw.txt`. Any of them may be missing, truncated or not text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from warehouse.formats.images import is_image
 from warehouse.formats.json_text import is_exact, json_text
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from warehouse.types import Row
+    from warehouse.types import ArtifactRow, Json, JsonObject
 
-    # Gives the bytes of a file, or None where it cannot be read.
+    # Returns the bytes of a file, or None if it cannot be read.
     ReadBytes = Callable[[Path], bytes | None]
 
 _PARTS = {"json": "record", "raw.txt": "raw", "meta.json": "meta", "error.json": "error"}
@@ -30,52 +30,52 @@ _TEXT_SUFFIXES = {".txt", ".json", ".md", ".csv"}
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON file as it stands.
+    """A JSON file as it is.
 
     Attributes:
         state: missing, not_utf8, cut, null, no_object or object.
-        value: what it holds; None where it cannot be read.
-        text: as it stands; None where it is not UTF-8 or not there.
-        data: the bytes, where they are no UTF-8.
+        value: its content; None if it cannot be parsed.
+        text: as it is; None if it is not UTF-8 or missing.
+        data: the bytes, if they are not UTF-8.
     """
 
     state: str = "missing"
-    value: Any = None
+    value: Json = None
     text: str | None = None
     data: bytes | None = None
 
     @property
     def json(self) -> str | None:
-        """The value as valid JSON; None where there is none."""
+        """The value as valid JSON; None if there is none."""
         return json_text(self.value) if self.state in {"object", "no_object"} else None
 
     @property
     def source(self) -> str | None:
-        """The text, where `json` would not give the value back."""
+        """The text, if `json` would not give the value back."""
         return None if self.json is None or is_exact(self.value) else self.text
 
 
 @dataclass(slots=True)
 class PosterArtifacts:
-    """What there is of one poster in one folder.
+    """The files of one poster in one folder.
 
     Attributes:
         record: the prediction, ground truth or judgement.
-        raw: the model's text as it came.
+        raw: the model's text, unchanged.
         meta: what the call recorded.
         error: what went wrong.
-        further: files of other steps.
+        others: files of other steps.
     """
 
     record: Document = field(default_factory=Document)
     raw: str | None = None
-    meta: dict[str, Any] = field(default_factory=dict)
-    error: object = None
-    further: list[Path] = field(default_factory=list)
+    meta: JsonObject = field(default_factory=dict)
+    error: Json = None
+    others: list[Path] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
-        """Whether only files of other steps are there."""
+        """Whether there are only files of other steps."""
         return (
             self.record.state == "missing" and not self.meta and not self.error and self.raw is None
         )
@@ -93,13 +93,13 @@ class PosterArtifacts:
         return json_text(known) if known else None
 
     def content(self) -> list[object]:
-        """Everything in it that a hash of the content has to see."""
+        """Return everything that a hash of the content must cover."""
         data = self.record.data.hex() if self.record.data is not None else None
         return [self.record.state, self.record.text, data, self.raw, self.meta, self.error]
 
 
 def read_document(data: bytes | None) -> Document:
-    """Read a JSON file as the benchmark does; never fails."""
+    """Parse a JSON file as the benchmark does; never fails."""
     if data is None:
         return Document()
     try:
@@ -115,63 +115,65 @@ def read_document(data: bytes | None) -> Document:
     return Document("object" if isinstance(value, dict) else "no_object", value, text)
 
 
-def read_quartets(
+def read_by_poster(
     folder: Path, read: ReadBytes, posters: Iterable[str]
 ) -> dict[str, PosterArtifacts]:
-    """Read what a folder has of each poster, by the poster's id; `posters` are the known ids."""
+    """Read a folder's files of each poster, by the poster's id; `posters` are the known ids."""
     dotted = with_dots(posters)
-    quartets: dict[str, PosterArtifacts] = {}
+    by_poster: dict[str, PosterArtifacts] = {}
     for path in files_in(folder):
         poster, rest = split_name(path.name, dotted)
         if not poster or path.suffix not in _TEXT_SUFFIXES:
             continue
-        quartet = quartets.setdefault(poster, PosterArtifacts())
+        artifacts = by_poster.setdefault(poster, PosterArtifacts())
         part = _PARTS.get(rest)
         if part is None:
-            quartet.further.append(path)
+            artifacts.others.append(path)
         else:
-            _take(quartet, part, read(path))
-    return quartets
+            _add(artifacts, part, read(path))
+    return by_poster
 
 
 def with_dots(posters: Iterable[str]) -> list[str]:
-    """List the ids that have dots, the longest first, as `split_name` wants them."""
+    """List the ids that contain dots, the longest first, for `split_name`."""
     return sorted((poster for poster in posters if "." in poster), key=len, reverse=True)
 
 
 def split_name(name: str, dotted: Iterable[str]) -> tuple[str, str]:
-    """Split a file's name into the poster's id and the rest; only known ids may have dots."""
+    """Split a file's name into the poster's id and the rest; only known ids may contain dots."""
     known = next((poster for poster in dotted if name.startswith(f"{poster}.")), None)
     poster = name.partition(".")[0] if known is None else known
     return poster, name[len(poster) + 1 :]
 
 
-def _take(quartet: PosterArtifacts, part: str, data: bytes | None) -> None:
+def _add(artifacts: PosterArtifacts, part: str, data: bytes | None) -> None:
     if part == "record":
-        quartet.record = read_document(data)
+        artifacts.record = read_document(data)
     elif part == "raw":
-        quartet.raw = text_of(data)
+        artifacts.raw = text_of(data)
     elif part == "meta":
         value = read_document(data).value
-        quartet.meta = value if isinstance(value, dict) else {}
+        artifacts.meta = value if isinstance(value, dict) else {}
     else:
         document = read_document(data)
-        quartet.error = document.value if document.value is not None else document.text
+        artifacts.error = document.value if document.value is not None else document.text
 
 
-def artifact_rows(paths: Iterable[Path], root: Path, read: ReadBytes, **columns: Any) -> list[Row]:  # noqa: ANN401
-    """Keep texts as they are, named by their path below the root; images are passed over."""
-    rows: list[Row] = []
+def artifact_rows(
+    paths: Iterable[Path], root: Path, read: ReadBytes, **columns: str
+) -> list[ArtifactRow]:
+    """Return texts unchanged, named by their path below the root; images are skipped."""
+    rows: list[ArtifactRow] = []
     for path in paths:
         data = read(path) if path.suffix in _TEXT_SUFFIXES else None
         if data is not None and not is_image(data):
             name = utf8(path.relative_to(root).as_posix())
-            rows.append({"name": name, "content": data, **columns})
+            rows.append({"name": name, "content": data, **cast("ArtifactRow", columns)})
     return rows
 
 
 def files_in(folder: Path) -> list[Path]:
-    """List the files of a folder, sorted; none where there is no such folder."""
+    """List the files of a folder, sorted; none if there is no such folder."""
     return [path for path in _entries(folder) if is_file(path)]
 
 
@@ -181,7 +183,7 @@ def folders_in(folder: Path) -> list[Path]:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether a path is a file that may be looked at; one that may not is not there."""
+    """Return whether a path is a file that can be accessed."""
     try:
         return path.is_file()
     except OSError:
@@ -189,7 +191,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a path is a folder that may be looked at."""
+    """Return whether a path is a folder that can be accessed."""
     try:
         return path.is_dir()
     except OSError:
@@ -209,12 +211,12 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def text_of(data: bytes | None) -> str | None:
-    """Decode a text; what is no UTF-8 becomes U+FFFD. None for an image."""
+    """Decode a text; what is not UTF-8 becomes U+FFFD. None for an image."""
     return None if data is None or is_image(data) else data.decode("utf-8", "replace")
 
 
 def number(value: object) -> float | None:
-    """Give a JSON number as a float, true as 1.0; None for anything else."""
+    """Return a JSON number as a float, true as 1.0; None for anything else."""
     try:
         figure = float(value) if isinstance(value, int | float) else None
     except OverflowError:
@@ -223,5 +225,5 @@ def number(value: object) -> float | None:
 
 
 def whole(value: object) -> int | None:
-    """Give a JSON whole number; None for anything else."""
+    """Return a JSON integer that fits 64 bits; None for anything else."""
     return value if is_integer(value) else None

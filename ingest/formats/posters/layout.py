@@ -1,4 +1,4 @@
-"""Where a poster workspace has its parts: flat, or under `benchmark/`."""
+"""The parts of a poster workspace: at the top level, or under `benchmark/`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from ingest.formats.posters.files import files_in, folders_in, is_file, is_folde
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ingest.reading import Candidate
+
 _URL_LISTS = ("urls.txt", "docs/test_poster_urls.txt")
 _PARTS = ("ground_truth", "runs", "predictions", "annotations", "urls.txt")
 _REPORT = "summary.json"
 _LEDGER = "experiments.csv"
+_LEDGER_START = b"run_id,label,created_at,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +25,8 @@ class RunFolder:
     """A run of a workspace.
 
     Attributes:
-        run_id: name of its folder; the workspace's where that holds a single run itself.
-        folder: holds predictions, judgements and report.
+        run_id: name of its folder, or of the workspace if that holds a single run itself.
+        folder: contains predictions, judgements and report.
     """
 
     run_id: str
@@ -54,7 +57,7 @@ class Workspace:
 
     @property
     def url_list(self) -> Path | None:
-        """The list of the posters' addresses."""
+        """The list of the posters' URLs."""
         places = [self.root / name for name in _URL_LISTS] + [self.base / "urls.txt"]
         return next((place for place in places if is_file(place)), None)
 
@@ -67,7 +70,7 @@ class Workspace:
 
     @property
     def runs(self) -> list[RunFolder]:
-        """The runs: each folder in `runs/`, and the workspace itself where it has predictions."""
+        """The runs: each folder in `runs/`, and the workspace itself if it has predictions."""
         runs = [RunFolder(path.name, path) for path in folders_in(self.base / "runs")]
         if is_folder(self.base / "predictions"):
             runs.insert(0, RunFolder(self.name, self.base))
@@ -76,7 +79,7 @@ class Workspace:
     @property
     def published(self) -> list[Path]:
         """The published folders."""
-        return [path for path in folders_in(self.base / "published") if is_published(path)]
+        return [path for path in folders_in(self.base / "published") if _is_report(path)]
 
     @property
     def ledgers(self) -> list[Path]:
@@ -90,7 +93,7 @@ class Workspace:
 
 
 def find_workspace(folder: Path) -> Workspace | None:
-    """Tell whether a folder is a poster workspace, or the `benchmark/` of one."""
+    """Return the workspace that a folder is, or is the `benchmark/` of; None for any other."""
     if folder.name == "benchmark" and _is_base(folder):
         return Workspace(folder.parent, folder)
     for base in (folder, folder / "benchmark"):
@@ -99,22 +102,25 @@ def find_workspace(folder: Path) -> Workspace | None:
     return None
 
 
-def is_published(folder: Path) -> bool:
-    """Tell whether a folder is a published report, or the report of a run."""
+def is_workspace(candidate: Candidate) -> bool:
+    """Return whether a folder is a poster workspace, or the `benchmark/` of one."""
+    return candidate.is_folder and find_workspace(candidate.path) is not None
+
+
+def is_published(candidate: Candidate) -> bool:
+    """Return whether a folder is a published report, or the report of a run."""
+    return candidate.is_folder and _is_report(candidate.path)
+
+
+def is_ledger(candidate: Candidate) -> bool:
+    """Return whether a file is an experiment ledger."""
+    return candidate.path.suffix == ".csv" and candidate.head.startswith(_LEDGER_START)
+
+
+def _is_report(folder: Path) -> bool:
     return is_file(folder / _REPORT) and any(
         is_file(folder / name) for name in ("run_metadata.json", "meta.json")
     )
-
-
-def is_ledger(path: Path) -> bool:
-    """Tell whether a file is an experiment ledger."""
-    if path.suffix != ".csv":
-        return False
-    try:
-        with path.open("rb") as file:
-            return file.readline(4096).startswith(b"run_id,label,created_at,")
-    except OSError:
-        return False
 
 
 def _is_base(folder: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Reads published poster reports, of every generation of their schema, and experiment ledgers.
+"""Reads published poster reports, of every version of their schema, and experiment ledgers.
 
-A report's figures become rows by metric. Its texts are kept whole as rows of model `""`, so that
-a ledger can be written from them again.
+A report's figures become a row for each metric. Its texts are kept unchanged as rows of model
+`""`, so that a ledger can be written from them again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from ingest.formats.posters.files import ReadBytes
-    from warehouse.types import Row
+    from ingest.formats.posters.files import Document, ReadBytes
+    from warehouse.types import JsonObject, PublishedRow
 
 _SUITE = "posters"
 _RUN_OF_SOURCE = re.compile(r"(?:^|/)runs/([^/]+)/report/?$")
@@ -53,7 +53,7 @@ def read_published(folder: Path, read: ReadBytes) -> Reading:
     summary = documents["summary.json"].value if "summary.json" in documents else None
     rows = [row for row in summary if isinstance(row, dict)] if isinstance(summary, list) else []
     if not isinstance(summary, list):
-        reading.rejects.append(Reject("summary.json is no list of models", raw=None))
+        reading.rejects.append(Reject("summary.json is not a list of models"))
     report = _report(folder.name, metadata, _as_dict(documents, "meta.json"), rows)
     pairs = documents["comparisons.json"].value if "comparisons.json" in documents else None
     reading.rows["published"] = [
@@ -64,25 +64,25 @@ def read_published(folder: Path, read: ReadBytes) -> Reading:
     return reading
 
 
-def read_ledger(path: Path, read: ReadBytes) -> Reading:
-    """Read an experiment ledger: a line for each model of each published report."""
+def read_ledger(data: bytes | None) -> Reading:
+    """Read an experiment ledger, a CSV file: a line for each model of each published report."""
     reading = Reading("poster ledger")
     csv.field_size_limit(2**27)
-    lines = csv.DictReader(io.StringIO(text_of(read(path)) or "", newline=""))
-    rows: list[Row] = []
+    lines = csv.DictReader(io.StringIO(text_of(data) or "", newline=""))
+    rows: list[PublishedRow] = []
     try:
         for seq, line in enumerate(lines, 1):
             rows += _ledger_rows(seq, line)
     except csv.Error as error:
-        reading.rejects.append(Reject(f"no ledger from here on: {error}", lines.line_num))
+        reading.rejects.append(Reject(f"not a ledger from this line on: {error}", lines.line_num))
     reading.rows["published"] = rows
     return reading
 
 
 def _report(
-    folder: str, metadata: dict[str, Any], meta: dict[str, Any], rows: list[dict[str, Any]]
-) -> Row:
-    """Make the columns that all rows of a report share."""
+    folder: str, metadata: JsonObject, meta: JsonObject, rows: list[JsonObject]
+) -> PublishedRow:
+    """Return the columns that all rows of a report share."""
     source = _RUN_OF_SOURCE.search(str(metadata.get("report_source")))
     labels = [x.get("label") for x in (metadata, meta, *rows)]
     return {
@@ -95,52 +95,52 @@ def _report(
     }
 
 
-def _form(rows: list[dict[str, Any]]) -> str:
-    """Name the generation of the schema by its keys."""
+def _form(rows: list[JsonObject]) -> str:
+    """Return the version of the schema by its keys."""
     keys = {key for row in rows for key in row}
     if "label" in keys:
         return "labelled"
     return "core" if "app_core_score" in keys else "quality"
 
 
-def _text_rows(report: Row, texts: dict[str, bytes | None]) -> Iterator[Row]:
+def _text_rows(report: PublishedRow, texts: dict[str, bytes | None]) -> Iterator[PublishedRow]:
     for name, data in texts.items():
         if (text := text_of(data)) is not None:
             yield _row(report, 0, "", name, text=utf8(text))
 
 
-def _model_rows(report: Row, rows: Iterable[dict[str, Any]]) -> Iterator[Row]:
+def _model_rows(report: PublishedRow, rows: Iterable[JsonObject]) -> Iterator[PublishedRow]:
     for seq, row in enumerate(rows, 1):
         model = utf8(str(row.get("model", "")))
-        bounds = {_INTERVALS[key]: row[key] for key in _INTERVALS if _is_interval(row.get(key))}
+        bounds = {_INTERVALS[key]: _interval(row.get(key)) for key in _INTERVALS}
         for key, value in row.items():
-            if key == "model" or (key in _INTERVALS and _is_interval(value)):
+            if key == "model" or (key in _INTERVALS and _interval(value) is not None):
                 continue
-            low, high = bounds.get(key, (None, None))
-            yield _row(
-                report, seq, model, utf8(key), value=value, low=number(low), high=number(high)
-            )
+            low, high = bounds.get(key) or (None, None)
+            yield _row(report, seq, model, utf8(key), value=value, low=low, high=high)
 
 
-def _comparison_rows(report: Row, pairs: object) -> Iterator[Row]:
+def _comparison_rows(report: PublishedRow, pairs: object) -> Iterator[PublishedRow]:
     known = [pair for pair in pairs if isinstance(pair, dict)] if isinstance(pairs, list) else []
     for seq, pair in enumerate(known, 1):
-        low, high = pair["ci95"] if _is_interval(pair.get("ci95")) else (None, None)
+        low, high = _interval(pair.get("ci95")) or (None, None)
         row = _row(
             report,
             seq,
             utf8(str(pair.get("model_a", ""))),
             f"difference from {utf8(str(pair.get('model_b', '')))}",
             value=pair.get("diff_mean"),
-            low=number(low),
-            high=number(high),
+            low=low,
+            high=high,
         )
         yield {**row, "text": json_text(pair)}
 
 
-def _ledger_rows(seq: int, line: dict[str, Any]) -> Iterator[Row]:
+def _ledger_rows(
+    seq: int, line: dict[str | None, str | list[str] | None]
+) -> Iterator[PublishedRow]:
     name, model = utf8(str(line.get("run_id") or "")), utf8(str(line.get("model") or ""))
-    report = {
+    report: PublishedRow = {
         "report": name,
         "suite": _SUITE,
         "form": "ledger",
@@ -155,7 +155,7 @@ def _ledger_rows(seq: int, line: dict[str, Any]) -> Iterator[Row]:
 
 
 def _row(
-    report: Row,
+    report: PublishedRow,
     seq: int,
     model: str,
     metric: str,
@@ -164,7 +164,7 @@ def _row(
     low: float | None = None,
     high: float | None = None,
     text: str | None = None,
-) -> Row:
+) -> PublishedRow:
     figure = number(value)
     if text is None and figure is None and value is not None:
         text = utf8(value) if isinstance(value, str) else json_text(value)
@@ -182,17 +182,20 @@ def _row(
     }
 
 
-def _as_dict(documents: dict[str, Any], name: str) -> dict[str, Any]:
+def _as_dict(documents: dict[str, Document], name: str) -> JsonObject:
     value = documents[name].value if name in documents else None
     return value if isinstance(value, dict) else {}
 
 
-def _is_interval(value: object) -> bool:
-    return isinstance(value, list) and len(value) == len(_BOUNDS)
+def _interval(value: object) -> tuple[float | None, float | None] | None:
+    """Return the bounds of an interval; None for anything else."""
+    if not isinstance(value, list) or len(value) != len(_BOUNDS):
+        return None
+    return number(value[0]), number(value[1])
 
 
 def _time(text: object, folder: str) -> datetime | None:
-    """Read when a report was published: as recorded, else as its folder's name says."""
+    """Return when a report was published: as recorded, else by the name of its folder."""
     name = _CREATED.match(folder)
     for value, form in ((text, None), (name[1] if name else None, "%Y%m%d-%H%M%S")):
         if not isinstance(value, str):

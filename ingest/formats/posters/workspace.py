@@ -1,6 +1,6 @@
 """Reads poster workspaces: a reading for the dataset, and one for each run.
 
-What is missing, cut or no text is kept as what it is: a broken prediction is a result too.
+A prediction that is missing, truncated or not text is kept as it is: it is a result too.
 """
 
 from __future__ import annotations
@@ -9,15 +9,21 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from ingest.formats.posters.dataset import SUITE, read_dataset, seeds_of
+from ingest.formats.posters.dataset import (
+    SUITE,
+    GoldClaim,
+    declare_gold,
+    read_dataset,
+    seeds_of,
+)
 from ingest.formats.posters.files import (
     artifact_rows,
     files_in,
     folders_in,
     is_file,
     number,
+    read_by_poster,
     read_document,
-    read_quartets,
     split_name,
     whole,
     with_dots,
@@ -32,16 +38,14 @@ from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ingest.formats.posters.dataset import Dataset
     from ingest.formats.posters.files import PosterArtifacts, ReadBytes
     from ingest.formats.posters.layout import RunFolder, Workspace
-    from ingest.reading import SourceFile
-    from warehouse.types import JsonObject, Row
-
-    ReadFile = Callable[[Path], SourceFile | None]
+    from ingest.reading import ImportContext, SourceFile
+    from warehouse.types import ArtifactRow, JsonObject, RunRow
 
 _RUN_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})-\d{6}")
 _REPORT_TEXTS = {
@@ -51,117 +55,115 @@ _REPORT_TEXTS = {
 }
 
 
-def is_workspace(folder: Path) -> bool:
-    """Tell whether a folder is a poster workspace, or the `benchmark/` of one."""
-    return find_workspace(folder) is not None
-
-
-def read_workspace(path: Path, read: ReadFile) -> Iterator[Reading]:
+def read_workspace(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a workspace: its dataset, its runs, what it has published, its ledgers."""
     workspace = find_workspace(path)
     if workspace is None:
         return
-    seen = Seen(read)
-    dataset, reading = read_dataset(workspace, seen)
-    yield seen.into(reading)
+    files = FileRecorder(context)
+    dataset, reading = read_dataset(workspace, files)
+    claim = context.options.format_option(GoldClaim)
+    if claim is not None:
+        declare_gold(reading, claim)
+    yield files.handed_to(reading)
     for run in workspace.runs:
-        yield seen.into(read_run(workspace, dataset, run, seen))
+        yield files.handed_to(read_run(workspace, dataset, run, files))
     for folder in workspace.published:
-        yield seen.into(read_published(folder, seen))
+        yield files.handed_to(read_published(folder, files))
     for ledger in workspace.ledgers:
-        yield seen.into(read_ledger(ledger, seen))
+        yield files.handed_to(read_ledger(files(ledger)))
 
 
-def read_published_folder(path: Path, read: ReadFile) -> Iterator[Reading]:
-    """Read a published folder that stands alone."""
-    seen = Seen(read)
-    yield seen.into(read_published(path, seen))
+def read_published_folder(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a published folder outside a workspace."""
+    files = FileRecorder(context)
+    yield files.handed_to(read_published(path, files))
 
 
-def read_ledger_file(path: Path, read: ReadFile) -> Iterator[Reading]:
-    """Read a ledger that stands alone."""
-    seen = Seen(read)
-    yield seen.into(read_ledger(path, seen))
+def read_ledger_file(file: SourceFile, _context: ImportContext) -> Reading:
+    """Read a ledger outside a workspace."""
+    return read_ledger(file.data)
 
 
-class Seen:
-    """Reads files, and notes them for the reading that they are part of; images are not noted."""
+class FileRecorder:
+    """Reads files, and records them for the reading that they are part of, images excepted."""
 
-    def __init__(self, read: ReadFile) -> None:
-        self._read = read
+    def __init__(self, context: ImportContext) -> None:
+        self._context = context
         self._files: list[SourceFile] = []
 
     def __call__(self, path: Path) -> bytes | None:
-        """Give the bytes of a file; None where it is not there or cannot be read."""
+        """Return the bytes of a file; None if it does not exist or cannot be read."""
         if not is_file(path):
             return None
-        file = self._read(path)
+        file = self._context.read(path)
         if file is None:
             return None
         if not is_image(file.data):
             self._files.append(file)
         return file.data
 
-    def into(self, reading: Reading) -> Reading:
-        """Hand over the files that were read since the last reading."""
+    def handed_to(self, reading: Reading) -> Reading:
+        """Return a reading with the files that were read since the last one."""
         reading.files, self._files = self._files, []
         return reading
 
 
 def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadBytes) -> Reading:
-    """Read a run: predictions, judgements, and every text beside them."""
+    """Read a run: predictions, judgements, and the texts of other steps."""
     run_id = utf8(run.run_id)
     reading = Reading("poster run", run=(SUITE, run_id))
-    models = folders_in(run.folder / "predictions")
-    predictions = {m.name: read_quartets(m, read, dataset.posters) for m in models}
-    judgements = {
-        m.name: read_quartets(m, read, dataset.posters)
-        for m in folders_in(run.folder / "judgements")
-    }
+    predictions = _by_model(run.folder / "predictions", dataset, read)
+    judgements = _by_model(run.folder / "judgements", dataset, read)
     results = [
         row
-        for model, quartets in predictions.items()
-        for row in result_rows(dataset, model, quartets)
+        for model, by_poster in predictions.items()
+        for row in result_rows(dataset, model, by_poster)
     ]
-    results = [{**row, "run_id": run_id, "seq": seq} for seq, row in enumerate(results, 1)]
-    artifacts = _artifacts(workspace, dataset, run, predictions, read)
-    quartets = (
-        q for of_model in (*predictions.values(), *judgements.values()) for q in of_model.values()
-    )
-    seeds = (
-        dataset.seeds | seeds_of(q.meta for q in quartets) | seeds_of(_metas_of_steps(artifacts))
-    )
+    for seq, row in enumerate(results, 1):
+        row["run_id"], row["seq"] = run_id, seq
+    texts = _artifact_rows(workspace, dataset, run, predictions, read)
+    metas = [
+        artifacts.meta
+        for by_poster in (*predictions.values(), *judgements.values())
+        for artifacts in by_poster.values()
+    ]
+    seeds = dataset.seeds | seeds_of(metas) | seeds_of(_metas_of_steps(texts))
     reading.rows["results"] = results
     reading.rows["judgements"] = [
-        judgement_row(run_id, model, poster, quartet)
-        for model, quartets in judgements.items()
-        for poster, quartet in quartets.items()
-        if not quartet.is_empty
+        judgement_row(run_id, model, poster, artifacts)
+        for model, by_poster in judgements.items()
+        for poster, artifacts in by_poster.items()
+        if not artifacts.is_empty
     ]
-    reading.rows["artifacts"] = artifacts
+    reading.rows["artifacts"] = texts
     config: JsonObject = {
         "models": [utf8(model) for model in predictions],
         "seed_values": sorted(seeds),
     }
-    reading.rows["runs"] = [
-        {
-            **_run_row(workspace, dataset, run, config, read),
-            "seed": whole(next(iter(seeds))) if len(seeds) == 1 else None,
-            "source_rows": len(results),
-        }
-    ]
+    header = _run_row(workspace, dataset, run, config, read)
+    header["seed"] = whole(next(iter(seeds))) if len(seeds) == 1 else None
+    header["source_rows"] = len(results)
+    reading.rows["runs"] = [header]
     return reading
+
+
+def _by_model(
+    folder: Path, dataset: Dataset, read: ReadBytes
+) -> dict[str, dict[str, PosterArtifacts]]:
+    return {
+        model.name: read_by_poster(model, read, dataset.posters) for model in folders_in(folder)
+    }
 
 
 def _run_row(
     workspace: Workspace, dataset: Dataset, run: RunFolder, config: JsonObject, read: ReadBytes
-) -> Row:
+) -> RunRow:
     report = run.folder / "report"
     meta = read_document(read(report / "meta.json")).value
     recorded = meta if isinstance(meta, dict) else {}
     summary = read_document(read(report / "summary.json"))
-    config = {
-        **config,
+    config |= {
         "generated_at": recorded.get("generated_at"),
         "report_source": workspace.relative(report),
     }
@@ -184,23 +186,23 @@ def _run_row(
     }
 
 
-def _artifacts(
+def _artifact_rows(
     workspace: Workspace,
     dataset: Dataset,
     run: RunFolder,
     predictions: dict[str, dict[str, PosterArtifacts]],
     read: ReadBytes,
-) -> list[Row]:
+) -> list[ArtifactRow]:
     """Keep what other steps wrote: OCR, repair, refine, location fill, notes, reports, prompts."""
     root = workspace.root
-    rows = []
-    for model, quartets in predictions.items():
-        for poster, quartet in quartets.items():
+    rows: list[ArtifactRow] = []
+    for model, by_poster in predictions.items():
+        for poster, artifacts in by_poster.items():
             known = {"model": utf8(model), "task_id": utf8(poster)}
-            for path in quartet.further:
+            for path in artifacts.others:
                 step = path.name.removeprefix(f"{poster}.").partition(".")[0]
                 rows += artifact_rows([path], root, read, kind=utf8(step), **known)
-            if quartet.record.data is not None:
+            if artifacts.record.data is not None:
                 path = run.folder / "predictions" / model / f"{poster}.json"
                 rows += artifact_rows([path], root, read, kind="prediction", **known)
     dotted = with_dots(dataset.posters)
@@ -212,26 +214,20 @@ def _artifacts(
             if is_file(folder / name):
                 rows += artifact_rows([folder / name], root, read, kind=kind)
     rows += artifact_rows(workspace.prompts, root, read, kind="prompt")
-    return [_of_run(row, run.run_id) for row in rows]
+    for row in rows:
+        row["suite"], row["run_id"] = SUITE, utf8(run.run_id)
+        digest = hashlib.sha256(row["content"]).hexdigest()
+        row["content_id"] = content_hash("artifact", row["name"], row["kind"], digest)
+    return rows
 
 
-def _of_run(artifact: Row, run_id: str) -> Row:
-    digest = hashlib.sha256(artifact["content"]).hexdigest()
-    return {
-        **artifact,
-        "suite": SUITE,
-        "run_id": utf8(run_id),
-        "content_id": content_hash("artifact", artifact["name"], artifact["kind"], digest),
-    }
-
-
-def _metas_of_steps(artifacts: Iterable[Row]) -> Iterator[object]:
-    """Read what the calls of further steps recorded, repair and the like."""
-    for row in artifacts:
+def _metas_of_steps(texts: Iterable[ArtifactRow]) -> Iterator[object]:
+    """Read what the calls of other steps recorded, such as repair."""
+    for row in texts:
         if "model" in row and row["name"].endswith(".meta.json"):
             yield read_document(row["content"]).value
 
 
 def _all_files(folder: Path) -> list[Path]:
-    """List the files of a folder and of the folders in it (OCR is kept with or without models)."""
+    """List the files of a folder and of its subfolders (OCR is kept with or without models)."""
     return [*files_in(folder), *(path for f in folders_in(folder) for path in files_in(f))]

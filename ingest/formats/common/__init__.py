@@ -1,0 +1,1 @@
+"""What readers of several formats share: blocks of lines, ids of repeated records."""

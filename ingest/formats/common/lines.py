@@ -1,0 +1,77 @@
+"""Blocks of whole lines of a file of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.reading import Reject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+_BLOCK_BYTES = 16 * 2**20
+_LONGEST_LINE_BYTES = 256 * 2**20
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Consecutive lines of a file.
+
+    Attributes:
+        data: the lines, each with its line feed.
+        first_line: number of the first, from 1.
+        offset: of the first in the file, bytes.
+        reject: in the place of a line that is too long; `data` is empty then.
+    """
+
+    data: bytes | memoryview
+    first_line: int
+    offset: int
+    reject: Reject | None = None
+
+
+def line_blocks(path: Path) -> Iterator[LineBlock]:
+    """Yield the lines of a file, some megabytes at a time, without its byte order mark.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    line, offset = 1, 0
+    with path.open("rb") as file:
+        rest = file.read(len(_BOM))
+        if rest == _BOM:
+            rest, offset = b"", len(_BOM)
+        while True:
+            buffer = bytearray(len(rest) + _BLOCK_BYTES)
+            buffer[: len(rest)] = rest
+            n_bytes = file.readinto(memoryview(buffer)[len(rest) :])
+            if not n_bytes:
+                break
+            end = len(rest) + n_bytes
+            cut = buffer.rfind(b"\n", len(rest), end) + 1
+            if cut:
+                yield LineBlock(memoryview(buffer)[:cut], line, offset)
+                line += buffer.count(b"\n", 0, cut)
+                offset, rest = offset + cut, bytes(memoryview(buffer)[cut:end])
+                continue
+            rest = bytes(memoryview(buffer)[:end])
+            if len(rest) > _LONGEST_LINE_BYTES:
+                reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
+                yield LineBlock(b"", line, offset, Reject(reason, line, offset))
+                skipped = len(rest) + _skip_line(file)
+                line, offset, rest = line + 1, offset + skipped, b""
+    if rest:
+        yield LineBlock(rest + b"\n", line, offset)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    n_skipped = 0
+    while part := file.readline(_BLOCK_BYTES):
+        n_skipped += len(part)
+        if part.endswith(b"\n"):
+            break
+    return n_skipped

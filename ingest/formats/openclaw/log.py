@@ -1,0 +1,241 @@
+"""Reads results.jsonl in blocks of lines, so that memory stays flat however large it is.
+
+A line that fits the columns (`FITTING_LINE`) is parsed by DuckDB, in C++ and many at a time; any
+other is parsed exactly, one by one. Two threads work on blocks, which come in order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.formats.common.lines import line_blocks
+from ingest.formats.openclaw.fields import FIELDS, FITTING_LINE, MOMENTS
+from ingest.formats.openclaw.record import UnreadableLineError, read_record
+from ingest.reading import Reject
+from warehouse.connection import open_in_memory
+from warehouse.formats.secrets import SHAPES, SHAPES_ANYWHERE, redact
+from warehouse.schemas import RESULTS, arrow_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ingest.formats.common.lines import LineBlock
+    from warehouse.types import EventRow
+
+_THREADS = 2
+
+_COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
+_SCHEMA = pa.schema(
+    [pa.field("line", pa.int64()), *(arrow_schema(RESULTS).field(name) for name in _COLUMNS)]
+).remove_metadata()
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordBlock:
+    """The records of consecutive lines.
+
+    Attributes:
+        results: a row for each result: its line, from 1, and the columns that the line has.
+        events: events, and records of unknown types, each with its line.
+        rejects: lines that are not records.
+        key_lines: lines that contain what looks like a key.
+    """
+
+    results: pa.Table
+    events: list[tuple[int, EventRow]] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    key_lines: list[int] = field(default_factory=list)
+
+
+class LogReader:
+    """Reads logs, a few blocks ahead of the caller."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._connection = self._open.enter_context(open_in_memory(threads=1))
+        self._pool = self._open.enter_context(ThreadPoolExecutor(_THREADS))
+        self._begun: dict[tuple[Path, bool], _Ahead] = {}
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.abandon()
+        self._open.close()
+
+    def begin(self, path: Path, *, redact_keys: bool = False) -> None:
+        """Start on the first blocks of a log that will be read, while the caller does other work.
+
+        Raises:
+            OSError: the log cannot be read.
+        """
+        self._begun[path, redact_keys] = self._ahead(path, redact_keys)
+
+    def abandon(self) -> None:
+        """Drop what was begun and not read."""
+        for ahead in self._begun.values():
+            ahead.cancel()
+        self._begun.clear()
+
+    def read(self, path: Path, *, redact_keys: bool = False) -> Iterator[RecordBlock]:
+        """Read a log, block by block.
+
+        Raises:
+            OSError: the log cannot be read.
+        """
+        begun = self._begun.pop((path, redact_keys), None)
+        ahead = begun or self._ahead(path, redact_keys)
+        try:
+            yield from ahead.blocks()
+        finally:
+            ahead.cancel()
+
+    def _ahead(self, path: Path, redact_keys: bool) -> _Ahead:  # noqa: FBT001 - private
+        blocks = line_blocks(path)
+        return _Ahead(self._pool.submit(self._read_block, block, redact_keys) for block in blocks)
+
+    def _read_block(self, block: LineBlock, redact_keys: bool) -> RecordBlock:  # noqa: FBT001
+        if block.reject is not None:
+            return RecordBlock(results=_SCHEMA.empty_table(), rejects=[block.reject])
+        lines, starts = _lines(block.data)
+        fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
+        with_key = _with_keys(lines, fits)
+        if redact_keys and len(with_key):
+            lines, _ = _lines(redact(bytes(block.data)))
+            fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
+        results = self._by_columns(lines, fits, block.first_line)
+        repeats = _rows_with_repeated_keys(results["parsed_output"])
+        others = np.flatnonzero(pc.invert(fits))
+        if len(repeats):
+            others = np.append(others, results["line"].to_numpy()[repeats] - block.first_line)
+            results = results.take(np.delete(np.arange(len(results)), repeats))
+        key_lines = [block.first_line + int(at) for at in with_key]
+        read = RecordBlock(results=results, key_lines=key_lines)
+        rows: list[dict[str, object]] = []
+        for at in sorted(others.tolist()):
+            line, offset = block.first_line + at, block.offset + int(starts[at])
+            _read_exactly(lines[at].as_py(), line, offset, read, rows)
+        if rows:
+            exact = pa.Table.from_pylist(rows, _SCHEMA)
+            read.results = pa.concat_tables([results, exact]).sort_by("line")
+        return read
+
+    def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
+        numbers = pa.array(np.arange(first_line, first_line + len(lines)))
+        fitting = pa.table({"line": numbers, "text": _as_text(lines)}).filter(fits)
+        cursor = self._connection.cursor()
+        try:
+            cursor.register("fitting", fitting)
+            return cursor.sql(_TO_COLUMNS).to_arrow_table().cast(_SCHEMA)
+        finally:
+            cursor.close()
+
+
+class _Ahead:
+    """Blocks in order, a bounded number of them in progress or waiting for the caller."""
+
+    def __init__(self, futures: Iterator[Future[RecordBlock]]) -> None:
+        self._futures = futures
+        self._waiting = deque(islice(futures, _THREADS + 1))
+
+    def blocks(self) -> Iterator[RecordBlock]:
+        while self._waiting:
+            block = self._waiting.popleft().result()
+            self._waiting.extend(islice(self._futures, 1))
+            yield block
+
+    def cancel(self) -> None:
+        for future in self._waiting:
+            future.cancel()
+
+
+def _to_columns() -> str:
+    structure = json.dumps({field.name: field.type for field in FIELDS})
+    columns = [
+        f"make_timestamp({f.name} * 1000) AS {f.column}"
+        if f.column in MOMENTS
+        else f"nullif({f.name}, 'null') AS {f.column}"
+        if f.type == "JSON"
+        else f"{f.name} AS {f.column}"
+        for f in FIELDS
+    ]
+    return f"""
+        WITH records AS (
+            SELECT line, md5(text) AS content_id,
+                unnest(json_transform(text, '{structure}'))
+            FROM fitting
+        )
+        SELECT line, content_id, {", ".join(columns)},
+            NULL::VARCHAR AS record_keys, NULL::VARCHAR AS extra, NULL::VARCHAR AS source
+        FROM records
+    """  # noqa: S608 - names of our own fields only
+
+
+_TO_COLUMNS = _to_columns()
+
+
+def _lines(data: bytes | memoryview) -> tuple[pa.Array, np.ndarray]:
+    """Return the lines, each with its line feed, and where they start; no byte is copied."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + 1
+    starts = np.concatenate([np.zeros(1, np.int32), ends])
+    buffers = [None, pa.py_buffer(starts), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers), starts
+
+
+def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
+    """Find the objects that repeat a key: written again, they are shorter."""
+    return [
+        at
+        for at, text in enumerate(documents.to_pylist())
+        if text is not None
+        and text.startswith(("{", "["))
+        and len(orjson.dumps(orjson.loads(text))) != len(text.encode())
+    ]
+
+
+def _as_text(lines: pa.Array) -> pa.Array:
+    """Declare lines to be text; only what matches `FITTING_LINE` is known to be valid UTF-8."""
+    return pa.Array.from_buffers(pa.string(), len(lines), lines.buffers())
+
+
+def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
+    """Find the lines that contain what looks like a key.
+
+    Polars searches several bytes at a step, but valid text only, and without the boundaries,
+    which it defines differently: it finds all of these lines and some more.
+    """
+    import polars as pl
+
+    may_match = ~fits.to_numpy(zero_copy_only=False)
+    found = pl.Series(_as_text(lines).filter(fits)).str.contains(SHAPES_ANYWHERE)
+    may_match[~may_match] = found
+    places = np.flatnonzero(may_match)
+    matches = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
+    with_key: np.ndarray = places[matches.to_numpy(zero_copy_only=False)]
+    return with_key
+
+
+def _read_exactly(
+    raw: bytes, line: int, offset: int, block: RecordBlock, rows: list[dict[str, object]]
+) -> None:
+    try:
+        row = read_record(raw)
+    except UnreadableLineError as error:
+        block.rejects.append(Reject(str(error), line, offset, raw.rstrip(b"\r\n")))
+        return
+    if row is None:
+        return
+    if "document" in row:
+        block.events.append((line, cast("EventRow", row)))
+    else:
+        rows.append({**row, "line": line})

@@ -1,0 +1,126 @@
+"""Gives the records of a log their run, their place in it, and ids that distinguish repeats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.formats.common.repeats import RepeatedIds
+from ingest.reading import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ingest.formats.openclaw.log import RecordBlock
+    from warehouse.types import EventRow
+
+
+def numbered_blocks(blocks: Iterable[RecordBlock], *, path: Path, run_id: str) -> Iterator[Block]:
+    """Yield the records of a log in order, each with `seq` and `content_id`, by run.
+
+    A record without a run id belongs to the run of the next result, because events precede the
+    calls that they prepare. Places are counted in each run, from 1, results and events alike.
+
+    Args:
+        blocks: of the log, in order.
+        path: of the log.
+        run_id: the run of results that name none.
+    """
+    numbering = _Numbering(run_id)
+    for block in blocks:
+        if block.rejects or block.key_lines:
+            yield Block(path=path, run_id=run_id, rejects=block.rejects, key_lines=block.key_lines)
+        yield from _by_run(path, *numbering.number(block))
+    yield from _by_run(path, *numbering.rest())
+
+
+def _by_run(path: Path, results: pa.Table, events: list[EventRow]) -> Iterator[Block]:
+    names = dict.fromkeys(results["run_id"].unique().to_pylist())
+    names |= dict.fromkeys(event["run_id"] for event in events)
+    for name in names:
+        own, own_events = results, events
+        if len(names) > 1:
+            own = results.filter(pc.equal(results["run_id"], name))
+            own_events = [event for event in events if event["run_id"] == name]
+        yield Block(path=path, run_id=name, rows={"results": own, "events": own_events})
+
+
+class _Numbering:
+    """The state of the numbering between blocks."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._next_run = run_id
+        self._waiting: list[tuple[int, EventRow]] = []
+        self._last_seq: Counter[str] = Counter()
+        self._repeats = RepeatedIds()
+
+    def number(self, block: RecordBlock) -> tuple[pa.Table, list[EventRow]]:
+        """Return the results of a block, and the events that precede one of them."""
+        run_ids = pc.fill_null(block.results["run_id"], self._run_id)
+        results = _with(block.results, "run_id", run_ids)
+        self._waiting += block.events
+        if not results.num_rows:
+            return results, []
+        placed = self._take_events(results)
+        events = [event for _, event in placed]
+        seqs = self._seqs(results, placed)
+        results = _with(results, "seq", pa.array(seqs[: len(results)]))
+        for event, seq in zip(events, seqs[len(results) :].tolist(), strict=True):
+            event["seq"] = seq
+        self._next_run = results["run_id"][-1].as_py()
+        ids = self._repeats.numbered(results["content_id"].combine_chunks())
+        return _with(results, "content_id", ids), self._numbered(events)
+
+    def rest(self) -> tuple[pa.Table, list[EventRow]]:
+        """Return the events after the last result."""
+        events = [event for _, event in self._waiting]
+        for event in events:
+            run_id = event.setdefault("run_id", self._next_run)
+            self._last_seq[run_id] += 1
+            event["seq"] = self._last_seq[run_id]
+        empty = pa.table({name: pa.array([], pa.string()) for name in ("run_id", "content_id")})
+        return empty, self._numbered(events)
+
+    def _take_events(self, results: pa.Table) -> list[tuple[int, EventRow]]:
+        """Take the waiting events that a result follows, and give them its run."""
+        lines = results["line"].to_numpy()
+        following = np.searchsorted(lines, [line for line, _ in self._waiting])
+        n_taken = int((following < len(lines)).sum())
+        taken, self._waiting = self._waiting[:n_taken], self._waiting[n_taken:]
+        for (_, event), at in zip(taken, following.tolist(), strict=False):
+            event.setdefault("run_id", results["run_id"][at].as_py())
+        return taken
+
+    def _seqs(self, results: pa.Table, events: list[tuple[int, EventRow]]) -> np.ndarray:
+        """Return the places of results and events in their runs, by the order of their lines."""
+        names = pa.array([event["run_id"] for _, event in events], pa.string())
+        runs = pa.chunked_array([*results["run_id"].chunks, names]).combine_chunks()
+        encoded = runs.dictionary_encode()
+        codes = encoded.indices.to_numpy()
+        lines = np.append(results["line"].to_numpy(), [line for line, _ in events])
+        order = np.lexsort((lines, codes))
+        sizes = np.bincount(codes)
+        ranks = np.empty(len(codes), np.int64)
+        ranks[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        run_ids = encoded.dictionary.to_pylist()
+        first = np.array([self._last_seq[run_id] + 1 for run_id in run_ids], np.int64)
+        self._last_seq.update(dict(zip(run_ids, sizes.tolist(), strict=True)))
+        seqs: np.ndarray = first[codes] + ranks
+        return seqs
+
+    def _numbered(self, events: list[EventRow]) -> list[EventRow]:
+        ids = pa.array([event["content_id"] for event in events], pa.string())
+        for event, content_id in zip(events, self._repeats.numbered(ids).to_pylist(), strict=True):
+            event["content_id"] = content_id
+        return events
+
+
+def _with(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    at = table.schema.get_field_index(name)
+    return table.append_column(name, column) if at < 0 else table.set_column(at, name, column)

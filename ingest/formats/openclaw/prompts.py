@@ -1,0 +1,98 @@
+"""Reads OpenClaw prompt files, by themselves or for a run that used one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.reading import Candidate, Reading, Reject
+from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text
+from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.reading import ImportContext, SourceFile
+    from warehouse.types import Json, RunRow
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsOption:
+    """An option of the import: the prompt file that the imported runs used.
+
+    Attributes:
+        path: of the file.
+    """
+
+    path: Path
+
+
+def is_prompts(candidate: Candidate) -> bool:
+    """Return whether a file is a prompt file."""
+    head = candidate.head
+    return (
+        candidate.path.suffix == ".json"
+        and head.lstrip().startswith(b"[")
+        and b'"prompt"' in head
+        and b'"id"' in head
+    )
+
+
+def read(file: SourceFile, _context: ImportContext) -> Reading:
+    """Read a prompt file as a version of a task set."""
+    reading = Reading("openclaw prompts")
+    _add_tasks(reading, file)
+    return reading
+
+
+def given_prompts(context: ImportContext) -> SourceFile | None:
+    """Read the prompt file that was given for the imported runs, if any.
+
+    Raises:
+        BadInput: it is not a prompt file.
+    """
+    option = context.options.format_option(PromptsOption)
+    if option is None:
+        return None
+    file = context.read(option.path)
+    if file is None:
+        raise BadInput(f"{option.path}: cannot be used as a prompt file (not readable)")
+    reading = read(file, context)
+    if not reading.rows.get("tasks"):
+        reasons = "; ".join(reject.reason for reject in reading.rejects)
+        raise BadInput(f"{option.path}: cannot be used as a prompt file ({reasons})")
+    return file
+
+
+def set_prompts(reading: Reading, run: RunRow, file: SourceFile) -> None:
+    """Record which prompt file a run used, whatever its config says."""
+    _add_tasks(reading, file)
+    reading.files.append(file)
+    tasks = reading.rows.get("tasks")
+    if tasks:
+        run["task_set"] = tasks[0]["task_set"]
+        run["dataset_hashes"] = json_text({"prompts": tasks[0]["task_set_hash"]})
+
+
+def json_value(file: SourceFile, reading: Reading) -> Json:
+    """Parse a JSON file; what is not JSON gives None and is rejected."""
+    try:
+        value: Json = json.loads(file.data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = f"{file.path.name}: not JSON: {error}"
+        reading.rejects.append(Reject(reason, getattr(error, "lineno", None), raw=file.data))
+        return None
+    return value
+
+
+def _add_tasks(reading: Reading, file: SourceFile) -> None:
+    document = json_value(file, reading)
+    if not isinstance(document, list) or not is_prompt_list(document):
+        reading.rejects.append(Reject(f"{file.path.name}: not a list of prompts", raw=file.data))
+        return
+    rows, violations = prompt_rows(document, task_set=utf8(file.path.stem))
+    reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
+    reading.violations.extend(violations)

@@ -1,0 +1,73 @@
+"""Reads the YAML files of a palindrome project: logs, task files and model files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.formats.palindrome.logs import is_log, read_log
+from ingest.formats.palindrome.project_files import ProjectFiles
+from ingest.reading import Reading, Reject
+from warehouse.formats.model_files import is_model_file, model_row
+from warehouse.formats.task_files import is_task_file, task_rows
+from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
+
+if TYPE_CHECKING:
+    from ingest.reading import Candidate, ImportContext, SourceFile
+
+_SUFFIXES = {".yaml", ".yml"}
+# A log may have any name.
+_LOG_WORDS = (b"\nprompt_template:", b"\ntasks:")
+
+
+def is_yaml(candidate: Candidate) -> bool:
+    """Return whether a file is probably one of these: by its suffix, or a log by its content."""
+    if candidate.is_folder:
+        return False
+    if candidate.path.suffix in _SUFFIXES:
+        return True
+    head = b"\n" + candidate.head
+    return all(word in head for word in _LOG_WORDS)
+
+
+def read(file: SourceFile, context: ImportContext) -> Reading:
+    """Read a file of any of the kinds; a log's task and model files are imported with it."""
+    reading = parsed(file)
+    if reading.run is not None:
+        model_path = reading.rows["runs"][0]["model_path"]
+        context.also_import(context.shared(ProjectFiles).files(file.path, model_path))
+    return reading
+
+
+def parsed(file: SourceFile) -> Reading:
+    """Parse a file of any of the kinds; any other file is rejected."""
+    try:
+        node = parse(file.data)
+    except YamlError as error:
+        return _rejected(file, str(error), error.line or None)
+    if isinstance(node, MappingNode):
+        if is_task_file(node):
+            return _read_task_file(file, node)
+        if is_log(node):
+            return read_log(file, node)
+        if is_model_file(node, folder=file.path.parent.name):
+            return _read_model_file(file, node)
+    return _rejected(file, "not a log, task file or model file: its fields are of no known format")
+
+
+def _rejected(file: SourceFile, reason: str, line: int | None = None) -> Reading:
+    return Reading("unknown", rejects=[Reject(reason, line, raw=file.data)])
+
+
+def _read_task_file(file: SourceFile, node: MappingNode) -> Reading:
+    reading = Reading("palindrome task file")
+    task_set = file.name.removesuffix(file.path.suffix)
+    rows, reading.violations = task_rows(node, task_set=task_set)
+    reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
+    return reading
+
+
+def _read_model_file(file: SourceFile, node: MappingNode) -> Reading:
+    reading = Reading("model file")
+    row, reading.violations = model_row(node, file_name=file.name)
+    reading.rows["models"] = [{**row, "file_sha256": file.sha256}]
+    return reading

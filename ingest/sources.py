@@ -1,0 +1,106 @@
+"""The files that were imported before, and how the import recognises them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingest.reading import SourceFile
+from warehouse.hashing import content_hash
+from warehouse.lake.batch import Source, current_generations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ingest.reading import Reading
+    from warehouse.lake.batch import Batch, Generation
+
+_SourceKey = tuple[str, str, str | None]
+
+
+class Sources:
+    """The sources in the lake, and those of this import.
+
+    Attributes:
+        current: the current generation of each run in the lake.
+        new: the sources of this import.
+    """
+
+    def __init__(self, batches: Sequence[Batch], run_as: str | None) -> None:
+        self.current = current_generations(g for b in batches for g in b.generations)
+        self._run_as = run_as
+        self._old = {(s.sha256, s.name, s.run_as): s for b in batches for s in b.sources}
+        self._new: dict[_SourceKey, Source] = {}
+        self._forgotten = _forgotten_files(batches)
+
+    @property
+    def new(self) -> Iterable[Source]:
+        """The sources of this import."""
+        return self._new.values()
+
+    @property
+    def restored(self) -> list[str]:
+        """Hashes of the forgotten files that this import brings back."""
+        return sorted({source.sha256 for source in self.new} & self._forgotten)
+
+    def is_forgotten(self, file: SourceFile) -> bool:
+        """Return whether `forget` removed a file and no import has restored it since."""
+        return file.sha256 in self._forgotten
+
+    def is_current(self, file: SourceFile) -> bool:
+        """Return whether all of a file was imported, and what it gave is current."""
+        source = self._old.get(self._key(file)) or self._new.get(self._key(file))
+        # What a later generation replaced may now be a conflict.
+        return (
+            source is not None
+            and source.is_clean
+            and all(self.current.get(g.run, g) == g for g in source.generations)
+        )
+
+    def add(self, file: SourceFile, generations: Iterable[Generation], *, is_clean: bool) -> bool:
+        """Add a source; False if the lake has it already, with the same faults."""
+        key = self._key(file)
+        source = Source(*key, is_clean=is_clean, generations=tuple(generations))
+        if self._old.get(key) == source and not is_clean:
+            return False
+        self._new[key] = source
+        return True
+
+    def _key(self, file: SourceFile) -> _SourceKey:
+        return file.sha256, file.name, self._run_as
+
+
+def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> SourceFile:
+    """Return a file or folder with one hash for all files of a reading, and where they are in it.
+
+    The folders say whose a file is: of which run, model or annotator.
+
+    Args:
+        path: the file or folder that was claimed.
+        reading: a reading of it.
+        streamed: SHA-256 of the files of its stream.
+    """
+    if [file.path for file in reading.files] == [path]:
+        return reading.files[0]
+    hashes = sorted((_place(path, file.path), file.sha256) for file in reading.files)
+    if len(streamed) == 1:
+        hashes += [("", sha256) for sha256 in streamed.values()]
+    elif streamed:
+        hashes += sorted((_place(path, each), sha256) for each, sha256 in streamed.items())
+    elif reading.run is not None:
+        hashes.append(("", content_hash("run", *reading.run)))  # its folder may hold no file
+    is_one_file = len(hashes) == 1 and "/" not in hashes[0][0]
+    return SourceFile(path, b"", hashes[0][1] if is_one_file else content_hash("unit", hashes))
+
+
+def _place(source: Path, file: Path) -> str:
+    is_inside = file.is_relative_to(source) and file != source
+    return (file.relative_to(source) if is_inside else Path(file.name)).as_posix()
+
+
+def _forgotten_files(batches: Iterable[Batch]) -> set[str]:
+    batches = list(batches)
+    restored = {sha256 for batch in batches for sha256 in batch.restored}
+    return {
+        sha256 for batch in batches for tombstone in batch.forgotten for sha256 in tombstone.files
+    } - restored

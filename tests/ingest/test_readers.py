@@ -1,0 +1,221 @@
+"""Toy formats, each a reader in one line: a small file, a folder, a stream of any size."""
+
+import json
+
+import pytest
+from support import bring_in
+
+import ingest.readers
+from ingest.formats.common.lines import line_blocks
+from ingest.readers import READERS, Reader, small_file
+from ingest.reading import Block, Candidate, Reading, Reject, Stream
+from ingest.reconciliation import FileOutcome
+from warehouse.errors import BadInput
+from warehouse.formats.secrets import key_lines
+from warehouse.formats.yaml.fields import Violation
+from warehouse.hashing import content_hash
+
+SUITE = "toy"
+
+
+def task_row(name):
+    return {
+        "content_id": content_hash("toy task", name),
+        "suite": SUITE,
+        "task_set": "toys",
+        "task_set_hash": "1",
+        "seq": 1,
+        "task_id": name,
+        "task_hash": content_hash(name),
+    }
+
+
+def read_tasks(file, _context):
+    return Reading("toy tasks", rows={"tasks": [task_row(n) for n in json.loads(file.data)]})
+
+
+def read_folder(path, context):
+    """A run whose results are files: `<task>.txt`."""
+    reading = Reading("toy folder", run=(SUITE, path.name))
+    for file in filter(None, map(context.read, sorted(path.glob("*.txt")))):
+        reading.files.append(file)
+        key = {"suite": SUITE, "run_id": path.name, "content_id": content_hash(file.name)}
+        row = {**key, "task_id": file.path.stem, "raw_output": file.data.decode()}
+        reading.rows.setdefault("results", []).append({**row, "seq": len(reading.files)})
+    header = {"suite": SUITE, "run_id": path.name, "content_id": content_hash(path.name)}
+    reading.rows["runs"] = [header]
+    yield reading
+
+
+def read_stream(path, _context):
+    """A log of lines `<run> <task> <answer>`; each line also gives a task and an artifact."""
+
+    def blocks():
+        for lines in line_blocks(path):
+            for n, line in enumerate(bytes(lines.data).decode().splitlines(), lines.first_line):
+                yield block_of(n, line)
+
+    def block_of(n, line):
+        run_id, _, text = line.partition(" ")
+        task, _, answer = text.partition(" ")
+        if not answer:
+            return Block(path=path, run_id=None, rejects=[Reject("no answer", n)])
+        row = {"content_id": content_hash(line), "task_id": task}
+        result = {**row, "seq": n, "raw_output": answer}
+        text_row = {**row, "kind": "note", "name": task, "content": answer.encode()}
+        broken = [Violation(n, "answer", "shout", "is shouted")] if answer.isupper() else []
+        return Block(
+            path=path,
+            run_id=run_id,
+            rows={"results": [result], "artifacts": [text_row], "tasks": [task_row(task)]},
+            violations=broken,
+            key_lines=[n] if key_lines(line.encode()) else [],
+        )
+
+    tables = ("results", "artifacts", "tasks")
+    stream = Stream(paths=(path,), tables=tables, blocks=blocks)
+    yield Reading("toy stream", run=(SUITE, path.stem), stream=stream)
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch):
+    added = (
+        Reader("toy tasks", lambda c: c.head.startswith(b'["toy'), small_file(read_tasks)),
+        Reader("toy folder", lambda c: c.inside("toy").is_file, read_folder),
+        Reader("toy stream", lambda c: c.path.suffix == ".toy", read_stream),
+    )
+    monkeypatch.setattr(ingest.readers, "READERS", (*added, *READERS))
+
+
+def outcomes(summary):
+    return dict(summary.outcomes)
+
+
+def rows(store, columns, table):
+    return store.sql(f"SELECT {columns} FROM lake.{table} ORDER BY ALL").fetchall()
+
+
+def toy_log(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_the_readers_shipped_are_named_and_none_claims_what_is_not_there(tmp_path):
+    assert len({reader.format for reader in READERS}) == len(READERS)
+    missing = Candidate(tmp_path / "nothing")
+    assert not any(reader.claims(missing) for reader in READERS)
+
+
+def test_a_small_file(store, tmp_path):
+    (tmp_path / "a.json").write_text('["toy1", "toy2"]')
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "a.json").write_text('["toy1", "toy2"]')
+    summary = bring_in(store, tmp_path)
+    assert outcomes(summary) == {FileOutcome.IMPORTED: 1, FileOutcome.UNCHANGED: 1}
+    assert rows(store, "task_id", "tasks") == [("toy1",), ("toy2",)]
+    assert outcomes(bring_in(store, tmp_path)) == {FileOutcome.UNCHANGED: 2}
+
+
+def test_a_folder(store, tmp_path):
+    run = tmp_path / "in" / "r1"
+    run.mkdir(parents=True)
+    (run / "toy").touch()
+    (run / "t1.txt").write_text("yes")
+    assert outcomes(bring_in(store, tmp_path / "in")) == {FileOutcome.IMPORTED: 1}
+    (run / "t2.txt").write_text("no")
+    assert outcomes(bring_in(store, tmp_path / "in")) == {FileOutcome.GROWN: 1}
+    assert rows(store, "run_id, task_id, raw_output", "results") == [
+        ("r1", "t1", "yes"),
+        ("r1", "t2", "no"),
+    ]
+
+
+def test_a_stream_fills_any_table_and_is_recorded_like_any_file(store, tmp_path):
+    key = "sk-" + "a1b2c3d4" * 4
+    path = toy_log(tmp_path / "a.toy", "r t1 yes", "broken", "r t2 NO", f"s t1 {key}")
+    summary = bring_in(store, path)
+    assert outcomes(summary) == {FileOutcome.IMPORTED: 1}
+    assert (summary.n_results, summary.n_quarantined, summary.n_violations) == (3, 1, 1)
+    assert any("line 4: looks like a key" in message for message in summary.messages)
+    assert rows(store, "run_id, task_id, seq", "results") == [
+        ("r", "t1", 1),
+        ("r", "t2", 3),
+        ("s", "t1", 4),
+    ]
+    assert rows(store, "run_id, name, decode(content)", "artifacts")[:2] == [
+        ("r", "t1", "yes"),
+        ("r", "t2", "NO"),
+    ]
+    assert rows(store, "DISTINCT task_id", "tasks") == [("t1",), ("t2",)]
+    assert rows(store, "run_id, source_rows", "runs") == [("r", 2), ("s", 1)]
+    assert rows(store, "line, reason", "quarantine") == [(2, "no answer")]
+    assert rows(store, "run_id, line, rule", "violations") == [("r", 3, "shout")]
+    [(sha256, content)] = rows(store, "sha256, content", "files")
+    assert content == path.read_bytes()
+    assert rows(store, "DISTINCT file_sha256", "results") == [(sha256,)]
+
+
+def test_a_stream_that_grows_conflicts_or_replaces(store, tmp_path):
+    path = toy_log(tmp_path / "a.toy", "r t1 yes", "r t2 no")
+    bring_in(store, path)
+    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+    toy_log(path, "r t1 yes", "r t2 no", "r t3 new")
+    assert outcomes(bring_in(store, path)) == {FileOutcome.GROWN: 1}
+    toy_log(path, "r t1 yes")
+    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+    toy_log(path, "r t1 yes", "r t4 other")
+    assert outcomes(bring_in(store, path)) == {FileOutcome.CONFLICT: 1}
+    assert outcomes(bring_in(store, path, replace=True)) == {FileOutcome.REPLACED: 1}
+    shown = store.sql("SELECT task_id, raw_output FROM results ORDER BY ALL").fetchall()
+    assert shown == [("t1", "yes"), ("t4", "other")]
+
+
+def test_new_rows_of_a_table_that_is_not_compared_are_growth(store, tmp_path, monkeypatch):
+    """As where a later version of a reader finds more in the same results."""
+    path = toy_log(tmp_path / "a.toy", "r t1 yes")
+    without = [
+        block.rows["results"] for block in next(iter(read_stream(path, None))).stream.blocks()
+    ]
+
+    def only_results(path, context):
+        reading = next(iter(read_stream(path, context)))
+        block = Block(path=path, run_id="r", rows={"results": without[0]})
+        reading.stream = Stream(paths=(path,), tables=("results",), blocks=lambda: iter([block]))
+        yield reading
+
+    first = Reader("toy stream", lambda c: c.path.suffix == ".toy", only_results)
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest.readers, "READERS", (first, *READERS))
+        bring_in(store, path)
+    assert rows(store, "name", "artifacts") == []
+    again = toy_log(tmp_path / "b.toy", "r t1 yes")
+    assert outcomes(bring_in(store, again)) == {FileOutcome.GROWN: 1}
+    assert rows(store, "name", "artifacts") == [("t1",)]
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(1,)]
+
+
+def test_strict_renaming_and_redacting_hold_for_streams(store, tmp_path):
+    bad = toy_log(tmp_path / "bad.toy", "r t1 NO")
+    assert outcomes(bring_in(store, bad, strict=True)) == {FileOutcome.REFUSED: 1}
+    with pytest.raises(BadInput, match="several"):
+        bring_in(store, toy_log(tmp_path / "two.toy", "r t yes", "s t yes"), run_as="x")
+    bring_in(store, toy_log(tmp_path / "one.toy", "r t yes"), run_as="x", redact=True)
+    assert rows(store, "run_id", "runs") == [("x",)]
+    binary = tmp_path / "binary.toy"
+    binary.write_bytes(b"q t yes\0\n")
+    bring_in(store, binary, redact=True)
+    assert rows(store, "content IS NULL", "files") == [(False,), (True,)]
+
+
+def test_a_stream_whose_file_cannot_be_read_is_quarantined(store, tmp_path, monkeypatch):
+    def read(path, _context):
+        stream = Stream(paths=(path / "gone",), tables=("results",), blocks=lambda: iter(()))
+        yield Reading("toy", run=(SUITE, "r"), stream=stream)
+
+    gone = Reader("toy", lambda c: c.path.suffix == ".toy", read)
+    monkeypatch.setattr(ingest.readers, "READERS", (gone, *READERS))
+    path = toy_log(tmp_path / "a.toy")
+    (tmp_path / "b.json").write_text('[{"id": "A", "prompt": "x"}]')
+    summary = bring_in(store, tmp_path)
+    assert outcomes(summary) == {FileOutcome.QUARANTINED: 1, FileOutcome.IMPORTED: 1}
+    assert str(path) in summary.messages[0]
