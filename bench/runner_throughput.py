@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
 from runners.engine.engine import Engine, EngineSettings, Job
-from runners.journal_writer import Place, Recorder, result_row
+from runners.journal_writer import JournalWriter, RunRef, result_row
 from runners.model_files import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers.base import Request
@@ -97,13 +97,20 @@ async def bare(base: str, calls: int, concurrency: int) -> Rates:
 async def ours(base: str, calls: int, concurrency: int, store: Path, provider: object) -> Rates:
     """Make them through the engine, each on disk before it counts."""
     model = Model("openai/m", "litellm", base_url=base)
-    plan = Plan("bench", "own", "2026-01-01", "bench", (model,), (), None)
+    plan = Plan(
+        suite="bench",
+        family="own",
+        run_date="2026-01-01",
+        task_set="bench",
+        models=(model,),
+        tasks=(),
+    )
     with Journal(store, Generation("bench", "r"), reserve_bytes=1 << 20) as journal:
-        recorder = Recorder(journal)
-        place = Place("bench", "r", journal.name)
+        writer = JournalWriter(journal)
+        run = RunRef("bench", "r", journal.name)
 
         async def record(cell: Cell, outcome: object) -> None:
-            await recorder.add([Entry("results", result_row(plan, place, cell, outcome))])
+            await writer.add([Entry("results", result_row(plan, run, cell, outcome))])
 
         engine = Engine(EngineSettings(concurrency=concurrency), record)
         cells = (Cell(model, Task(f"t{n}", "question"), 1, n) for n in range(1, calls + 1))
@@ -111,7 +118,7 @@ async def ours(base: str, calls: int, concurrency: int, store: Path, provider: o
         began = time.perf_counter(), time.process_time()
         await engine.run(jobs)
         rates = _rates(calls, began)
-        await recorder.finish()
+        await writer.finish()
     return rates
 
 

@@ -1,9 +1,10 @@
-"""`evalstore run`: models called, results kept. `evalstore models`: what can be called."""
+"""The commands `run` and `models`."""
 
 from __future__ import annotations
 
 import math
 import sys
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,66 +12,45 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from runners.providers.registry import PROVIDERS
+from runners.options import RunOptions, run_options
+from runners.suites.options import SuiteOptions, suite_options
 from warehouse.cli import format_option, note, open_store, print_rows
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from runners.run import Options, Run
-    from runners.suites.base import PreparedRun
+    from runners.run import Run, RunSettings
+    from runners.suites.base import PreparedRun, Suite
     from warehouse.store import Store
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-_POSTER_OPTIONS = ("urls", "images", "include", "exclude", "dataset", "of_run")
-# What a run asks, and of whom, was settled when it began.
-_SETTLED = (
-    "models", "provider", "pairs", "attempts", "limit", "tasks", "prompts", "stream",
-    *_POSTER_OPTIONS,
-)  # fmt: skip
-_NUMBERS = ("max_cost_usd", "rpm", "tpm", "timeout_s")
+_SUITE_OPTIONS = tuple(field.name for field in fields(SuiteOptions))
+# Fixed by the plan of a run.
+_FIXED = (
+    "models",
+    "provider",
+    "pairs",
+    "attempts",
+    "limit",
+    "tasks",
+    "prompts",
+    "stream",
+    *_SUITE_OPTIONS,
+)
 
 
 @click.command()
 @click.argument("suite", required=False)
-@click.option("--model", "-m", "models", multiple=True, metavar="NAME", help="Name, file, or ALL.")
-@click.option("--provider", type=click.Choice(tuple(PROVIDERS)), help="How to reach the models.")
-@click.option("--option", "-o", "pairs", nargs=2, multiple=True, metavar="NAME VALUE")
-@click.option("--attempts", type=click.IntRange(1), default=1, help="Ask everything so often.")
-@click.option("--limit", type=click.IntRange(1), help="Ask the first so many tasks alone.")
-@click.option("--tasks", metavar="IDS", help="Ask these tasks alone: ids or numbers, with commas.")
-@click.option("--prompts", type=click.Path(path_type=Path), help="A task file; posters: a folder.")
-@click.option("--max-cost-usd", type=click.FloatRange(0), help="What the whole run may cost.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked, and what it may cost.")
-@click.option("--resume", metavar="RUN_ID", help="Go on with a run: ask what is missing.")
-@click.option("--retry-failed", is_flag=True, help="With --resume: ask again what failed, too.")
-@click.option("--stream", is_flag=True, help="Have answers piece by piece, to measure ttft_ms.")
-@click.option("--base-url", metavar="URL", help="Where the provider is.")
-@click.option("--answers", type=_FILE, help="What `replay` answers from.")
-@click.option("--concurrency", type=click.IntRange(1), help="Calls at once for each provider.")
-@click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests per minute.")
-@click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens per minute.")
-@click.option(
-    "--timeout-s", type=click.FloatRange(0, min_open=True), default=300, show_default=True
-)
-@click.option("--tries", type=click.IntRange(1), default=5, help="Calls for a cell.")
-@click.option("--urls", type=_FILE, help="Posters: the list of their addresses.")
-@click.option(
-    "--images", type=_FOLDER, help="Posters: pictures at hand, DIR/<id>.jpg; no download."
-)
-@click.option("--include", type=_FILE, help="Posters: those that belong, of the list.")
-@click.option("--exclude", type=_FILE, help="Posters: those not to score, each with a reason.")
-@click.option("--dataset", metavar="NAME", help="Posters: name of the dataset.")
-@click.option("--of", "of_run", metavar="RUN_ID", help="posters-judge: the run to judge.")
+@run_options
+@suite_options
 @click.pass_obj
-def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401 - what the options give
-    """Call models and keep what they answer. SUITE is palindrome, openclaw, or your own file.
+def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401 - as click passes options
+    """Call models and store their responses. SUITE is palindrome, openclaw, posters or a file.
 
-    Of posters there are three: `posters` has models read them, `posters-truth` has a model write
-    silver ground truth, `posters-judge` has one judge a run. Pictures are downloaded into a cache.
+    The poster suites are `posters` (models extract the data of posters from their images),
+    `posters-truth` (a model writes silver ground truth) and `posters-judge` (a model judges the
+    predictions of a run). Images are downloaded once, into a cache.
 
-    Every answer is on disk before it counts. A run that was stopped or killed goes on where it
-    was: nothing is asked twice.
+    Each response is on disk before it counts. A run that was interrupted or killed can be resumed
+    and repeats no completed call.
 
     \b
       evalstore run palindrome --model example/aurora-2 --provider replay
@@ -81,129 +61,133 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
     """
     from runners.claim import new_run, resumed_run
 
-    if given["retry_failed"] and given["resume"] is None:
-        raise BadInput("--retry-failed goes with --resume RUN_ID")
-    if given["resume"] is not None:
-        _refuse_what_is_settled(click.get_current_context())
+    for_suite = SuiteOptions(**{name: given.pop(name) for name in _SUITE_OPTIONS})
+    options = RunOptions(**given)
+    if options.retry_failed and options.resume is None:
+        raise BadInput("--retry-failed requires --resume RUN_ID")
+    if options.resume is not None:
+        _refuse_fixed(click.get_current_context())
     store = open_store(path)
-    options = _options(suite, given)
-    if given["resume"] is not None:
-        with resumed_run(store, given["resume"], suite, options) as resumed:
-            _go(store, resumed, None, dry=given["dry_run"])
+    settings = _settings(suite, options)
+    if options.resume is not None:
+        with resumed_run(store, options.resume, suite, settings) as resumed:
+            _execute(store, resumed, None, dry_run=options.dry_run)
         return
-    prepared = _prepare(store, suite, given)
-    for text in prepared.notes:
+    prepared = _prepare(store, suite, options, for_suite)
+    for text in prepared.warnings:
         note(f"warning: {text}")
-    with new_run(store, prepared.plan, options) as fresh:
-        _go(store, fresh, prepared, dry=given["dry_run"])
+    with new_run(store, prepared.plan, settings) as new:
+        _execute(store, new, prepared, dry_run=options.dry_run)
 
 
-def _refuse_what_is_settled(context: click.Context) -> None:
+def _refuse_fixed(context: click.Context) -> None:
+    """Raise `BadInput` if an option is given that would change the plan of a resumed run."""
     for option in context.command.params:
         is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if is_given and option.name in _SETTLED:
+        if is_given and option.name in _FIXED:
             raise BadInput(
-                f"{option.opts[0]} cannot be changed with --resume: the run goes on with what it "
-                "began with; without --resume it would be another run"
+                f"{option.opts[0]} cannot be changed with --resume; start a new run instead"
             )
 
 
-def _go(store: Store, run: Run, prepared: PreparedRun | None, *, dry: bool) -> None:
+def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: bool) -> None:
     from runners.estimate import check
     from runners.progress import Progress
 
-    if dry:
+    if dry_run:
         _print_estimates(run)
         return
     for text in check(run):
         note(f"warning: {text}")
     if prepared is not None:
         _write_files(prepared)
-    note(f"run {run.run_id}: {len(run.wanted)} to ask")
+    note(f"run {run.run_id}: {len(run.pending)} calls to make")
     try:
-        with Progress(wanted.cell.model.name for wanted in run.wanted) as progress:
+        with Progress(pending.cell.model.name for pending in run.pending) as progress:
             run.execute(prepared.rows if prepared else {}, progress.count)
     finally:
         store.recover_journals()
     which = {"suite": run.plan.suite, "run_id": run.run_id}
-    print_rows(store.path, run.family.summary, "table", which)
+    print_rows(store.path, run.suite.summary, "table", which)
     if run.stop_reason is not None:
         raise CheckFailed(
-            f"stopped: {run.stop_reason}; go on with `evalstore run --resume {run.run_id}`"
+            f"stopped: {run.stop_reason}; resume with `evalstore run --resume {run.run_id}`"
         )
-    note(f"see more: evalstore sql \"FROM {run.family.view} WHERE run_id = '{run.run_id}'\"")
+    note(f"see more: evalstore sql \"FROM {run.suite.view} WHERE run_id = '{run.run_id}'\"")
 
 
-def _prepare(store: Store, suite: str | None, given: dict[str, Any]) -> PreparedRun:
+def _prepare(
+    store: Store, suite_name: str | None, options: RunOptions, for_suite: SuiteOptions
+) -> PreparedRun:
     from runners.model_files import choose_models, read_model_files
-    from runners.suites.base import PosterFiles, RunSpec
-    from runners.suites.openclaw import suite as openclaw
-    from runners.suites.registry import prepare
+    from runners.suites.base import RunSpec
+    from runners.suites.registry import prepare, suite_named
 
-    names = list(given["models"])
-    if "" in names:
+    if "" in options.models:
         raise BadInput("--model: the name is empty")
-    if suite is None or (not names and suite != openclaw.FAMILY):
-        raise BadInput("say what to run: `evalstore run SUITE --model NAME`, or `--resume RUN_ID`")
-    of_posters = {name: given[name] for name in _POSTER_OPTIONS if given[name] is not None}
-    if of_posters and not suite.startswith("posters"):
-        name = next(iter(of_posters)).removesuffix("_run")
-        raise BadInput(f"--{name} goes with the suite posters")
+    suite = suite_named(suite_name) if suite_name is not None else None
+    defaults = suite.default_models() if suite is not None else ()
+    if suite is None or not (options.models or defaults):
+        raise BadInput("name a suite and a model (`evalstore run SUITE --model NAME`), or --resume")
+    _refuse_foreign(suite, for_suite)
     files = read_model_files()
-    options = {name: _value(text) for name, text in given["pairs"]} or None
     models = choose_models(
-        names,
+        options.models,
         files,
-        provider=given["provider"],
-        options=options,
-        base_url=given["base_url"],
+        provider=options.provider,
+        options={name: _value(text) for name, text in options.pairs} or None,
+        base_url=options.base_url,
     )
-    if names and not models:
-        raise BadInput("no model is left to ask: every model file says `skip: true`")
-    wish = RunSpec(
-        suite,
-        tuple(models if names else openclaw.default_models()),
-        files,
-        datetime.now().astimezone().strftime("%Y-%m-%d"),
-        store,
-        given["prompts"],
-        tuple(name.strip() for name in (given["tasks"] or "").split(",") if name.strip()),
-        given["limit"],
-        given["attempts"],
-        given["stream"],
-        PosterFiles(**of_posters),
+    if options.models and not models:
+        raise BadInput("no model is selected: every model file has `skip: true`")
+    spec = RunSpec(
+        suite=suite_name or "",
+        models=tuple(models or defaults),
+        files=files,
+        run_date=datetime.now().astimezone().strftime("%Y-%m-%d"),
+        store=store,
+        prompts=options.prompts,
+        task_ids=tuple(name.strip() for name in (options.tasks or "").split(",") if name.strip()),
+        limit=options.limit,
+        attempts=options.attempts,
+        is_streamed=options.stream,
+        options=for_suite,
     )
-    return prepare(wish)
+    return prepare(suite, spec)
 
 
-def _options(suite: str | None, given: dict[str, Any]) -> Options:
+def _refuse_foreign(suite: Suite, for_suite: SuiteOptions) -> None:
+    """Raise `BadInput` if an option is given that the suite does not take."""
+    for option in click.get_current_context().command.params:
+        name = option.name or ""
+        is_foreign = name in _SUITE_OPTIONS and name not in suite.options
+        if is_foreign and getattr(for_suite, name) is not None:
+            raise BadInput(f"{option.opts[0]} is not an option of the suite {suite.family}")
+
+
+def _settings(suite: str | None, options: RunOptions) -> RunSettings:
     from runners.engine.engine import EngineSettings
     from runners.engine.retry import RetryPolicy
-    from runners.run import Options
+    from runners.run import RunSettings
     from warehouse.paths import TASKS
 
-    for name in _NUMBERS:
-        if math.isnan(given[name] or 0):
-            raise BadInput(f"--{name.replace('_', '-')}: nan is no number")
-    settings = EngineSettings(
-        timeout_seconds=given["timeout_s"],
-        concurrency=given["concurrency"],
-        requests_per_minute=given["rpm"],
-        tokens_per_minute=given["tpm"],
-        retries=RetryPolicy(max_tries=given["tries"]),
-    )
-    own = [given["answers"]] if given["answers"] else []
-    shipped = (
-        [TASKS / "replay" / f"{suite}.jsonl"]
-        if suite
-        else sorted((TASKS / "replay").glob("*.jsonl"))
-    )
-    return Options(
-        settings,
-        given["max_cost_usd"],
-        given["retry_failed"],
-        (*own, *shipped),
-        given["base_url"] if given["resume"] is not None else None,
+    for name in ("max_cost_usd", "rpm", "tpm", "timeout_s"):
+        if math.isnan(getattr(options, name) or 0):
+            raise BadInput(f"--{name.replace('_', '-')}: nan is not a number")
+    replay = TASKS / "replay"
+    shipped = [replay / f"{suite}.jsonl"] if suite else sorted(replay.glob("*.jsonl"))
+    return RunSettings(
+        engine=EngineSettings(
+            timeout_seconds=options.timeout_s,
+            concurrency=options.concurrency,
+            requests_per_minute=options.rpm,
+            tokens_per_minute=options.tpm,
+            retries=RetryPolicy(max_tries=options.tries or options.max_tries),
+        ),
+        max_cost_usd=options.max_cost_usd,
+        retry_failed=options.retry_failed,
+        answers=(*([options.answers] if options.answers else []), *shipped),
+        base_url=options.base_url if options.resume is not None else None,
     )
 
 
@@ -221,7 +205,7 @@ def _write_files(prepared: PreparedRun) -> None:
                 file.write(text)
         except OSError as error:
             raise BadInput(
-                f"{path}: cannot be written ({error.strerror}); nothing was asked"
+                f"{path}: cannot be written ({error.strerror}); no calls were made"
             ) from error
         note(f"wrote {path}")
 
@@ -230,26 +214,26 @@ def _print_estimates(run: Run) -> None:
     from runners.estimate import estimate
     from warehouse.output.writers import write_rows
 
-    columns = ("model", "provider", "cells", "done", "to_ask", "tokens", "cost_usd", "missing")
+    columns = ("model", "provider", "cells", "done", "pending", "tokens", "cost_usd", "missing")
     rows = [
         (
-            e.model.name,
-            e.model.provider,
-            e.cells,
-            e.done,
-            e.cells - e.done,
-            e.tokens,
-            e.cost_usd,
-            e.missing,
+            line.model.name,
+            line.model.provider,
+            line.n_cells,
+            line.n_cells - line.n_pending,
+            line.n_pending,
+            line.tokens,
+            line.cost_usd,
+            line.unavailable_reason,
         )
-        for e in estimate(run)
+        for line in estimate(run)
     ]
     write_rows(columns, rows, "table", sys.stdout.buffer, note=note)
-    note("nothing was asked; tokens and cost are estimates")
+    note("no calls were made; tokens and cost are estimates")
 
 
-def _value(text: str) -> Any:  # noqa: ANN401 - whatever the text says
-    """Read an option's value as the palindrome program did: true, on, yes, a number, or text."""
+def _value(text: str) -> bool | int | float | str:
+    """Parse an option's value as the palindrome program did: true, on, yes, a number, or text."""
     words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
     if text.lower() in words:
         return words[text.lower()]
@@ -264,7 +248,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever the text says
 @click.command()
 @format_option
 def models(fmt: str) -> None:
-    """List the model files, and what is missing to use each: a key, a program, a server.
+    """List the model files, and what is missing to call each: a key, a program or a server.
 
     \b
       evalstore models

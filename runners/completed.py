@@ -1,4 +1,4 @@
-"""What the store has of a run already: a join over the lake, not a guess."""
+"""The cells of a run that the store already has results for, read from the lake."""
 
 from __future__ import annotations
 
@@ -13,33 +13,37 @@ from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
-    from runners.plan import Key
+    from collections.abc import Iterable
+
+    from runners.plan import CellKey
     from warehouse.lake.lake import Lake
 
 _RESULTS = """
-SELECT content_id, coalesce(provider, model_path, ''), coalesce(model, model_path, ''),
-    thinking_level, settings, task_id, coalesce(attempt, 1), coalesce(success, true),
-    stands_in_for, cost_usd, seq
+SELECT content_id, coalesce(success, true), stands_in_for, coalesce(cost_usd, 0), settings,
+    thinking_level, coalesce(provider, model_path, ''), coalesce(model, model_path, ''), task_id,
+    coalesce(attempt, 1)
 FROM read_parquet($paths, union_by_name = true)
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation
 QUALIFY row_number() OVER (PARTITION BY content_id) = 1
 ORDER BY content_id
 """
-_RUNS = """
-SELECT plan, run_date FROM read_parquet($paths, union_by_name = true)
+_PLAN = """
+SELECT plan FROM read_parquet($paths, union_by_name = true)
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation
 ORDER BY plan IS NULL, content_id
 LIMIT 1
 """
 
+_ResultTuple = tuple[str, bool, str | None, float, str | None, str | None, str, str, str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class CompletedResult:
-    """A result that the store has.
+    """A result in the store.
 
     Attributes:
-        content_id: which row.
-        success: whether it was answered.
+        content_id: content ID of its row.
+        success: whether the call returned text.
     """
 
     content_id: str
@@ -51,65 +55,65 @@ class CompletedCells:
     """What the store has of a run.
 
     Attributes:
-        generation: the run's current one.
-        plan: as JSON; None for a run that we did not make.
-        rows: the results that count, by cell; several where the run asked the same twice.
-        cost_usd: what they cost, with the failures that were tried anew.
-        last_seq: highest place of a result.
-        n_invocations: batches that our runner added.
+        generation: current generation of the run.
+        plan: plan of the run as JSON; None for an imported run.
+        results: current results by cell; several if the plan contains the same cell twice.
+        cost_usd: total cost in US dollars, including failures that were replaced.
+        n_invocations: batches that the runner added.
     """
 
     generation: Generation
     plan: str | None = None
-    rows: dict[Key, list[CompletedResult]] = field(default_factory=lambda: defaultdict(list))
+    results: dict[CellKey, list[CompletedResult]] = field(default_factory=lambda: defaultdict(list))
     cost_usd: float = 0.0
-    last_seq: int = 0
     n_invocations: int = 0
 
 
-def find_done(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
-    """Read what the lake has of a run; None where it has none of that name."""
+def find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
+    """Read what the lake has of a run; None if it has no such run."""
     with shared_lake_lock(lake.store):
-        return _find_done(lake, suite, run_id)
-
-
-def _find_done(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
-    batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
-    if not batches:
-        return None
-    generations = [g for b in batches for g in b.generations if g.run == (suite, run_id)]
-    done = CompletedCells(current_generations(generations)[suite, run_id])
-    done.n_invocations = sum(batch.command == "run" for batch in batches)
-    bound = {"suite": suite, "run_id": run_id, "generation": done.generation.generation}
-    with open_in_memory() as connection:
-        for table, take in (("runs", _take_run), ("results", _take_results)):
-            paths = lake.files(batches, table)
-            if paths:
-                query = _RUNS if table == "runs" else _RESULTS
-                take(done, connection.execute(query, {"paths": paths, **bound}).fetchall())
-    return done
+        return _find_completed(lake, suite, run_id)
 
 
 def suites_of(lake: Lake, run_id: str) -> list[str]:
-    """Give the suites that have a run of this name."""
+    """Return the suites that have a run with this ID."""
     with shared_lake_lock(lake.store):
         return sorted(
             {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
         )
 
 
-def _take_run(done: CompletedCells, rows: list[tuple[str | None, str | None]]) -> None:
-    done.plan = rows[0][0] if rows else None
+def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
+    batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
+    if not batches:
+        return None
+    generations = [g for b in batches for g in b.generations if g.run == (suite, run_id)]
+    completed = CompletedCells(current_generations(generations)[suite, run_id])
+    completed.n_invocations = sum(batch.command == "run" for batch in batches)
+    bound = {
+        "suite": suite,
+        "run_id": run_id,
+        "generation": completed.generation.generation,
+    }
+    with open_in_memory() as connection:
+        if paths := lake.files(batches, "runs"):
+            row = connection.execute(_PLAN, {"paths": paths, **bound}).fetchone()
+            completed.plan = row[0] if row else None
+        if paths := lake.files(batches, "results"):
+            results = connection.execute(_RESULTS, {"paths": paths, **bound}).fetchall()
+            _add_results(completed, results)
+    return completed
 
 
-def _take_results(done: CompletedCells, rows: list[tuple]) -> None:  # type: ignore[type-arg]
-    replaced = {row[8] for row in rows if row[8] is not None}
-    for content_id, reached_by, model, thinking, settings, task_id, attempt, success, *rest in rows:
-        done.cost_usd += rest[1] or 0.0
-        done.last_seq = max(done.last_seq, rest[2])
+def _add_results(completed: CompletedCells, rows: Iterable[_ResultTuple]) -> None:
+    rows = list(rows)
+    replaced = {stands_in_for for _, _, stands_in_for, *_ in rows if stands_in_for is not None}
+    for content_id, success, _, cost_usd, settings, level, source, model, task_id, attempt in rows:
+        completed.cost_usd += cost_usd
         if content_id in replaced:
             continue
         parameters = json.loads(settings) if settings else {}
-        level = parameters.pop("thinking_level", thinking)
-        key = reached_by, model, level, canonical_json(parameters), task_id, attempt
-        done.rows[key].append(CompletedResult(content_id, success))
+        # Some suites record the thinking level among the settings.
+        thinking_level = parameters.pop("thinking_level", level)
+        key = source, model, thinking_level, canonical_json(parameters), task_id, attempt
+        completed.results[key].append(CompletedResult(content_id, success))

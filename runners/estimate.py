@@ -1,4 +1,4 @@
-"""What a run would ask, what that may cost, and what is missing: known before the first call."""
+"""The estimate of a run: pending calls, expected cost and problems, before the first call."""
 
 from __future__ import annotations
 
@@ -14,75 +14,75 @@ if TYPE_CHECKING:
     from runners.run import Run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What is to be asked of a model.
+    """The estimate for one model.
 
     Attributes:
-        model: which one.
-        cells: all of its cells.
-        done: those that the store has.
-        tokens: of the calls to come, prompts and answers, roughly.
-        cost_usd: of the calls to come, roughly; None where the price is unknown.
-        missing: what is missing to call it.
+        model: the model.
+        n_cells: number of its cells.
+        n_pending: number of its cells without a result in the store.
+        tokens: estimated input and output tokens of the pending calls.
+        cost_usd: estimated cost of the pending calls in US dollars; None if the price is unknown.
+        unavailable_reason: why the model cannot be called; None if it can.
     """
 
     model: Model
-    cells: int
-    done: int
+    n_cells: int
+    n_pending: int
     tokens: int
     cost_usd: float | None
-    missing: str | None
+    unavailable_reason: str | None
 
 
 def estimate(run: Run) -> list[Estimate]:
-    """Say what is to be asked of each model of a run."""
+    """Return the estimate for each model of a run."""
     n_cells = len(list(cells_of(run.plan))) // len(run.plan.models)
     estimates = []
     for model in run.plan.models:
-        jobs = [run.job(wanted) for wanted in run.wanted if wanted.cell.model is model]
-        is_priced = run.callers.price(model) is not None
+        jobs = [run.job(pending) for pending in run.pending if pending.cell.model is model]
+        is_priced = run.providers.price(model) is not None
         estimates.append(
             Estimate(
-                model,
-                n_cells,
-                n_cells - len(jobs),
-                sum(sum(estimated_tokens(job.request)) for job in jobs),
-                sum(job.cost for job in jobs) if is_priced else None,
-                run.callers.unavailable_reason(model),
+                model=model,
+                n_cells=n_cells,
+                n_pending=len(jobs),
+                tokens=sum(sum(estimated_tokens(job.request)) for job in jobs),
+                cost_usd=sum(job.cost for job in jobs) if is_priced else None,
+                unavailable_reason=run.providers.unavailable_reason(model),
             )
         )
     return estimates
 
 
 def check(run: Run) -> list[str]:
-    """Find what is missing before the first call; give what a person should know.
+    """Look for problems before the first call and return warnings for the user.
 
     Raises:
-        BadInput: something is missing, and the suite wants all models; or a choice of the user's
-            cannot be kept.
+        BadInput: a model is unavailable and the suite needs all models, or an option cannot be
+            honoured.
     """
-    models = list({id(w.cell.model): w.cell.model for w in run.wanted}.values())
+    models = list({id(p.cell.model): p.cell.model for p in run.pending}.values())
     _check_streams(run, models)
     _check_prices(run, models)
-    found = [(model, run.callers.unavailable_reason(model)) for model in models]
-    missing = [f"{m.name} ({m.provider}): {what}" for m, what in found if what is not None]
-    if missing and run.family.needs_all:
-        raise BadInput("nothing was asked: " + "; ".join(missing))
-    return missing
+    reasons = [(model, run.providers.unavailable_reason(model)) for model in models]
+    problems = [f"{m.name} ({m.provider}): {reason}" for m, reason in reasons if reason is not None]
+    if problems and run.suite.needs_all_models:
+        raise BadInput("no calls were made: " + "; ".join(problems))
+    return problems
 
 
 def _check_streams(run: Run, models: list[Model]) -> None:
-    silent = [m for m in models if not run.callers.provider(m).streams]
-    if run.plan.is_streamed and silent:
-        names = ", ".join(f"{m.provider}:{m.name}" for m in silent)
-        raise BadInput(f"--stream: these do not stream: {names}")
+    unable = [m for m in models if not run.providers.provider(m).streams]
+    if run.plan.is_streamed and unable:
+        names = ", ".join(f"{m.provider}:{m.name}" for m in unable)
+        raise BadInput(f"--stream: the provider cannot stream responses of {names}")
 
 
 def _check_prices(run: Run, models: list[Model]) -> None:
-    unknown = [m.name for m in models if run.callers.price(m) is None]
-    if run.options.max_cost_usd is not None and unknown:
+    unknown = [m.name for m in models if run.providers.price(m) is None]
+    if run.settings.max_cost_usd is not None and unknown:
         raise BadInput(
-            f"--max-cost-usd: the price of {', '.join(unknown)} is not known; say it in the "
-            "model file (price: input and output, US dollars per token)"
+            f"--max-cost-usd: the price of {', '.join(unknown)} is unknown; add it to the model "
+            "file (price: input and output, US dollars per token)"
         )

@@ -1,4 +1,4 @@
-"""Writes down how calls ended: a row each, on disk before it counts."""
+"""The writer of a run's journal: one row per call, on disk before it counts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from warehouse.journal.journal import Entry, Journal
     from warehouse.types import ResultRow
 
-_SHOWN_OF_A_RETRY = 500  # characters of what an earlier try said
+_MAX_RETRY_TEXT = 500  # characters kept of the text of a retried call
 
 
-class Recorder:
-    """Appends to a journal from many calls at once: one flush for all that wait for it."""
+class JournalWriter:
+    """Appends to a journal for concurrent calls: one flush for all that are waiting."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -31,7 +31,7 @@ class Recorder:
         self._writer: asyncio.Task[None] | None = None
 
     async def add(self, entries: Iterable[Entry]) -> None:
-        """Append rows; when this returns, they are on disk.
+        """Append rows and return when they are on disk.
 
         Raises:
             OSError: they could not be written.
@@ -40,11 +40,11 @@ class Recorder:
         self._waiting.append((list(entries), written))
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
-        # A call that is dropped while it waits must not keep the others from their flush.
+        # Cancelling one waiting call must not cancel the flush for the others.
         await asyncio.shield(written)
 
     async def finish(self) -> None:
-        """Wait until all is written."""
+        """Wait until everything is written."""
         if self._writer is not None:
             await self._writer
 
@@ -55,7 +55,7 @@ class Recorder:
             error: Exception | None = None
             try:
                 await asyncio.to_thread(self._journal.append, entries)
-            except Exception as caught:  # noqa: BLE001 - it belongs to those who wait
+            except Exception as caught:  # noqa: BLE001 - raised in the waiting calls
                 error = caught
             for _, written in batch:
                 if error is not None:
@@ -65,18 +65,24 @@ class Recorder:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a result belongs: the run, the journal that it is written to, its task set."""
+class RunRef:
+    """The run that a result belongs to.
+
+    Attributes:
+        suite: suite of the run.
+        run_id: ID of the run.
+        invocation: name of the journal; differs each time that the run is resumed.
+    """
 
     suite: str
     run_id: str
     invocation: str
 
 
-def result_row(plan: Plan, place: Place, cell: Cell, outcome: CallOutcome) -> ResultRow:
-    """Give the columns of a result that are the same for every suite."""
+def result_row(plan: Plan, run: RunRef, cell: Cell, outcome: CallOutcome) -> ResultRow:
+    """Return the columns of a result that all suites share."""
     result = outcome.result
-    identity = place.suite, place.run_id, place.invocation, cell.seq
+    identity = run.suite, run.run_id, run.invocation, cell.seq
     settings = canonical_json(cell.model.sampling)
     return {
         "content_id": content_hash("result", *identity),
@@ -113,12 +119,12 @@ def result_row(plan: Plan, place: Place, cell: Cell, outcome: CallOutcome) -> Re
 
 
 def _sent(cell: Cell, result: Reply | Failure) -> ResultRow:
-    """What was asked for is kept where it is not what was sent."""
-    asked = cell.model.parameters
+    """Return the parameters sent, and those requested unless all of them were sent."""
+    requested = cell.model.parameters
     sent = dict(result.sent)
-    is_all_there = all(sent.get(key) == value for key, value in asked.items())
+    is_complete = all(sent.get(key) == value for key, value in requested.items())
     return {
-        "requested": None if is_all_there else canonical_json(asked),
+        "requested": None if is_complete else canonical_json(requested),
         "sent": canonical_json(sent) if sent else None,
     }
 
@@ -129,13 +135,13 @@ def _retries(outcome: CallOutcome) -> str | None:
     return json_text(
         [
             {
-                "availability_status": one.failure.status,
-                "failure_type": one.failure.failure_type,
-                "started_at": one.started_at.isoformat(timespec="milliseconds") + "Z",
-                "e2e_ms": one.e2e_ms,
-                "waited_seconds": round(one.waited_seconds, 3),
-                "said": utf8(one.failure.text[:_SHOWN_OF_A_RETRY]),
+                "availability_status": call.failure.status,
+                "failure_type": call.failure.failure_type,
+                "started_at": call.started_at.isoformat(timespec="milliseconds") + "Z",
+                "e2e_ms": call.e2e_ms,
+                "waited_seconds": round(call.waited_seconds, 3),
+                "said": utf8(call.failure.text[:_MAX_RETRY_TEXT]),
             }
-            for one in outcome.failed_calls
+            for call in outcome.failed_calls
         ]
     )

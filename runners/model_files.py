@@ -1,12 +1,13 @@
-"""Model files: what a model is called, how it is reached, and with which parameters."""
+"""Model files: name, provider, parameters and price of a model."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.providers.registry import PROVIDERS
 from warehouse.errors import BadInput
@@ -21,7 +22,7 @@ from warehouse.paths import MODELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from warehouse.types import Row
+    from warehouse.types import ModelRow, Row
 
 FOLDER = "models"
 LEVELS = ("low", "medium", "high", "xhigh")
@@ -35,18 +36,19 @@ class Model:
     """A model as a run calls it.
 
     Attributes:
-        name: as the provider knows it.
-        provider: our way to reach it.
-        parameters: temperature and the like; `thinking_level` among them.
-        base_url: where the provider is, if not in its usual place.
-        price: US dollars per token, `input` and `output`.
-        path: `models/<file>`; None where there is no file.
-        skip: left out when all models are asked for.
+        name: name of the model, as the provider knows it.
+        provider: name of the provider, a key of `PROVIDERS`.
+        parameters: sampling parameters such as temperature, and `thinking_level`.
+        base_url: address of the provider; None for its default.
+        price: US dollars per token, `input` and `output`; None if the file has none.
+        path: `models/<file>`; None if there is no file.
+        skip: whether `--model ALL` leaves it out.
     """
 
     name: str
     provider: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
+    parameters: dict[str, object] = field(default_factory=dict)
     base_url: str | None = None
     price: dict[str, float] | None = None
     path: str | None = None
@@ -54,31 +56,32 @@ class Model:
 
     @property
     def thinking_level(self) -> str | None:
-        """The thinking level, where one is asked for."""
+        """The requested thinking level; None for the model's default."""
         level = self.parameters.get("thinking_level")
         return level if isinstance(level, str) else None
 
     @property
-    def sampling(self) -> dict[str, Any]:
-        """The parameters without the thinking level, which each provider calls its own way."""
+    def sampling(self) -> dict[str, object]:
+        """The parameters without the thinking level, which each provider translates itself."""
         return {k: v for k, v in self.parameters.items() if k != "thinking_level"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A model file that was read: the model, and its row for table `models`."""
+    """A parsed model file: the model, and its row of table `models`."""
 
     model: Model
     row: Row
 
 
 def read_model_files(folder: Path | None = None) -> dict[str, ModelFile]:
-    """Read the model files of the workspace, and those that ship with evalstore.
+    """Read the model files of the workspace and those shipped with evalstore.
 
-    Gives them by path, `models/<file>`; the workspace's take the place of ours.
+    Returns:
+        The files by path, `models/<file>`; files of the workspace override shipped ones.
 
     Raises:
-        BadInput: a file breaks a rule; the message says file, line and key of each.
+        BadInput: a file breaks a rule; the message names the file, line and key of each problem.
     """
     files: dict[str, ModelFile] = {}
     problems: list[str] = []
@@ -97,18 +100,18 @@ def read_model_file(path: Path) -> ModelFile:
     """Read a model file.
 
     Raises:
-        BadInput: it breaks a rule; the message says file, line and key.
+        BadInput: the file breaks a rule; the message names the file, line and key.
     """
     try:
         node = parse(path.read_bytes())
     except (YamlError, OSError) as error:
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(node, MappingNode) or not is_model_file(node, folder=FOLDER):
-        raise BadInput(f"{path}: no model file: it has no `name`, or it has `tasks`")
+        raise BadInput(f"{path}: not a model file: it has no `name`, or it has `tasks`")
     row, violations = model_row(node, file_name=path.name)
-    model, further = _model(row)
+    model, problems = _model(row)
     lines = {key: value.line for key, value in node.items}
-    violations = [*violations, *(replace(v, line=lines.get(v.field, 1)) for v in further)]
+    violations = [*violations, *(replace(v, line=lines.get(v.field, 1)) for v in problems)]
     if violations:
         raise BadInput("\n".join(f"{path}:{v.line}: {v.message}" for v in violations))
     return ModelFile(model, row)
@@ -119,13 +122,13 @@ def choose_models(
     files: dict[str, ModelFile],
     *,
     provider: str | None = None,
-    options: dict[str, Any] | None = None,
+    options: dict[str, object] | None = None,
     base_url: str | None = None,
 ) -> list[Model]:
-    """Find the models that a user names: by the file's name, by the model's, or `ALL`.
+    """Return the models that a user names: by file name, by model name, or `ALL`.
 
     Raises:
-        BadInput: a name stands for several files, or an option cannot be used.
+        BadInput: a name matches several files, or an option cannot be used.
     """
     if problems := list(_check_parameters(options or {})):
         raise BadInput("\n".join(f"--option {problem.message}" for problem in problems))
@@ -144,12 +147,12 @@ def choose_models(
 
 
 def file_stem(name: str) -> str:
-    """Give a model's name as a part of a file's name: slashes become dashes."""
+    """Return a model's name as the stem of a file name: slashes become dashes."""
     return _OUTSIDE.sub("-", name).strip(".") or "model"
 
 
-def model_document(model: Model) -> dict[str, Any]:
-    """Give what a model's file says, in the order in which it is written."""
+def model_document(model: Model) -> dict[str, object]:
+    """Return the content of a model's file, in the order in which it is written."""
     document = {
         "name": model.name,
         "provider": model.provider,
@@ -159,10 +162,10 @@ def model_document(model: Model) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value}
 
 
-def new_model_row(model: Model) -> Row:
-    """Give the row of table `models` for a model whose file we make."""
-    known = {
-        "model_path": model.path,
+def new_model_row(model: Model) -> ModelRow:
+    """Return the row of table `models` for a model whose file is created by the run."""
+    known: ModelRow = {
+        "model_path": model.path or "",
         "name": model.name,
         "provider": model.provider,
         "parameters": canonical_json(model.parameters),
@@ -172,7 +175,7 @@ def new_model_row(model: Model) -> Row:
     return {**known, "record_keys": keys, "content_id": content_hash("model", known)}
 
 
-def _named(name: str, models: Sequence[Model], options: dict[str, Any] | None) -> list[Model]:
+def _named(name: str, models: Sequence[Model], options: dict[str, object] | None) -> list[Model]:
     if name == _ALL:
         return [model for model in models if not model.skip]
     for model in models:
@@ -181,20 +184,18 @@ def _named(name: str, models: Sequence[Model], options: dict[str, Any] | None) -
             return [model]
     same_name = [model for model in models if model.name == name]
     if options is not None:
-        fitting = [model for model in same_name if model.parameters == options]
-        return fitting[:1] or same_name[:1] or [Model(name, "litellm")]
+        matching = [model for model in same_name if model.parameters == options]
+        return matching[:1] or same_name[:1] or [Model(name, "litellm")]
     if len(same_name) > 1:
         same_name = [model for model in same_name if not model.parameters] or same_name
     if len({repr(replace(model, path=None)) for model in same_name}) > 1:
         paths = ", ".join(str(model.path) for model in same_name)
-        raise BadInput(f"{name}: has several model files ({paths}): name one of them")
+        raise BadInput(f"{name}: has several model files ({paths}): name one of the files")
     return same_name[:1] or [Model(name, "litellm")]
 
 
 def _model(row: Row) -> tuple[Model, list[Violation]]:
-    import json
-
-    parameters: dict[str, Any] = json.loads(row["parameters"])
+    parameters: dict[str, object] = json.loads(row["parameters"])
     price = json.loads(row["price"]) if row["price"] else None
     found = [*_check_parameters(parameters), *_check_price(price)]
     base_url = parameters.pop("api_base", None)
@@ -202,36 +203,36 @@ def _model(row: Row) -> tuple[Model, list[Violation]]:
         row["name"] or "",
         # Other providers are vendors: litellm knows them by the first part of the name.
         row["provider"] if row["provider"] in PROVIDERS else "litellm",
-        parameters,
-        base_url,
-        price,
-        row["model_path"],
-        bool(row["skip"]),
+        parameters=parameters,
+        base_url=str(base_url) if base_url is not None else None,
+        price=price,
+        path=row["model_path"],
+        skip=bool(row["skip"]),
     )
     return model, found
 
 
-def _check_parameters(parameters: dict[str, Any]) -> Iterator[Violation]:
+def _check_parameters(parameters: dict[str, object]) -> Iterator[Violation]:
     level = parameters.get("thinking_level")
     if level is not None and level not in LEVELS:
         yield _violation("options", f"thinking_level: {level!r} is not one of {', '.join(LEVELS)}")
     for key, value in parameters.items():
         if is_secret_name(key) and key != "max_tokens":
-            yield _violation("options", f"{key}: keys belong into the environment, not into files")
+            yield _violation("options", f"{key}: keys belong in the environment, not in files")
         if isinstance(value, float) and not math.isfinite(value):
             yield _violation("options", f"{key}: {value} cannot be sent")
     headers = parameters.get("extra_headers")
     for key, value in headers.items() if isinstance(headers, dict) else ():
         if not isinstance(value, str):
-            problem = f"extra_headers.{key}: has to be text; put it in quotes"
+            problem = f"extra_headers.{key}: must be text; put it in quotes"
             yield _violation("options", problem)
 
 
-def _check_price(price: dict[str, Any] | None) -> Iterator[Violation]:
+def _check_price(price: dict[str, object] | None) -> Iterator[Violation]:
     for key in _PRICES if price is not None else ():
         value = (price or {}).get(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            yield _violation("price", f"price.{key}: has to be US dollars per token")
+            yield _violation("price", f"price.{key}: must be US dollars per token")
 
 
 def _violation(key: str, message: str) -> Violation:

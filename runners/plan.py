@@ -1,19 +1,20 @@
-"""What a run is to ask: models × attempts × tasks. It is kept with the run, so that it resumes."""
+"""The plan of a run: models × attempts × tasks. It is stored with the run, for `--resume`."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 from runners.model_files import Model
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import canonical_json, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-Key = tuple[str, str, str | None, str, str, int]
+# Provider or model file, model, thinking level, settings, task, attempt.
+CellKey = tuple[str, str, str | None, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,42 +22,43 @@ class Task:
     """A task of a plan.
 
     Attributes:
-        task_id: its id in the set; the prompt's text where it has none.
-        prompt: without the template.
-        task_hash: of its version.
-        name: for people.
-        reference: the right answer.
-        validator: the rule that decides.
-        expected_tools: tools of which an answer should use one.
-        image: name of the picture's file in the cache.
+        task_id: ID in the task set, or the prompt for tasks without one.
+        prompt: the prompt, without the template.
+        task_hash: hash of this version of the task.
+        name: human-readable name.
+        reference: the correct answer.
+        validator: rule that decides whether an answer passes.
+        expected_tools: tools of which the answer should use one.
+        image: file name of the image in the cache.
     """
 
     task_id: str
     prompt: str
+    _: KW_ONLY
     task_hash: str | None = None
     name: str | None = None
     reference: str | None = None
-    validator: Any = None
+    validator: object = None
     expected_tools: tuple[str, ...] = ()
     image: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run is to ask.
+    """The calls of a run.
 
     Attributes:
-        suite: as its results are recorded.
-        family: the suite's way of asking and judging: palindrome, openclaw, posters or own.
-        run_date: local date on which it began.
+        suite: name of the suite, as recorded in results.
+        family: name of the implementation; `own` for a user's file.
+        run_date: local date on which the run began.
         task_set: name of the task set.
-        models: those to be called, in order.
-        tasks: those to be asked, in order.
-        template: what a task's prompt is put into, at `{prompt}`.
-        attempts: planned repeats.
-        is_streamed: whether answers come piece by piece.
-        options: what only the suite knows.
-        git_commit: of the checkout that the suite's files lie in, if they do.
+        models: models to call, in order.
+        tasks: tasks to run, in order.
+        template: text around each prompt, which replaces `{prompt}`; None for none.
+        attempts: number of attempts per task.
+        is_streamed: whether to stream responses.
+        options: values that only the suite interprets.
+        git_commit: commit of the checkout with the suite's files; None if there is none.
     """
 
     suite: str
@@ -68,13 +70,13 @@ class Plan:
     template: str | None = None
     attempts: int = 1
     is_streamed: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     git_commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One thing to ask: a model, a task, and which planned repeat. `seq` is its place."""
+    """A planned call: model, task and attempt (from 1). `seq` is its position in the plan."""
 
     model: Model
     task: Task
@@ -83,7 +85,7 @@ class Cell:
 
 
 def cells_of(plan: Plan) -> Iterator[Cell]:
-    """Give the cells of a plan, in order."""
+    """Yield the cells of a plan, in order."""
     seq = 0
     for model in plan.models:
         for attempt in range(1, plan.attempts + 1):
@@ -92,27 +94,28 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
                 yield Cell(model, task, attempt, seq)
 
 
-def cell_key(plan: Plan, cell: Cell) -> Key:
-    """Give what knows a cell in its run.
+def cell_key(cell: Cell, source: str) -> CellKey:
+    """Return the key that identifies a cell's results in its run.
 
-    Results of the palindrome suite name a model's file in the place of the provider.
+    Args:
+        cell: the cell.
+        source: what results name along with the model: its provider, or its file.
     """
     model = cell.model
-    reached_by = (model.path or "") if plan.family == "palindrome" else model.provider
-    level, settings = model.thinking_level, canonical_json(model.sampling)
-    return reached_by, model.name, level, settings, cell.task.task_id, cell.attempt
+    settings = canonical_json(model.sampling)
+    return source, model.name, model.thinking_level, settings, cell.task.task_id, cell.attempt
 
 
 def plan_to_json(plan: Plan) -> str:
-    """Write a plan as JSON."""
+    """Return a plan as JSON."""
     return json_text(asdict(plan))
 
 
 def plan_from_json(text: str) -> Plan:
-    """Read a plan that `plan_to_json` wrote.
+    """Parse a plan that `plan_to_json` wrote.
 
     Raises:
-        BadInput: it is none, or another version's.
+        BadInput: the text is not a plan, or one of another version.
     """
     try:
         document = json.loads(text)
@@ -123,4 +126,4 @@ def plan_from_json(text: str) -> Plan:
         )
         return Plan(models=models, tasks=tasks, **document)
     except (ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"the run's plan cannot be read ({error})") from error
+        raise BadInput(f"the plan of the run cannot be read ({error})") from error

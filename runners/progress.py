@@ -1,4 +1,4 @@
-"""How a run is going: live on a terminal, a quiet line now and then elsewhere."""
+"""The progress of a run: live bars on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runners.engine.engine import CallOutcome
 
-_QUIET_SECONDS = 10.0
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 @dataclass(slots=True)
@@ -32,17 +32,17 @@ class _Count:
 
 
 class Progress:
-    """Counts how cells end, and says so on standard error. Use it as a context manager.
+    """Counts outcomes and shows them on standard error. Use it as a context manager.
 
     Args:
-        cells: the model of each cell that will be asked.
+        models: the name of the model of each pending cell.
     """
 
-    def __init__(self, cells: Iterable[str]) -> None:
+    def __init__(self, models: Iterable[str]) -> None:
         self._counts: dict[str, _Count] = {}
-        for model in cells:
+        for model in models:
             self._counts.setdefault(model, _Count(0)).total += 1
-        self._began = self._said = time.monotonic()
+        self._began = self._last_line = time.monotonic()
         self._bars: Bars | None = None
 
     def __enter__(self) -> Self:
@@ -61,15 +61,15 @@ class Progress:
             note(self._line(model, count))
 
     def count(self, model: str, outcome: CallOutcome) -> None:
-        """Note how a cell ended."""
+        """Count the outcome of a cell."""
         count = self._counts[model]
         count.done += 1
         count.failed += not isinstance(outcome.result, Reply)
         count.cost_usd += outcome.result.cost_usd or 0.0
         if self._bars is not None and count.bar is not None:
             self._bars.update(count.bar, completed=count.done, state=self._state(count))
-        elif time.monotonic() - self._said >= _QUIET_SECONDS:
-            self._said = time.monotonic()
+        elif time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
             note(self._line(model, count))
 
     def _line(self, model: str, count: _Count) -> str:

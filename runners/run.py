@@ -1,4 +1,4 @@
-"""Runs a plan: what the store lacks is asked; an answer is on disk before it counts."""
+"""A run: makes the pending calls of a plan; each result is on disk before it counts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
-from runners.journal_writer import Place, Recorder, result_row
-from runners.plan import cell_key, cells_of, plan_to_json
+from runners.journal_writer import JournalWriter, RunRef, result_row
+from runners.plan import cells_of, plan_to_json
 from runners.prices import cost
 from runners.providers.pool import ProviderPool, estimated_tokens
-from runners.suites.registry import family_of
+from runners.suites.registry import suite_of
 from warehouse.errors import EvalstoreError
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
     from runners.plan import Cell, Plan
     from runners.suites.base import Suite
     from warehouse.store import Store
-    from warehouse.types import ResultRow, Row
+    from warehouse.types import ResultRow, Row, RunRow
 
 _RESERVE_BYTES = 1 << 20
 _RESERVE_PER_CALL = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How to execute a run.
 
     Attributes:
-        settings: of the engine.
-        max_cost_usd: what the run may cost, with what it has cost already.
-        retry_failed: ask again what failed.
-        answers: the files that `replay` answers from.
-        base_url: where the provider of a resumed run is now; None for where it was.
+        engine: limits of the engine.
+        max_cost_usd: cost limit of the whole run, including earlier invocations.
+        retry_failed: whether to repeat failed calls.
+        answers: files that `replay` takes its responses from.
+        base_url: new address of the provider of a resumed run; None to keep the old one.
     """
 
-    settings: EngineSettings = field(default_factory=EngineSettings)
+    engine: EngineSettings = field(default_factory=EngineSettings)
     max_cost_usd: float | None = None
     retry_failed: bool = False
     answers: tuple[Path, ...] = ()
@@ -60,137 +60,138 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class PendingCell:
-    """A cell to be asked, and the failure that its result is to stand in for."""
+    """A cell to call, and the content ID of the failed result that the new one replaces."""
 
     cell: Cell
     stands_in_for: str | None
 
 
 class Run:
-    """One run, claimed by this process.
+    """A run, claimed by this process.
 
     Attributes:
-        run_id: its name.
-        plan: what it is to ask.
-        options: how to run it.
-        family: how its suite asks and judges.
-        callers: its providers.
-        wanted: the cells that the store lacks.
-        stop_reason: why it stopped before all was asked; None while it did not.
+        run_id: ID of the run.
+        plan: its plan.
+        settings: how to execute it.
+        suite: the suite that made the plan.
+        providers: the providers of its models.
+        pending: the cells without a result in the store.
+        stop_reason: why it stopped early; None if it did not.
     """
 
     def __init__(
-        self, store: Store, run_id: str, plan: Plan, done: CompletedCells, options: Options
+        self, store: Store, plan: Plan, completed: CompletedCells, settings: RunSettings
     ) -> None:
-        self.run_id = run_id
+        self.run_id = completed.generation.run_id
         self.plan = plan
+        self.settings = settings
+        self.suite: Suite = suite_of(plan.family)
+        self.providers = ProviderPool(settings.answers)
         self.stop_reason: str | None = None
-        self.options = options
-        self.family: Suite = family_of(plan.family)
         self._store = store
-        self._done = done
-        self.callers = ProviderPool(options.answers)
-        self.wanted = list(self._lacking())
+        self._completed = completed
+        self.pending = list(self._pending_cells())
 
     def execute(
-        self, rows: Mapping[str, Sequence[Row]], on_outcome: Callable[[str, CallOutcome], None]
+        self,
+        rows: Mapping[str, Sequence[Row]],
+        on_outcome: Callable[[str, CallOutcome], None],
     ) -> None:
-        """Ask what is lacking, and put it into the lake.
+        """Make the pending calls and add the results to the lake.
 
         Args:
-            rows: of tasks and models, to be kept with the run.
-            on_outcome: told of each cell that ended, with its model's name.
+            rows: rows of tasks and models to store with the run, by table name.
+            on_outcome: called with the model's name and the outcome of each cell.
 
         Raises:
             EvalstoreError: the store cannot be written.
         """
-        if not self.wanted and self._done.plan is not None:
+        if not self.pending and self._completed.plan is not None:
             return
-        settings = self.options.settings
-        n_calls = min(settings.concurrency or 8, len(self.wanted))
-        generation = self._done.generation
+        n_calls = min(self.settings.engine.concurrency or 8, len(self.pending))
+        generation = self._completed.generation
         reserve = _RESERVE_BYTES + n_calls * _RESERVE_PER_CALL
         mask = Mask(self._secrets())
         with Journal(self._store.path, generation, mask=mask, reserve_bytes=reserve) as journal:
             try:
                 journal.append(self._header(journal.name, rows))
-                asyncio.run(self._ask(journal, on_outcome))
+                asyncio.run(self._call_all(journal, on_outcome))
             except OSError as error:
                 raise EvalstoreError(
-                    f"{self._store.path}: {error.strerror or error}; what was answered before is "
-                    f"safe: make room, then `evalstore run --resume {self.run_id}`"
+                    f"{self._store.path}: {error.strerror or error}; the results so far are safe: "
+                    f"free some space, then `evalstore run --resume {self.run_id}`"
                 ) from error
 
-    def _lacking(self) -> Iterator[PendingCell]:
-        rows = {key: list(found) for key, found in self._done.rows.items()}
+    def job(self, pending: PendingCell) -> Job[PendingCell]:
+        """Return the call for a cell, with its expected cost."""
+        model = pending.cell.model
+        request = self.suite.request(self.plan, pending.cell)
+        usd = cost(self.providers.price(model), *estimated_tokens(request)) or 0.0
+        return Job(pending, self.providers.provider(model), request, usd)
+
+    def _pending_cells(self) -> Iterator[PendingCell]:
+        results = {key: list(found) for key, found in self._completed.results.items()}
         for cell in cells_of(self.plan):
-            found = rows.get(cell_key(self.plan, cell))
+            found = results.get(self.suite.cell_key(cell))
             if not found:
                 yield PendingCell(cell, None)
                 continue
-            row = found.pop(0)
-            if self.options.retry_failed and not row.success:
-                yield PendingCell(cell, row.content_id)
+            result = found.pop(0)
+            if self.settings.retry_failed and not result.success:
+                yield PendingCell(cell, result.content_id)
 
-    async def _ask(self, journal: Journal, on_outcome: Callable[[str, CallOutcome], None]) -> None:
-        recorder = Recorder(journal)
-        place = Place(self.plan.suite, self.run_id, journal.name)
-        budget = Budget(self.options.max_cost_usd)
-        budget.spent = self._done.cost_usd
+    async def _call_all(
+        self, journal: Journal, on_outcome: Callable[[str, CallOutcome], None]
+    ) -> None:
+        writer = JournalWriter(journal)
+        run = RunRef(self.plan.suite, self.run_id, journal.name)
+        budget = Budget(self.settings.max_cost_usd)
+        budget.spent = self._completed.cost_usd
 
-        async def record(wanted: PendingCell, outcome: CallOutcome) -> None:
-            row = self._row(place, wanted, outcome)
-            further = self.family.entries(self.plan, wanted.cell, outcome, row)
-            await recorder.add([Entry("results", row), *further])
-            on_outcome(wanted.cell.model.name, outcome)
+        async def record(pending: PendingCell, outcome: CallOutcome) -> None:
+            row = self._row(run, pending, outcome)
+            others = self.suite.entries(self.plan, pending.cell, outcome, row)
+            await writer.add([Entry("results", row), *others])
+            on_outcome(pending.cell.model.name, outcome)
             if journal.is_full:
                 engine.stop("the disk is full")
 
-        engine = Engine(self.options.settings, record, budget=budget)
+        engine = Engine(self.settings.engine, record, budget=budget)
         try:
             with _signals(engine):
-                for wanted in self._in_turn():
+                for group in self._groups():
                     if engine.stop_reason is None:
-                        await self._ask_together(engine, recorder, wanted)
+                        await self._call_group(engine, writer, group)
         finally:
-            await recorder.finish()
-            await self.callers.close()
+            await writer.finish()
+            await self.providers.close()
             self.stop_reason = engine.stop_reason
 
-    async def _ask_together(
-        self, engine: Engine[PendingCell], recorder: Recorder, wanted: list[PendingCell]
+    async def _call_group(
+        self, engine: Engine[PendingCell], writer: JournalWriter, group: list[PendingCell]
     ) -> None:
-        """Ask some cells at the same time, and note what the suite notes before and after."""
-        first, invocation = wanted[0].cell, self._done.n_invocations + 1
-        before = partial(self.family.before, first.model, first, invocation)
-        await recorder.add(await asyncio.to_thread(lambda: list(before())))
-        await engine.run(map(self.job, wanted))
-        after = partial(self.family.after, first.model, invocation)
-        await recorder.add(await asyncio.to_thread(lambda: list(after())))
+        """Call some cells concurrently, between the suite's entries before and after."""
+        first, invocation = group[0].cell, self._completed.n_invocations + 1
+        before = partial(self.suite.entries_before, first.model, first, invocation)
+        await writer.add(await asyncio.to_thread(lambda: list(before())))
+        await engine.run(map(self.job, group))
+        after = partial(self.suite.entries_after, first.model, invocation)
+        await writer.add(await asyncio.to_thread(lambda: list(after())))
 
-    def _in_turn(self) -> list[list[PendingCell]]:
-        """Give what is asked at the same time: a model after the other, where the suite says so."""
-        if not self.family.one_by_one:
-            return [self.wanted] if self.wanted else []
-        by_model: dict[Any, list[PendingCell]] = {}
-        for wanted in self.wanted:
-            by_model.setdefault(id(wanted.cell.model), []).append(wanted)
+    def _groups(self) -> list[list[PendingCell]]:
+        """Return the cells to call concurrently: all, or one model at a time."""
+        if not self.suite.one_model_at_a_time:
+            return [self.pending] if self.pending else []
+        by_model: dict[int, list[PendingCell]] = {}
+        for pending in self.pending:
+            by_model.setdefault(id(pending.cell.model), []).append(pending)
         return list(by_model.values())
 
-    def job(self, wanted: PendingCell) -> Job[PendingCell]:
-        """Give the call that a cell asks for, with what it may cost."""
-        model = wanted.cell.model
-        request = self.family.request(self.plan, wanted.cell)
-        usd = cost(self.callers.price(model), *estimated_tokens(request)) or 0.0
-        return Job(wanted, self.callers.provider(model), request, usd)
-
-    def _row(self, place: Place, wanted: PendingCell, outcome: CallOutcome) -> ResultRow:
-        row: ResultRow = {
-            **result_row(self.plan, place, wanted.cell, outcome),
-            **self.family.columns(self.plan, wanted.cell, outcome),
-            "stands_in_for": wanted.stands_in_for,
-        }
-        limit = self.family.raw_limit
+    def _row(self, run: RunRef, pending: PendingCell, outcome: CallOutcome) -> ResultRow:
+        row = result_row(self.plan, run, pending.cell, outcome)
+        row |= self.suite.columns(self.plan, pending.cell, outcome)
+        row["stands_in_for"] = pending.stands_in_for
+        limit = self.suite.max_raw_bytes
         raw = (row["raw_output"] or "").encode()
         if limit is not None and len(raw) > limit:
             row["raw_output"] = raw[:limit].decode("utf-8", "ignore")
@@ -200,26 +201,24 @@ class Run:
     def _header(self, invocation: str, rows: Mapping[str, Sequence[Row]]) -> Iterable[Entry]:
         plan = self.plan
         paths = {model.path for model in plan.models}
-        yield Entry(
-            "runs",
-            {
-                "content_id": content_hash("run", plan.suite, self.run_id, invocation),
-                "origin": "runner",
-                "run_date": plan.run_date,
-                "model_path": paths.pop() if len(paths) == 1 else None,
-                "task_set": plan.task_set,
-                "prompt_template": plan.template,
-                "template_hash": content_hash(plan.template) if plan.template else None,
-                "plan": plan_to_json(plan),
-                "git_commit": plan.git_commit,
-                "versions": json_text(
-                    {"evalstore": evalstore_version(), "python": platform.python_version()}
-                ),
-                **self.family.describe(plan, self.run_id, self.options.settings.timeout_seconds),
-            },
-        )
+        versions = {"evalstore": evalstore_version(), "python": platform.python_version()}
+        timeout_seconds = self.settings.engine.timeout_seconds
+        row: RunRow = {
+            "content_id": content_hash("run", plan.suite, self.run_id, invocation),
+            "origin": "runner",
+            "run_date": plan.run_date,
+            "model_path": paths.pop() if len(paths) == 1 else None,
+            "task_set": plan.task_set,
+            "prompt_template": plan.template,
+            "template_hash": content_hash(plan.template) if plan.template else None,
+            "plan": plan_to_json(plan),
+            "git_commit": plan.git_commit,
+            "versions": json_text(versions),
+            **self.suite.run_columns(plan, self.run_id, timeout_seconds),
+        }
+        yield Entry("runs", row)
         for table, table_rows in rows.items():
-            yield from (Entry(table, row) for row in table_rows)
+            yield from (Entry(table, table_row) for table_row in table_rows)
 
     def _secrets(self) -> Iterator[str]:
         yield from secrets_of_environment()
@@ -232,7 +231,7 @@ class Run:
 
 @contextmanager
 def _signals(engine: Engine[PendingCell]) -> Iterator[None]:
-    """Stop cleanly at Ctrl-C and SIGTERM; a second one does not wait for calls under way."""
+    """Stop cleanly at Ctrl-C and SIGTERM; at a second one without waiting for calls in progress."""
     loop = asyncio.get_running_loop()
     kinds = (signal.SIGINT, signal.SIGTERM)
 

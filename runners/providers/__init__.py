@@ -1,1 +1,1 @@
-"""The ways to reach a model: a module each, listed in the registry."""
+"""The ways to reach a model, one module each, listed in `registry.PROVIDERS`."""

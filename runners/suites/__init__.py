@@ -1,1 +1,1 @@
-"""The suites that can be run: what to ask, and what to make of the answers."""
+"""The suites that can be run: which calls they need and how they score the responses."""

@@ -1,11 +1,18 @@
-"""What every suite takes and gives."""
+"""The interface between the runner and the suites.
+
+To add a suite, write one module with a class derived from `Suite` and a constant `SUITE`, an
+instance of it, and add one line to `SUITES` in `runners/suites/registry.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from runners.plan import CellKey, cell_key
 from runners.providers.base import Request
+from runners.suites.options import SuiteOptions
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -31,43 +38,22 @@ GROUP BY ALL ORDER BY ALL
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PosterFiles:
-    """What a user says of the posters.
-
-    Attributes:
-        urls: the list of their addresses.
-        images: folder with their pictures, `<id>.<suffix>`; None has them downloaded.
-        include: list of those that belong; None for all.
-        exclude: list of those that are not scored, with the reason.
-        dataset: its name; None for that of the project's folder.
-        of_run: the run to judge.
-    """
-
-    urls: Path | None = None
-    images: Path | None = None
-    include: Path | None = None
-    exclude: Path | None = None
-    dataset: str | None = None
-    of_run: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
-    """What a user asked for.
+    """A run that the user asked for.
 
     Attributes:
-        suite: a family's name, or a file.
-        models: those to call.
-        files: the model files that there are.
-        run_date: the local date, YYYY-MM-DD.
-        store: what is known already.
-        prompts: file of tasks in the place of the usual one; for posters, the folder of prompts.
-        only: ids or numbers of the tasks to ask; empty for all.
-        limit: ask the first so many tasks alone.
-        attempts: planned repeats.
-        is_streamed: whether answers come piece by piece.
-        posters: what is said of the posters.
+        suite: name of a suite, or path of a file.
+        models: the models to call.
+        files: the available model files, by path.
+        run_date: local date, YYYY-MM-DD.
+        store: the store, for what is already known.
+        prompts: task file to use instead of the default; for posters, folder of prompts.
+        task_ids: IDs or numbers of the tasks to run; empty for all.
+        limit: run only the first N tasks; None for all.
+        attempts: number of attempts per task.
+        is_streamed: whether to stream responses.
+        options: options that only some suites take.
     """
 
     suite: str
@@ -76,86 +62,74 @@ class RunSpec:
     run_date: str
     store: Store
     prompts: Path | None = None
-    only: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()
     limit: int | None = None
     attempts: int = 1
     is_streamed: bool = False
-    posters: PosterFiles = field(default_factory=PosterFiles)
+    options: SuiteOptions = field(default_factory=SuiteOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A plan, and the rows that tell of its tasks and models.
+    """A plan, with the rows that describe its tasks and models.
 
     Attributes:
-        plan: what is to be asked.
-        rows: to be kept with the run, by table name.
-        folder: where the suite's files lie.
-        new_files: model files to write, as they are not there yet.
-        notes: what a person should know.
+        plan: the calls to make.
+        rows: rows to store with the run, by table name.
+        folder: where the suite's files are.
+        new_files: models whose files do not exist yet and are to be written.
+        warnings: messages for the user.
     """
 
     plan: Plan
     rows: Mapping[str, Sequence[Row]]
     folder: Path
+    _: KW_ONLY
     new_files: tuple[Model, ...] = ()
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class Suite(Protocol):
-    """A family of benchmarks.
+    """A benchmark: which calls it needs and how it scores them.
+
+    Only `family`, `prepare` and `columns` are required.
 
     Attributes:
-        family: its name.
-        needs_all: a run is refused where a model cannot be called; otherwise that is recorded.
-        one_by_one: models are called one after the other.
-        raw_limit: bytes of a model's text that are kept; None for all.
-        summary: query for what a person sees at the end, with `$suite` and `$run_id`.
-        view: which view has a row for each result.
+        family: name of the suite in plans; a key of `SUITES`.
+        options: names of the fields of `SuiteOptions` that it takes.
+        needs_all_models: refuse to start if a model cannot be called; otherwise record it.
+        one_model_at_a_time: finish the cells of a model before those of the next.
+        max_raw_bytes: bytes to keep of a model's text; None for all.
+        summary: query for the table shown at the end, with `$suite` and `$run_id`.
+        view: the view to suggest to the user, with one row per result.
     """
 
     family: str
-    needs_all: bool
-    one_by_one: bool
-    raw_limit: int | None
-    summary: str
-    view: str
+    options: tuple[str, ...] = ()
+    needs_all_models: bool = True
+    one_model_at_a_time: bool = False
+    max_raw_bytes: int | None = None
+    summary: str = _SUMMARY
+    view: str = "verdicts"
 
-    def prepare(self, wish: RunSpec, /) -> PreparedRun:
-        """Make a plan."""
+    @abstractmethod
+    def prepare(self, spec: RunSpec, /) -> PreparedRun:
+        """Make the plan of a run.
+
+        Raises:
+            BadInput: a file or an option cannot be used.
+        """
+
+    @abstractmethod
+    def columns(self, plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
+        """Return the suite's own columns of a result; they override the common ones."""
+
+    def default_models(self) -> Sequence[Model]:
+        """Return the models to call if the user names none."""
+        return ()
 
     def request(self, plan: Plan, cell: Cell, /) -> Request:
-        """Say what to ask for a cell."""
-
-    def columns(self, plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
-        """Give the columns that the suite makes of an answer, over the common ones."""
-
-    def entries(
-        self, plan: Plan, cell: Cell, outcome: CallOutcome, result: ResultRow, /
-    ) -> Iterable[Entry]:
-        """Give the rows of other tables that an answer makes, beside its own `result`."""
-
-    def describe(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> RunRow:
-        """Give what the run's own row says besides."""
-
-    def before(self, model: Model, first: Cell, invocation: int, /) -> Iterable[Entry]:
-        """Note what is to be noted before a model's cells; `first` is the first of them."""
-
-    def after(self, model: Model, invocation: int, /) -> Iterable[Entry]:
-        """Note what is to be noted after a model's cells."""
-
-
-class PromptSuite:
-    """A suite that puts tasks into a template, and has nothing to note besides."""
-
-    needs_all = True
-    one_by_one = False
-    raw_limit: int | None = None
-    summary = _SUMMARY
-    view = "verdicts"
-
-    def request(self, plan: Plan, cell: Cell) -> Request:
-        """Put the task into the template, as it stands: braces in either mean nothing."""
+        """Return the call for a cell: the task in the template; other braces stay as they are."""
         model = cell.model
         return Request(
             model.name,
@@ -169,44 +143,48 @@ class PromptSuite:
             price=model.price,
         )
 
+    def cell_key(self, cell: Cell, /) -> CellKey:
+        """Return the key that identifies a cell's results in its run."""
+        return cell_key(cell, cell.model.provider)
+
     def entries(
-        self, _plan: Plan, _cell: Cell, _outcome: CallOutcome, _result: ResultRow
+        self, _plan: Plan, _cell: Cell, _outcome: CallOutcome, _result: ResultRow, /
     ) -> Iterable[Entry]:
-        """Nothing."""
+        """Return rows of other tables to store with a result."""
         return ()
 
-    def describe(self, _plan: Plan, _run_id: str, _timeout_seconds: float) -> RunRow:
-        """Nothing besides."""
+    def run_columns(self, _plan: Plan, _run_id: str, _timeout_seconds: float, /) -> RunRow:
+        """Return the suite's own columns of the row in `runs`."""
         return {}
 
-    def before(self, _model: Model, _first: Cell, _invocation: int) -> Iterable[Entry]:
-        """Nothing."""
+    def entries_before(self, _model: Model, _first: Cell, _invocation: int, /) -> Iterable[Entry]:
+        """Return rows to store before the calls; `first` is the first cell."""
         return ()
 
-    def after(self, _model: Model, _invocation: int) -> Iterable[Entry]:
-        """Nothing."""
+    def entries_after(self, _model: Model, _invocation: int, /) -> Iterable[Entry]:
+        """Return rows to store after the calls."""
         return ()
 
 
-def selected(tasks: list[Task], wish: RunSpec) -> tuple[Task, ...]:
-    """Choose tasks by id, or by number from 1, in the file's order; then the first so many.
+def selected(tasks: list[Task], spec: RunSpec) -> tuple[Task, ...]:
+    """Select tasks by ID or number (from 1) in the order of the file, then apply the limit.
 
     Raises:
-        BadInput: an id that no task has; no task is left.
+        BadInput: no task has a given ID, or no task is left.
     """
     by_name = {str(number): task for number, task in enumerate(tasks, start=1)}
     by_name |= {task.task_id: task for task in tasks}
-    unknown = [name for name in wish.only if name not in by_name]
+    unknown = [name for name in spec.task_ids if name not in by_name]
     if unknown:
-        raise BadInput(f"no task has the id {', '.join(unknown)}")
-    wanted = {by_name[name].task_id for name in wish.only} or {task.task_id for task in tasks}
-    chosen = [task for task in tasks if task.task_id in wanted][: wish.limit]
+        raise BadInput(f"--tasks: no task has the ID {', '.join(unknown)}")
+    wanted = {by_name[name].task_id for name in spec.task_ids} or {task.task_id for task in tasks}
+    chosen = [task for task in tasks if task.task_id in wanted][: spec.limit]
     if not chosen:
-        raise BadInput("no task is left to ask")
+        raise BadInput("no task is selected")
     return tuple(chosen)
 
 
-def known_model_rows(wish: RunSpec) -> list[Row]:
-    """Give the rows of the model files that the run uses."""
-    paths = {model.path for model in wish.models}
-    return [file.row for path, file in wish.files.items() if path in paths]
+def known_model_rows(spec: RunSpec) -> list[Row]:
+    """Return the rows of the model files that the run uses."""
+    paths = {model.path for model in spec.models}
+    return [file.row for path, file in spec.files.items() if path in paths]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runners.model_files import FOLDER, Model, file_stem, new_model_row
-from runners.plan import Plan, Task
+from runners.plan import CellKey, Plan, Task, cell_key
 from runners.providers.base import Reply
 from runners.suites.base import (
     PLACEHOLDER,
     PreparedRun,
-    PromptSuite,
     RunSpec,
+    Suite,
     known_model_rows,
     selected,
 )
@@ -37,42 +37,51 @@ FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"
 
 
-class Palindrome(PromptSuite):
-    """Asks for palindromes."""
+class Palindrome(Suite):
+    """Asks for palindromes and compares the answers with the references."""
 
     family = FAMILY
 
-    def prepare(self, wish: RunSpec) -> PreparedRun:
-        """Read the task file, and find or name each model's file."""
-        path = wish.prompts or _task_file()
+    def prepare(self, spec: RunSpec, /) -> PreparedRun:
+        """Read the task file, and find or name the file of each model."""
+        path = spec.prompts or _task_file()
         rows = read_task_file(path)
         template = rows[0]["set_template"]
         if PLACEHOLDER not in (template or ""):
-            raise BadInput(f"{path}: system_prompt: has no {PLACEHOLDER} placeholder")
+            raise BadInput(f"{path}: system_prompt: the {PLACEHOLDER} placeholder is missing")
         tasks = [
-            Task(r["task_id"], r["prompt"] or "", r["task_hash"], reference=r["reference"])
-            for r in rows
+            Task(
+                row["task_id"],
+                row["prompt"] or "",
+                task_hash=row["task_hash"],
+                reference=row["reference"],
+            )
+            for row in rows
         ]
-        models, new = with_files(wish)
+        models, new = with_files(spec)
         plan = Plan(
-            FAMILY,
-            FAMILY,
-            wish.run_date,
-            path.stem,
-            models,
-            selected(tasks, wish),
-            template,
-            wish.attempts,
-            wish.is_streamed,
+            suite=FAMILY,
+            family=FAMILY,
+            run_date=spec.run_date,
+            task_set=path.stem,
+            models=models,
+            tasks=selected(tasks, spec),
+            template=template,
+            attempts=spec.attempts,
+            is_streamed=spec.is_streamed,
         )
-        model_rows = [*known_model_rows(wish), *map(new_model_row, new)]
-        return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new)
+        model_rows = [*known_model_rows(spec), *map(new_model_row, new)]
+        return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new_files=new)
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome) -> ResultRow:
-        """Take the answer out of the text and judge it, as the original program did.
+    def cell_key(self, cell: Cell, /) -> CellKey:
+        """Return the key of a cell: results name the model's file in place of the provider."""
+        return cell_key(cell, cell.model.path or "")
 
-        The provider is left to the model's file, so that our results stand beside those of
-        logs that only name the file.
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
+        """Extract the answer from the text and score it, as the original program did.
+
+        The provider is left to the model's file, so that these results are comparable with those
+        of logs, which name only the file.
         """
         parameters = cell.model.parameters
         row: ResultRow = {
@@ -99,30 +108,31 @@ def read_task_file(path: Path) -> list[TaskRow]:
     """Read a task file into rows of table `tasks`.
 
     Raises:
-        BadInput: it cannot be used; the message says file, line and key.
+        BadInput: the file cannot be used; the message names the file, line and key.
     """
     try:
         node = parse(path.read_bytes())
     except (OSError, YamlError) as error:
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(node, MappingNode):
-        raise BadInput(f"{path}: no task file")
+        raise BadInput(f"{path}: not a task file")
     rows, violations = task_rows(node, task_set=path.stem)
     if violations:
         raise BadInput("\n".join(f"{path}:{v.line}: {v.message}" for v in violations))
     if not rows:
-        raise BadInput(f"{path}: there is no task in it")
+        raise BadInput(f"{path}: contains no tasks")
     return rows
 
 
-def with_files(wish: RunSpec) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
-    """Give each model its file: one that is there, or `models/<model>-<n>.yaml`, still to be made.
+def with_files(spec: RunSpec) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
+    """Assign each model its file: an existing one, or a new `models/<model>-<n>.yaml`.
 
-    Gives all models, and those whose files are new.
+    Returns:
+        All models, and those whose files do not exist yet.
     """
-    taken = set(wish.files)
+    taken = set(spec.files)
     models, new = [], []
-    for model in wish.models:
+    for model in spec.models:
         if model.path is None:
             numbered = replace(model, path=_next_path(model.name, taken))
             taken.add(str(numbered.path))
@@ -134,7 +144,7 @@ def with_files(wish: RunSpec) -> tuple[tuple[Model, ...], tuple[Model, ...]]:
 
 
 def _next_path(name: str, taken: Iterable[str]) -> str:
-    """A file without an index counts as the first one, as it does when it is exported."""
+    """Return the next free path. A file without a number counts as number 1, as in exports."""
     stem = re.escape(file_stem(name))
     indices = [
         int(found[1] or 1)

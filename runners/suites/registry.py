@@ -1,58 +1,66 @@
-"""The suites: how a family's tasks are asked, and what is made of the answers."""
+"""The table of suites, loaded on first use."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from runners.suites import custom, palindrome
-from runners.suites.openclaw import suite as openclaw
-from runners.suites.posters import judge
-from runners.suites.posters import suite as posters
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
 
 if TYPE_CHECKING:
     from runners.suites.base import PreparedRun, RunSpec, Suite
 
-FAMILIES: tuple[Suite, ...] = (
-    palindrome.SUITE,
-    openclaw.SUITE,
-    posters.SUITE,
-    posters.TRUTH,
-    judge.SUITE,
-    custom.SUITE,
-)
+# Name, and the module whose `SUITE` it is.
+SUITES = {
+    "palindrome": "runners.suites.palindrome",
+    "openclaw": "runners.suites.openclaw.suite",
+    "posters": "runners.suites.posters.predictions",
+    "posters-truth": "runners.suites.posters.truth",
+    "posters-judge": "runners.suites.posters.judge",
+}
+_CUSTOM = "runners.suites.custom"
+_CUSTOM_FAMILY = "own"  # as plans record it
 
 
-def prepare(wish: RunSpec) -> PreparedRun:
-    """Make the plan of a new run.
+def suite_named(name: str) -> Suite:
+    """Return a suite by the name that a user gives: one of `SUITES`, or the path of a file.
 
     Raises:
-        BadInput: there is no such suite, or its files cannot be used.
+        BadInput: there is no such suite.
     """
-    prepared = _family_for(wish.suite).prepare(wish)
-    commit = git_commit(prepared.folder)
-    return replace(prepared, plan=replace(prepared.plan, git_commit=commit))
+    if name.endswith((".yaml", ".yml", ".json")):
+        return _load(_CUSTOM)
+    if name not in SUITES:
+        known = ", ".join(SUITES)
+        raise BadInput(f"unknown suite {name!r}: use {known}, or your own YAML or JSON file")
+    return _load(SUITES[name])
 
 
-def _family_for(suite: str) -> Suite:
-    if suite.endswith((".yaml", ".yml", ".json")):
-        return custom.SUITE
-    shipped = {family.family: family for family in FAMILIES if family is not custom.SUITE}
-    if suite not in shipped:
-        known = ", ".join(shipped)
-        raise BadInput(f"there is no suite {suite!r}: {known}, or a YAML or JSON file of your own")
-    return shipped[suite]
-
-
-def family_of(name: str) -> Suite:
-    """Give the family of a plan.
+def suite_of(family: str) -> Suite:
+    """Return the suite that made a plan.
 
     Raises:
         BadInput: a newer version made the plan.
     """
-    for family in FAMILIES:
-        if family.family == name:
-            return family
-    raise BadInput(f"this version of evalstore knows no suite of the family {name!r}")
+    modules = {**SUITES, _CUSTOM_FAMILY: _CUSTOM}
+    if family not in modules:
+        raise BadInput(f"this version of evalstore has no suite {family!r}")
+    return _load(modules[family])
+
+
+def prepare(suite: Suite, spec: RunSpec) -> PreparedRun:
+    """Make the plan of a new run.
+
+    Raises:
+        BadInput: the suite's files cannot be used.
+    """
+    prepared = suite.prepare(spec)
+    commit = git_commit(prepared.folder)
+    return replace(prepared, plan=replace(prepared.plan, git_commit=commit))
+
+
+def _load(module: str) -> Suite:
+    suite: Suite = import_module(module).SUITE
+    return suite

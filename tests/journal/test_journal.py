@@ -14,7 +14,7 @@ from support import command, new_store
 from runners import claim
 from runners.claim import new_run, resumed_run
 from runners.plan import Plan
-from runners.run import Options
+from runners.run import RunSettings
 from warehouse.errors import StoreBusy, UnknownColumn
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.formats.values import utf8
@@ -297,8 +297,10 @@ def test_a_key_is_masked_in_json_too(tmp_path):
 
 def begin(store):
     """Begin a run as `evalstore run` does, with nothing to ask."""
-    plan = Plan("mine", "own", "2026-01-01", "mine", (), ())
-    return new_run(store, plan, Options())
+    plan = Plan(
+        suite="mine", family="own", run_date="2026-01-01", task_set="mine", models=(), tasks=()
+    )
+    return new_run(store, plan, RunSettings())
 
 
 def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, monkeypatch):
@@ -336,8 +338,8 @@ def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeyp
         left.append([result(2)])
     monkeypatch.setattr(recovery, "_write_batch", fail)
     with (
-        pytest.raises(StoreBusy, match="not in the lake yet: nothing asked"),
-        resumed_run(store, run.run_id, None, Options()),
+        pytest.raises(StoreBusy, match="journal could not be recovered; no calls were made"),
+        resumed_run(store, run.run_id, None, RunSettings()),
     ):
         pass
 
@@ -357,7 +359,7 @@ def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkey
             return found
 
         monkeypatch.setattr(claim, "suites_of", look_and_end)
-        with resumed_run(store, run.run_id, None, Options()) as resumed:
+        with resumed_run(store, run.run_id, None, RunSettings()) as resumed:
             assert resumed.run_id == run.run_id
 
 
@@ -368,7 +370,7 @@ def test_a_run_cannot_be_resumed_while_it_is_forgotten(tmp_path, monkeypatch):
     store.recover_journals()
 
     def forget(*_arguments):
-        with pytest.raises(StoreBusy), resumed_run(store, run.run_id, None, Options()):
+        with pytest.raises(StoreBusy), resumed_run(store, run.run_id, None, RunSettings()):
             pass
         return 1
 

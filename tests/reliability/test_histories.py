@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from openclaw_cases import event, line, write_run
 from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store, task, write_log
 
-from runners.completed import find_done
+from runners.completed import find_completed
 from warehouse.checking.shipped import all_loaded
 from warehouse.lake.verification import verify
 
@@ -108,7 +108,7 @@ class Histories(RuleBasedStateMachine):
     def resume(self, retry_failed):
         more = ["--retry-failed"] if retry_failed else []
         run_id = self.runs("mine")[-1]
-        done = [find_done(store.lake, "mine", run_id) for store in self.stores]
+        done = [find_completed(store.lake, "mine", run_id) for store in self.stores]
         assert done[PLAIN].rows == done[WORKED].rows
         self._ask("run", "--resume", run_id, "--answers", self.answers, *more)
 

@@ -1,4 +1,4 @@
-"""The OpenClaw suite: what it notes of the host, and what it makes of answers."""
+"""The OpenClaw suite: its records of the host, and its scores."""
 
 import json
 
@@ -7,7 +7,7 @@ from serving import chat, http, serving
 from support import command, new_store
 
 from runners.suites.openclaw import host
-from runners.suites.posters.image_cache import PictureCache
+from runners.suites.posters.image_cache import ImageCache
 from warehouse.errors import EvalstoreError
 
 
@@ -70,7 +70,7 @@ def test_whoever_has_no_home(programs, monkeypatch):
     monkeypatch.delenv("EVALSTORE_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     with pytest.raises(EvalstoreError, match="EVALSTORE_CACHE"):
-        PictureCache()
+        ImageCache()
 
 
 def names(events):

@@ -1,4 +1,4 @@
-"""Posters of our own runs: pictures, predictions, ground truth, judge, and what is published."""
+"""The poster suites: images, predictions, ground truth, judge, and what is published."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from serving import chat, http, serving
 from support import ROOT, command, new_store
 
 from runners.suites.posters import image_cache
-from runners.suites.posters.image_cache import NoPictureError, PictureCache
+from runners.suites.posters.image_cache import ImageCache, ImageUnavailableError
 from warehouse.errors import EvalstoreError
 from warehouse.scoring.posters.meta import poster_id
 from warehouse.scoring.posters.schema import POSTER_SCHEMA
@@ -235,7 +235,7 @@ def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
         (space / "answers.jsonl").write_text(json.dumps({"task": ids[0], "text": "{}"}))
         replay = ("-m", "m", *REPLAY, "--answers", "answers.jsonl", "--dataset", "d")
         ended = run(space, "run", "posters", *files, *replay)
-    assert f"{ids[3]}: no picture, HTTP 404" in ended.err
+    assert f"{ids[3]}: no image, HTTP 404" in ended.err
     assert sorted(r["path"] for r in server.requests) == ["/a.gif", "/gone.gif"]
     assert rows(space, "SELECT task_id FROM results") == [(ids[0],)]
     assert rows(space, "SELECT task_id, reason FROM poster_exclusions ORDER BY seq") == [
@@ -246,7 +246,7 @@ def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
     ]
     (space / "exclude.txt").write_text("nobody no_date")
     ended = run(space, "run", "posters", *files, *replay, code=2)
-    assert "'nobody' is not on the list of posters" in ended.err
+    assert "'nobody' is not in the list of posters" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -254,13 +254,13 @@ def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
 )
 def test_what_is_no_address_is_refused(space, url):
     ended = run(space, "run", "posters", *listed(space, url), "-m", "m", *REPLAY, code=2)
-    assert f"{url!r} is no http address" in ended.err
+    assert f"{url!r} is not an http address" in ended.err
     assert not (space / "cache").exists()
 
 
 BAD = {
-    "a page": (picture(GIF, "text/html"), "no picture but text/html"),
-    "no picture": (picture(b"<html>", "image/png"), "no picture of a kind"),
+    "a page": (picture(GIF, "text/html"), "not an image but text/html"),
+    "no picture": (picture(b"<html>", "image/png"), "not an image that models accept"),
     "an error": (picture(status=500), "HTTP 500"),
     "a file": (
         picture(b"", "x", "Location: file:///etc/passwd", status=302),
@@ -275,16 +275,16 @@ def test_why_there_is_no_picture_at_all_is_said(space):
     with serving(picture(status=404)) as server:
         files = listed(space, f"{server.base}/a.gif")
         ended = run(space, "run", "posters", *files, "-m", "m", *REPLAY, code=2)
-    assert "no picture, HTTP 404" in ended.err
-    assert "no poster is left to ask" in ended.err
+    assert "no image, HTTP 404" in ended.err
+    assert "no poster is left" in ended.err
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_pictures_that_cannot_be_had(space, monkeypatch, name):
-    monkeypatch.setattr(image_cache, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(image_cache, "_MAX_BYTES", 10_000)
     reply, problem = BAD[name]
-    with serving(reply) as server, pytest.raises(NoPictureError, match=problem) as raised:
-        PictureCache().download(f"{server.base}/a?token=planted-1")
+    with serving(reply) as server, pytest.raises(ImageUnavailableError, match=problem) as raised:
+        ImageCache().download(f"{server.base}/a?token=planted-1")
     assert "planted" not in str(raised.value)
     assert not list(space.rglob("*.part"))
     assert not list(space.rglob("*.gif"))
@@ -295,8 +295,11 @@ def test_a_slow_drip_is_given_up(monkeypatch):
     monkeypatch.setattr(image_cache, "_SECONDS", 0.3)
     head, _, body = picture(GIF * 9).partition("\r\n\r\n")
     drip = [part for letter in body for part in (letter, 0.02)]
-    with serving(f"{head}\r\n\r\n", *drip) as server, pytest.raises(NoPictureError, match="timed"):
-        PictureCache().download(server.base)
+    with (
+        serving(f"{head}\r\n\r\n", *drip) as server,
+        pytest.raises(ImageUnavailableError, match="timed"),
+    ):
+        ImageCache().download(server.base)
 
 
 def test_an_answer_without_a_record_is_asked_again(space):
@@ -345,12 +348,12 @@ def test_forgetting_a_run_forgets_its_judgements(finished, tmp_path):
 def test_two_settings_of_a_model_are_two_runs(space):
     twice = ("-m", "m", "-m", "m", *REPLAY)
     ended = run(space, "run", "posters", *LISTED, *twice, code=2)
-    assert "m stands twice" in ended.err
+    assert "m is given twice" in ended.err
 
 
 def test_poster_options_are_for_posters(space):
     ended = run(space, "run", "openclaw", "-m", "m", *REPLAY, "--of", "x", code=2)
-    assert "--of goes with the suite posters" in ended.err
+    assert "--of is not an option of the suite openclaw" in ended.err
 
 
 def test_a_key_in_a_posters_address_is_kept_nowhere(space):
@@ -375,5 +378,5 @@ def test_a_key_in_a_posters_address_is_kept_nowhere(space):
 def test_a_cache_that_is_a_file(tmp_path):
     (tmp_path / "cache").touch()
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(EvalstoreError, match="the cache of pictures cannot be written"):
-        PictureCache(tmp_path / "cache").take(tmp_path / "a.png")
+    with pytest.raises(EvalstoreError, match="cannot write the image cache"):
+        ImageCache(tmp_path / "cache").add(tmp_path / "a.png")

@@ -146,7 +146,7 @@ def test_choosing_tasks(space):
         run(space, "run", suite(space, 9), *where, "--tasks", "t5, 3,t1", "--limit", 2)
         assert rows(space, "SELECT task_id FROM results ORDER BY seq") == [("t1",), ("t2",)]
         _, err = run(space, "run", "mine.json", *where, "--tasks", "t5,nine", code=2)
-    assert "no task has the id nine" in err
+    assert "no task has the ID nine" in err
 
 
 def test_failures_are_asked_again_when_asked_for(space):
@@ -202,7 +202,7 @@ def test_the_budget_is_the_whole_runs(space):
 def test_a_budget_wants_prices(space):
     _, err = run(space, "run", suite(space, 1), "--model", "m", "--provider", "ollama_openai",
                  "--max-cost-usd", 1, code=2)  # fmt: skip
-    assert "the price of m is not known" in err
+    assert "the price of m is unknown" in err
 
 
 def test_missing_keys_are_noticed_before_the_first_call(space, monkeypatch):
@@ -331,9 +331,9 @@ def test_no_key_is_in_any_file_or_output(space, monkeypatch):
     ("text", "problem"),
     [
         ("name: m\noptions: {thinking_level: huge}", "x.yaml:2: thinking_level"),
-        ("name: m\noptions: {api_key: abc}", "x.yaml:2: api_key: keys belong into the environment"),
+        ("name: m\noptions: {api_key: abc}", "x.yaml:2: api_key: keys belong in the environment"),
         ("name: m\n\nprice: {input: free}", "x.yaml:3: price.input"),
-        ("name: m\noptions: {extra_headers: {A: 1}}", "x.yaml:2: extra_headers.A: has to be text"),
+        ("name: m\noptions: {extra_headers: {A: 1}}", "x.yaml:2: extra_headers.A: must be text"),
         ("name: [m]", "x.yaml"),
         ("name: 'm", "x.yaml"),
     ],
@@ -349,10 +349,10 @@ def test_model_files_are_checked_when_loaded(space, text, problem):
     ("arguments", "problem"),
     [
         (("-o", "thinking_level", "huge"), "--option thinking_level: 'huge' is not one of"),
-        (("-o", "api_key", "planted-1"), "--option api_key: keys belong into the environment"),
+        (("-o", "api_key", "planted-1"), "--option api_key: keys belong in the environment"),
         (("-o", "temperature", "nan"), "--option temperature: nan cannot be sent"),
-        (("--max-cost-usd", "nan"), "--max-cost-usd: nan is no number"),
-        (("--timeout-s", "nan"), "--timeout-s: nan is no number"),
+        (("--max-cost-usd", "nan"), "--max-cost-usd: nan is not a number"),
+        (("--timeout-s", "nan"), "--timeout-s: nan is not a number"),
         (("-m", ""), "--model: the name is empty"),
         (("--answers", "gone.jsonl"), "'gone.jsonl' does not exist"),
     ],
@@ -372,7 +372,7 @@ def test_all_models_where_none_is_to_be_asked(space):
         path.write_text("name: x\nskip: true\n")
     for dry in ((), ("--dry-run",)):
         _, err = run(space, "run", suite(space, 1), "--model", "ALL", *dry, code=2)
-        assert "no model is left to ask" in err
+        assert "no model is selected" in err
 
 
 def test_more_calls_at_once_than_there_are_to_make(space):
@@ -387,7 +387,7 @@ def test_a_model_file_that_cannot_be_written(space, name):
     if name == "a":
         (space / "models").touch()
     _, err = run(space, "run", "palindrome", "--model", name, "--provider", "ollama_openai", code=2)
-    assert "nothing was asked" in err
+    assert "no calls were made" in err
 
 
 @pytest.mark.parametrize(
@@ -432,8 +432,11 @@ def test_a_suite_of_json_may_hold_all_that_json_may(space):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("template: ['{prompt}']\ntasks:\n- prompt: a", "template: has no {prompt} placeholder"),
-        ("tasks:\n- {id: 1, prompt: a}\n- {id: '1', prompt: b}", "the id '1' stands twice"),
+        (
+            "template: ['{prompt}']\ntasks:\n- prompt: a",
+            "template: the {prompt} placeholder is missing",
+        ),
+        ("tasks:\n- {id: 1, prompt: a}\n- {id: '1', prompt: b}", "the id '1' is used twice"),
         ("{", "mine"),
         ("[" * 100_000, "mine"),
     ],
@@ -471,7 +474,7 @@ def test_models_says_what_is_missing(space, monkeypatch):
         ({"suite": "openclaw", "tasks": [{"prompt": "a"}]}, "suite"),
         ({"tasks": [{"id": "a"}]}, "tasks[0]: has no prompt"),
         ({"tasks": [{"prompt": "a", "reference": 1}]}, "tasks[0].reference"),
-        ({"tasks": [{"prompt": "a"}, {"prompt": "a"}]}, "stands twice"),
+        ({"tasks": [{"prompt": "a"}, {"prompt": "a"}]}, "is used twice"),
         ({"template": "no place", "tasks": [{"prompt": "a"}]}, "template"),
     ],
 )

@@ -1,6 +1,6 @@
-"""What an OpenClaw run notes of the host: its inventory, resource snapshots, idle Ollama.
+"""Records of the host for an OpenClaw run: inventory, resource snapshots, stopping Ollama.
 
-A program that is not there, or fails, is a recorded error and never ends a run.
+A program that is missing or fails is recorded as an error and never ends a run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,35 +26,40 @@ _SECTIONS = (
     ("ollama ps", ["ollama", "ps"], "ollama ps", 10),
 )
 
-Event = dict[str, Any]
+Event = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How a program ended: its output, and what was wrong if it failed."""
+class ProgramOutput:
+    """The output of a program.
+
+    Attributes:
+        out: its standard output.
+        error: why it failed; None if it did not.
+    """
 
     out: str
     error: str | None = None
 
 
-def run_program(arguments: list[str], seconds: float = 30) -> Ran:
-    """Run a program of the host, and wait for it."""
-    # Not by `Path.expanduser`: it fails where nobody has a home, as in a container.
+def run_program(arguments: list[str], seconds: float = 30) -> ProgramOutput:
+    """Run a program and wait for its end, at most this many seconds."""
+    # Not `Path.expanduser`: it fails if there is no home folder, as in some containers.
     arguments = [os.path.expanduser(argument) for argument in arguments]  # noqa: PTH111
     try:
         ended = subprocess.run(  # noqa: S603 - programs of ours by name, no shell
             arguments, capture_output=True, timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Ran("", str(error))
+        return ProgramOutput("", str(error))
     out = ended.stdout.decode("utf-8", "replace")
     if ended.returncode != 0:
-        return Ran(out, ended.stderr.decode("utf-8", "replace").strip())
-    return Ran(out)
+        return ProgramOutput(out, ended.stderr.decode("utf-8", "replace").strip())
+    return ProgramOutput(out)
 
 
-def inventory(run_id: str) -> dict[str, Any]:
-    """Give the inventory of the host, as `inventory.json` has it."""
+def inventory(run_id: str) -> dict[str, object]:
+    """Return the inventory of the host in the form of `inventory.json`."""
     listed = run_program(["ollama", "list"])
     store = run_program(["du", "-sh", "~/.ollama"])
     claude = run_program(["claude", "--version"])
@@ -70,7 +75,7 @@ def inventory(run_id: str) -> dict[str, Any]:
 
 
 def snapshot() -> bytes:
-    """Give a snapshot of the system's resources: four sections, each a program's own words."""
+    """Return a snapshot of the system resources: four sections, each the output of a program."""
     parts = []
     for title, arguments, name, seconds in _SECTIONS:
         ran = run_program(arguments, seconds)
@@ -79,14 +84,17 @@ def snapshot() -> bytes:
 
 
 def idle_events(tag: str, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
-    """Stop what Ollama runs, so that a model's suite begins on an idle machine.
+    """Stop the models that Ollama runs, so that a model starts on an idle machine.
 
     Args:
-        tag: of the model's suite.
-        sleep: waits so many seconds.
+        tag: tag of the model.
+        sleep: waits this many seconds.
+
+    Yields:
+        Events of the harness, for `events.jsonl`.
     """
 
-    def event(name: str, **rest: Any) -> Event:  # noqa: ANN401
+    def event(name: str, **rest: object) -> Event:
         return {"record_type": "event", "tag": tag, "event": name, **rest}
 
     running = run_program(["ollama", "ps"], 10)
@@ -111,7 +119,7 @@ def idle_events(tag: str, sleep: Callable[[float], None] = time.sleep) -> Iterat
     yield event("ollama_still_running", models=_running(running.out))
 
 
-def _or_error(ran: Ran, value: str) -> str | dict[str, str]:
+def _or_error(ran: ProgramOutput, value: str) -> str | dict[str, str]:
     return value if ran.error is None else {"error": ran.error}
 
 

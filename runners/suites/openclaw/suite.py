@@ -1,4 +1,4 @@
-"""The OpenClaw suite: prompts with validators, model after model, the host noted in between."""
+"""The OpenClaw suite: prompts with validators, one model at a time, with records of the host."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.model_files import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply, Request
-from runners.suites.base import PreparedRun, PromptSuite, RunSpec, selected
+from runners.suites.base import PreparedRun, RunSpec, Suite, selected
 from runners.suites.openclaw import host
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
@@ -36,7 +36,7 @@ FAMILY = "openclaw"
 _FILE = f"{FAMILY}.json"
 _SYSTEM = "You are a helpful assistant. Follow instructions exactly."
 _OLLAMA = "ollama_openai"
-# Between two results there is room for the events of a model's suite.
+# Positions between two results, for the events that precede a model.
 _ROOM = 100
 _RAW_BYTES = 64 * 1024
 _DEFAULTS = {
@@ -53,36 +53,48 @@ ORDER BY ALL
 """
 
 
-class Openclaw(PromptSuite):
-    """Asks prompts whose answers a validator judges."""
+class Openclaw(Suite):
+    """Sends prompts and applies their validators to the answers."""
 
     family = FAMILY
-    needs_all = False
-    one_by_one = True
-    raw_limit: int | None = _RAW_BYTES
+    needs_all_models = False
+    one_model_at_a_time = True
+    max_raw_bytes = _RAW_BYTES
     summary = _SUMMARY
 
-    def prepare(self, wish: RunSpec) -> PreparedRun:
-        """Read the prompts; each problem in them is named before anything runs."""
-        path = wish.prompts or _prompt_file()
+    def default_models(self) -> list[Model]:
+        """Return the models that the environment names, as in the original harness."""
+        names = [name.strip() for name in os.environ.get("OLLAMA_MODELS", "").split(",")]
+        ollama = [Model(name, _OLLAMA) for name in names if name]
+        codex, haiku, opus = (os.environ.get(key) or name for key, name in _DEFAULTS.items())
+        openai = [
+            Model(codex, "openai_responses", parameters={"thinking_level": level})
+            for level in ("low", "high")
+        ]
+        claude = [Model(name, "claude_code_cli") for name in (haiku, opus)]
+        return [*ollama, *openai, *claude]
+
+    def prepare(self, spec: RunSpec, /) -> PreparedRun:
+        """Read the prompts; every problem in them is reported before the first call."""
+        path = spec.prompts or _prompt_file()
         rows = _read_prompts(path)
         tasks = [_task(row) for row in rows]
         plan = Plan(
-            FAMILY,
-            FAMILY,
-            wish.run_date,
-            path.stem,
-            # Rows name the model itself: a file of the same name must not speak for it.
-            tuple(replace(model, path=None) for model in wish.models),
-            selected(tasks, wish),
-            attempts=wish.attempts,
-            is_streamed=wish.is_streamed,
+            suite=FAMILY,
+            family=FAMILY,
+            run_date=spec.run_date,
+            task_set=path.stem,
+            # Results name the model itself: views must not look it up in a file of that name.
+            models=tuple(replace(model, path=None) for model in spec.models),
+            tasks=selected(tasks, spec),
+            attempts=spec.attempts,
+            is_streamed=spec.is_streamed,
             options={"prompts_path": path.name},
         )
         return PreparedRun(plan, {"tasks": rows}, path.parent)
 
-    def request(self, plan: Plan, cell: Cell) -> Request:
-        """Send the prompt verbatim; Ollama gets the system's sentence and temperature 0."""
+    def request(self, plan: Plan, cell: Cell, /) -> Request:
+        """Return the verbatim prompt; for Ollama with a system message and temperature 0."""
         model = cell.model
         is_ollama = model.provider == _OLLAMA
         return Request(
@@ -98,8 +110,8 @@ class Openclaw(PromptSuite):
             price=model.price,
         )
 
-    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome) -> ResultRow:
-        """Judge the answer, and look for tools in whatever came."""
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
+        """Apply the validator to the answer, and detect tools even in failures."""
         text = utf8(outcome.result.text)
         success = isinstance(outcome.result, Reply)
         tools = detect_tools(text)
@@ -119,41 +131,29 @@ class Openclaw(PromptSuite):
             row["parsed_output"] = to_json(as_object(verdict.parsed_output))
         return row
 
-    def describe(self, plan: Plan, run_id: str, timeout_seconds: float) -> RunRow:
-        """Give config.json and inventory.json."""
+    def run_columns(self, plan: Plan, run_id: str, timeout_seconds: float, /) -> RunRow:
+        """Return the contents of config.json and inventory.json."""
         return {
             "run_date": None,
             "config": json_text(_config(plan, run_id, timeout_seconds)),
             "inventory": json_text(host.inventory(run_id)),
         }
 
-    def before(self, model: Model, first: Cell, invocation: int) -> Iterator[Entry]:
-        """Make Ollama idle, and take a snapshot."""
+    def entries_before(self, model: Model, first: Cell, invocation: int, /) -> Iterator[Entry]:
+        """Stop the models that Ollama runs, and take a snapshot of the host."""
         tag = snapshot_tag(model.provider, model.name, model.thinking_level)
         if model.provider.startswith("ollama_"):
             for number, event in enumerate(host.idle_events(f"{tag}_pre"), start=1):
                 yield _event(event, (first.seq - 1) * _ROOM + number, invocation)
         yield _snapshot(tag, "before", invocation)
 
-    def after(self, model: Model, invocation: int) -> Iterator[Entry]:
-        """Take a snapshot."""
+    def entries_after(self, model: Model, invocation: int, /) -> Iterator[Entry]:
+        """Take a snapshot of the host."""
         tag = snapshot_tag(model.provider, model.name, model.thinking_level)
         yield _snapshot(tag, "after", invocation)
 
 
 SUITE = Openclaw()
-
-
-def default_models() -> list[Model]:
-    """Give the models that the environment names, as the original harness has them."""
-    names = [name.strip() for name in os.environ.get("OLLAMA_MODELS", "").split(",")]
-    ollama = [Model(name, _OLLAMA) for name in names if name]
-    codex, haiku, opus = (os.environ.get(key) or name for key, name in _DEFAULTS.items())
-    openai = [
-        Model(codex, "openai_responses", {"thinking_level": level}) for level in ("low", "high")
-    ]
-    claude = [Model(name, "claude_code_cli") for name in (haiku, opus)]
-    return [*ollama, *openai, *claude]
 
 
 def _prompt_file() -> Path:
@@ -167,7 +167,7 @@ def _read_prompts(path: Path) -> list[Row]:
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: cannot be read as JSON ({error})") from error
     if not is_prompt_list(document):
-        raise BadInput(f"{path}: no list of prompts, each with an id and a prompt")
+        raise BadInput(f"{path}: not a list of prompts, each with an id and a prompt")
     rows, problems = prompt_rows(document, task_set=path.stem)
     if problems:
         raise BadInput("\n".join(f"{path}: {problem.message}" for problem in problems))
@@ -178,14 +178,14 @@ def _task(row: Row) -> Task:
     return Task(
         row["task_id"],
         row["prompt"],
-        row["task_hash"],
-        row["task_name"],
+        task_hash=row["task_hash"],
+        name=row["task_name"],
         validator=json.loads(row["validator"]) if row["validator"] else None,
         expected_tools=tuple(row["expected_tools"]),
     )
 
 
-def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, Any]:
+def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, object]:
     def named(provider: str) -> list[str]:
         return [model.name for model in plan.models if model.provider == provider]
 

@@ -1,4 +1,4 @@
-"""The posters of a run: a list of addresses, who of them belongs, and where their pictures are."""
+"""The posters of a run: a list of image URLs, filters, and the cached images."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runners.suites.posters.image_cache import (
-    NoPictureError,
-    Picture,
-    PictureCache,
-    is_address,
-    picture_suffixes,
+    CachedImage,
+    ImageCache,
+    ImageUnavailableError,
+    image_suffixes,
+    is_web_address,
 )
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
@@ -23,14 +23,16 @@ from warehouse.hashing import content_hash
 from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
-    from runners.suites.base import PosterFiles
+    from collections.abc import Collection
+
+    from runners.suites.options import SuiteOptions
     from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.types import ArtifactRow, TaskRow
 
 SUITE = "posters"
 _URL_LIST = Path("docs/test_poster_urls.txt")
 _MANIFEST = "manifest.json"
-_AT_ONCE = 4
+_MAX_DOWNLOADS = 4  # at once
 _EXCLUSIONS = """
 SELECT task_id, exclusion FROM lake.tasks
 WHERE suite = 'posters' AND task_set = $dataset
@@ -38,28 +40,28 @@ QUALIFY row_number() OVER (PARTITION BY task_id ORDER BY batch DESC, content_id)
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Poster:
     """A poster of the list.
 
     Attributes:
-        id: the Instagram shortcode, else from a hash of the address.
-        url: its address, without what is secret in it.
-        picture: in the cache; None where it could not be had.
-        problem: why not.
-        exclusion: why it is not asked and not scored: carousel, not_tour, no_date, or text.
+        id: Instagram shortcode, or an ID from a hash of the URL.
+        url: URL of the image, without secrets.
+        image: image in the cache; None if it is unavailable.
+        problem: why the image is unavailable.
+        exclusion: why it is neither sent nor scored: carousel, not_tour, no_date, or other text.
     """
 
     id: str
     url: str
-    picture: Picture | None
+    image: CachedImage | None
     problem: str | None
     exclusion: str | None
 
     @property
     def status(self) -> str:
-        """The status, as a manifest has it; of one that is excluded nobody asks."""
-        return "error" if self.picture is None and self.exclusion is None else "ok"
+        """The status for the manifest: `error` if the image of a poster in use is unavailable."""
+        return "error" if self.image is None and self.exclusion is None else "ok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,10 @@ class Dataset:
     """The posters of a run.
 
     Attributes:
-        name: of the task set.
-        posters: those that belong, in the order of the list; some are excluded or without picture.
-        urls_file: the list's path in the project.
-        urls: the list's bytes.
+        name: name of the task set.
+        posters: selected posters in the order of the list, with those excluded or without image.
+        urls_file: path of the list in the project.
+        urls: bytes of the list.
     """
 
     name: str
@@ -80,13 +82,13 @@ class Dataset:
 
     @property
     def manifest(self) -> bytes:
-        """The list of posters with their status: the same from download to download."""
+        """The posters with their status as JSON, identical from download to download."""
         entries = [_entry(poster) for poster in self.posters]
         return json.dumps(entries, ensure_ascii=False, indent=2).encode()
 
     @property
-    def hashes(self) -> dict[str, Any]:
-        """SHA-256 of URL list and manifest."""
+    def hashes(self) -> dict[str, object]:
+        """Names and SHA-256 of the URL list and the manifest."""
         return {
             "urls_file": self.urls_file,
             "urls_sha256": dataset_hash(self.urls),
@@ -94,23 +96,27 @@ class Dataset:
             "manifest_sha256": dataset_hash(self.manifest),
         }
 
-    def rows(self, asked: set[str]) -> tuple[str, list[Row]]:
-        """Give the dataset's version and its rows for table `tasks`.
+    def rows(self, selected: set[str]) -> tuple[str, list[TaskRow]]:
+        """Return the version of the dataset and its rows of table `tasks`.
 
-        Posters that were left aside by choice are not part of it: they count as not there,
-        instead of as not answered.
+        Posters that the user deselected are not part of it: they count as absent, not as
+        missing predictions.
+
+        Args:
+            selected: IDs of the posters to run.
         """
-        chosen = [p for p in self.posters if p.id in asked or p.exclusion or p.picture is None]
-        digests = [p.picture and p.picture.sha256 for p in chosen]
+        chosen = [p for p in self.posters if p.id in selected or p.exclusion or p.image is None]
+        digests = [p.image and p.image.sha256 for p in chosen]
         identity = [[p.id, p.url, p.status, p.exclusion] for p in chosen]
         version = content_hash("dataset", identity, digests)
         return version, [self._row(version, seq, p) for seq, p in enumerate(chosen, start=1)]
 
-    def _row(self, version: str, seq: int, poster: Poster) -> Row:
-        picture = poster.picture
-        further = {"downloaded_at": picture.downloaded_at if picture else None}
+    def _row(self, version: str, seq: int, poster: Poster) -> TaskRow:
+        image = poster.image
+        downloaded = {"downloaded_at": image.downloaded_at if image else None}
+        identity = self.name, version, seq, poster.id
         return {
-            "content_id": content_hash("poster", self.name, version, seq, poster.id),
+            "content_id": content_hash("poster", *identity),
             "suite": SUITE,
             "task_set": self.name,
             "task_set_hash": version,
@@ -118,14 +124,14 @@ class Dataset:
             "task_id": poster.id,
             "task_hash": content_hash("poster", poster.id, poster.url),
             "image_url": poster.url,
-            "image_sha256": picture.sha256 if picture else None,
+            "image_sha256": image.sha256 if image else None,
             "status": poster.status,
             "exclusion": poster.exclusion,
-            "extra": json_text(_entry(poster) | further),
+            "extra": json_text(_entry(poster) | downloaded),
         }
 
-    def manifest_row(self) -> Row:
-        """Keep the manifest with the run, as its hash stands in the reports."""
+    def manifest_row(self) -> ArtifactRow:
+        """Return the row that stores the manifest, whose hash is in the reports."""
         digest = hashlib.sha256(self.manifest).hexdigest()
         return {
             "content_id": content_hash("artifact", _MANIFEST, "manifest", digest),
@@ -135,98 +141,102 @@ class Dataset:
         }
 
 
-def read_dataset(files: PosterFiles, store: Store) -> Dataset:
-    """Read the lists, and have the pictures in the cache.
+def read_dataset(options: SuiteOptions, store: Store) -> Dataset:
+    """Read the lists and put the images into the cache.
 
     Raises:
         BadInput: a list cannot be used.
         EvalstoreError: the cache cannot be written.
     """
-    path = files.urls or _URL_LIST
-    if files.urls is None and not path.is_file():
-        raise BadInput(f"say which posters: --urls FILE (there is no {path} here)")
+    path = options.urls or _URL_LIST
+    if options.urls is None and not path.is_file():
+        raise BadInput(f"name the list of posters: --urls FILE ({path} does not exist)")
     data = _read(path)
     urls = {poster_id(url): url for url in read_urls(data.decode("utf-8", "replace"))}
     known = set(urls)
-    if files.include is not None:
-        included = _listed(files.include, known)
+    if options.include is not None:
+        included = _listed(options.include, known)
         urls = {id_: url for id_, url in urls.items() if id_ in included}
-    if not urls:
-        raise BadInput(f"{path}: there is no address in it")
-    for url in urls.values():
-        if files.images is None and not is_address(url):
-            raise BadInput(
-                f"{path}: {_shown(url)!r} is no http address; pictures at hand are given with "
-                "--images DIR"
-            )
-    name = files.dataset or _project(path).resolve().name or SUITE
+    _check_urls(urls.values(), path, are_local=options.images is not None)
+    name = options.dataset or _project(path).resolve().name or SUITE
     exclusions = _known_exclusions(store, name)
-    if files.exclude is not None:
-        exclusions |= _listed(files.exclude, known)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = [
-            pool.submit(_poster, id_, url, files.images, exclusions.get(id_))
-            for id_, url in urls.items()
-        ]
-        posters = tuple(poster.result() for poster in found)
+    if options.exclude is not None:
+        exclusions |= _listed(options.exclude, known)
+
+    def poster(item: tuple[str, str]) -> Poster:
+        id_, url = item
+        return _poster(id_, url, options.images, exclusions.get(id_))
+
+    with ThreadPoolExecutor(_MAX_DOWNLOADS) as pool:
+        posters = tuple(pool.map(poster, urls.items()))
     return Dataset(name, posters, _recorded_path(path), data)
 
 
+def _check_urls(urls: Collection[str], path: Path, *, are_local: bool) -> None:
+    if not urls:
+        raise BadInput(f"{path}: contains no URLs")
+    for url in urls:
+        if not are_local and not is_web_address(url):
+            raise BadInput(
+                f"{path}: {_shown(url)!r} is not an http address; use --images DIR for local images"
+            )
+
+
 def _poster(id_: str, url: str, images: Path | None, exclusion: str | None) -> Poster:
-    picture, problem = None, None
+    image, problem = None, None
     try:
-        cache = PictureCache()
-        # One that is excluded is not asked: whether its picture is there matters to nobody.
+        cache = ImageCache()
+        # An excluded poster is never sent, so its image is not needed.
         if exclusion is not None:
             problem = "excluded"
         elif images is None:
-            picture = cache.download(url)
+            image = cache.download(url)
         else:
-            picture = cache.take(_at_hand(images, id_))
-    except NoPictureError as error:
+            image = cache.add(_local_image(images, id_))
+    except ImageUnavailableError as error:
         problem = str(error)
-    return Poster(id_, _shown(url), picture, problem, exclusion)
+    return Poster(id=id_, url=_shown(url), image=image, problem=problem, exclusion=exclusion)
 
 
 def _shown(url: str) -> str:
-    """Give an address without the passwords and keys in it."""
+    """Return a URL without passwords and keys."""
     return Mask(secrets_of_url(url)).text(url)
 
 
-def _at_hand(images: Path, id_: str) -> Path:
-    for suffix in picture_suffixes():
+def _local_image(images: Path, id_: str) -> Path:
+    for suffix in image_suffixes():
         if (images / f"{id_}.{suffix}").is_file():
             return images / f"{id_}.{suffix}"
-    raise NoPictureError(f"there is no {id_}.jpg or the like in {images.name}")
+    raise ImageUnavailableError(f"{images.name} has no image {id_}.jpg, .png, .gif or .webp")
 
 
-def _entry(poster: Poster) -> dict[str, Any]:
-    picture = poster.picture
-    suffix = picture.file.rpartition(".")[2] if picture else None
+def _entry(poster: Poster) -> dict[str, object]:
+    image = poster.image
+    suffix = image.file.rpartition(".")[2] if image else None
     return {
         "id": poster.id,
         "url": poster.url,
-        "image_path": f"images/{poster.id}.{suffix}" if picture else None,
-        "image_sha256": picture.sha256 if picture else None,
+        "image_path": f"images/{poster.id}.{suffix}" if image else None,
+        "image_sha256": image.sha256 if image else None,
         "status": poster.status,
         "exclusion": poster.exclusion,
     }
 
 
 def _listed(path: Path, known: set[str]) -> dict[str, str]:
-    """Read a list: on each line an id or address, and the reason for an exclusion."""
+    """Read a list: each line has an ID or URL, and a reason for an exclusion."""
     listed = {}
     for line in read_urls(_read(path).decode("utf-8", "replace")):
         name, _, reason = line.partition(" ")
         id_ = name if name in known else poster_id(name)
         if id_ not in known:
-            raise BadInput(f"{path}: {name!r} is not on the list of posters")
+            raise BadInput(f"{path}: {name!r} is not in the list of posters")
         listed[id_] = reason.strip() or "excluded"
     return listed
 
 
 def _known_exclusions(store: Store, dataset: str) -> dict[str, str]:
-    """What was excluded before stays so: a list of today must not bring it back unseen."""
+    """Return earlier exclusions, which stay in force unless the user changes them."""
     if not store.path.is_dir():
         return {}
     rows = store.sql(_EXCLUSIONS, {"dataset": dataset}).fetchall()
@@ -241,13 +251,13 @@ def _read(path: Path) -> bytes:
 
 
 def _project(path: Path) -> Path:
-    """The folder of the project that a list belongs to, whose name is the dataset's."""
+    """Return the project folder that a list belongs to; its name is the default dataset name."""
     folder = path.parent
     return folder.parent if folder.name in {"docs", "benchmark"} else folder
 
 
 def _recorded_path(path: Path) -> str:
-    """A path as reports record it: inside the project, never of this machine."""
+    """Return the path that reports record: relative to the project, never absolute."""
     try:
         return path.resolve().relative_to(_project(path).resolve()).as_posix()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The prompts of the poster suite: the workspace's own, or those that ship with evalstore."""
+"""The prompts of the poster suites: those of the workspace, or those shipped with evalstore."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Prompts:
     """The prompts.
 
     Attributes:
-        folder: where they lie.
-        texts: by name: predict, ground_truth, judge.
-        hashes: SHA-256 of each file, by its path as reports record it.
+        folder: folder with the files.
+        texts: text by name: predict, ground_truth, judge.
+        hashes: SHA-256 of each file, by the path that reports record.
     """
 
     folder: Path
@@ -30,10 +30,10 @@ class Prompts:
 
 
 def read_prompts(folder: Path | None) -> Prompts:
-    """Read the prompts from a folder, else from the workspace's, else ours.
+    """Read the prompts from a folder, by default the workspace's, otherwise the shipped ones.
 
     Raises:
-        BadInput: one is missing, or no UTF-8.
+        BadInput: a prompt is missing or is not UTF-8.
     """
     own = next((place for place in _OWN if place.is_dir()), None)
     place = folder or own or TASKS / "posters"
@@ -45,11 +45,11 @@ def read_prompts(folder: Path | None) -> Prompts:
             data = path.read_bytes()
             texts[name] = data.decode().strip()
         except (OSError, ValueError) as error:
-            raise BadInput(f"{path}: no prompt that can be read ({error})") from error
+            raise BadInput(f"{path}: cannot be read as a prompt ({error})") from error
         hashes[f"{recorded}/{path.name}"] = dataset_hash(data)
     return Prompts(place, texts, hashes)
 
 
 def _inside(folder: Path) -> str:
-    """A path inside the project; of a folder elsewhere the last part alone."""
+    """Return a path inside the project; for folders outside it only the last part."""
     return folder.name if folder.is_absolute() or ".." in folder.parts else folder.as_posix()
