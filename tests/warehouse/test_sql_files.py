@@ -1,0 +1,20 @@
+import shutil
+
+import pytest
+
+from warehouse import sql_files
+from warehouse.paths import SCORING
+
+
+@pytest.mark.parametrize("name", ["registry.py", "openclaw/validators.py", "a/folder/deep.py"])
+def test_scores_are_recomputed_when_a_scorer_changes_however_deep(name, tmp_path, monkeypatch):
+    copy = tmp_path / "scoring"
+    shutil.copytree(SCORING, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sql_files, "SCORING", copy)
+    digest = sql_files.code_digest.__wrapped__
+    before = digest()
+    assert before == sql_files.code_digest()
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    with (copy / name).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert digest() != before
