@@ -1,4 +1,4 @@
-"""Columns in, a column out: what every batch form of a function needs."""
+"""Helpers for batch functions: columns in, one column out."""
 
 import json
 from collections import defaultdict
@@ -11,16 +11,16 @@ _LONGEST_REASON = 200
 
 
 class Distinct(dict[str | None, Result], Generic[Result]):
-    """Answers of a function, computed once for each distinct text that is looked up."""
+    """The results of a function, computed once per distinct text."""
 
     def __init__(self, function: Callable[[str | None], Result]) -> None:
         super().__init__()
         self._function = function
 
     def __missing__(self, text: str | None) -> Result:
-        """Compute the answer for a text seen for the first time."""
-        answer = self[text] = self._function(text)
-        return answer
+        """Compute the result for a text that is looked up for the first time."""
+        result = self[text] = self._function(text)
+        return result
 
 
 def map_distinct(function: Callable[..., Result], *columns: Sequence[object]) -> list[Result]:
@@ -29,13 +29,13 @@ def map_distinct(function: Callable[..., Result], *columns: Sequence[object]) ->
     Raises:
         ValueError: the columns differ in length.
     """
-    answers: dict[tuple[object, ...], Result] = {}
-    result = []
+    known: dict[tuple[object, ...], Result] = {}
+    results = []
     for row in zip(*columns, strict=True):
-        if row not in answers:
-            answers[row] = function(*row)
-        result.append(answers[row])
-    return result
+        if row not in known:
+            known[row] = function(*row)
+        results.append(known[row])
+    return results
 
 
 def map_by_key(
@@ -43,7 +43,7 @@ def map_by_key(
     keys: Sequence[Key],
     texts: Sequence[str | None],
 ) -> list[Result | None]:
-    """Apply a function to the distinct texts of each key at once; a text of None gives None.
+    """Apply a function to all distinct texts of a key at once; None gives None.
 
     Raises:
         ValueError: the columns differ in length.
@@ -52,12 +52,12 @@ def map_by_key(
     for key, text in zip(keys, texts, strict=True):
         if text is not None:
             groups[key][text] = None
-    answers = {
+    results = {
         key: dict(zip(group, function(key, list(group)), strict=True))
         for key, group in groups.items()
     }
     return [
-        None if text is None else answers[key][text] for key, text in zip(keys, texts, strict=True)
+        None if text is None else results[key][text] for key, text in zip(keys, texts, strict=True)
     ]
 
 
@@ -74,10 +74,10 @@ def parse_json(text: str) -> object:
 
 
 def write_json(value: object) -> str:
-    """Write JSON that any reader takes; text with half of a surrogate pair is escaped.
+    """Return JSON that any reader accepts; lone surrogates are escaped.
 
     Raises:
-        ValueError: the value holds NaN or infinity.
+        ValueError: the value contains NaN or infinity.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
@@ -88,5 +88,5 @@ def write_json(value: object) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Word an error as the reason of a row."""
+    """Return an error as the `reason` of a row."""
     return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]

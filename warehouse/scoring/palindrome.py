@@ -1,7 +1,7 @@
 """Answers and verdicts of palindrome tasks, by the rule of the original program.
 
-The rule is `SPECS/palindrome.md`'s "whether answer matches reference" as the program that wrote
-the logs applied it, so that verdicts of old and new runs can be compared.
+The rule is "whether answer matches reference" of the palindrome specification, as the program that
+wrote the logs applied it, so that verdicts of old and new runs can be compared.
 """
 
 import re
@@ -15,20 +15,20 @@ _KEPT_AT_EACH_END = 200
 
 
 def extract_answer(response: str) -> str:
-    """Take the answer out of a model's response.
+    """Return the answer in a model's response.
 
-    The first complete pair of `<PALINDROMI>` tags counts, in any letter case; without one the
-    whole response is the answer. Outer white space is removed.
+    The first complete pair of `<PALINDROMI>` tags counts, in any letter case; without one, the
+    whole response is the answer. Leading and trailing whitespace is removed.
     """
     tagged = _TAGS.search(response)
     return (tagged[1] if tagged else response).strip()
 
 
 def logged_answer(answer: str, reference: str) -> str:
-    """Bring an answer into the form in which the original program logged and compared it.
+    """Return an answer in the form in which the original program logged and compared it.
 
-    Lower case, and with the middle cut out where it is longer than 1,000 characters and five
-    times the reference. Lengths are in code points.
+    That is in lower case, with the middle cut out if the answer is longer than 1,000 characters and
+    than five times the reference. Lengths are in code points.
     """
     text = answer.strip().lower()
     if len(text) <= max(_LONGEST_ANSWER, 5 * len(reference.strip().lower())):
@@ -38,10 +38,10 @@ def logged_answer(answer: str, reference: str) -> str:
 
 
 def is_correct(answer: str, reference: str) -> bool:
-    """Tell whether an answer matches the reference.
+    """Return whether an answer matches the reference.
 
-    ASCII punctuation, letter case and outer white space do not count; inner white space and
-    every other character do. Nothing checks that the answer is a palindrome.
+    ASCII punctuation, letter case, and leading and trailing whitespace are ignored; whitespace in
+    between and every other character count. The answer need not be a palindrome.
     """
     return _bare(logged_answer(answer, reference)) == _bare(reference.strip().lower())
 

@@ -1,9 +1,9 @@
-"""The scoring functions, and the one list that says which of them SQL knows by which name."""
+"""The scoring functions that SQL can call, by name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.scoring import palindrome
 from warehouse.scoring.openclaw.rules import read_rules
@@ -14,7 +14,7 @@ from warehouse.scoring.regex.matching import full_match_batch
 from warehouse.scoring.statistics import bootstrap_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Udf:
         name: its name in SQL.
         parameters: DuckDB types of the arguments.
         returns: DuckDB type of the result.
-        batch: takes a list a column, NULL as None, and gives a list of the same length; an error
-            in one row becomes a reason in that row and is never raised.
+        batch: the function. It takes a list per column, with None for NULL, and returns a list of
+            the same length. An error in one row becomes the `reason` of that row; it is not raised.
     """
 
     name: str
     parameters: tuple[str, ...]
     returns: str
-    batch: Callable[..., list[Any]]
+    batch: Callable[..., Sequence[object]]
 
 
 _TEXT_PAIR = ("VARCHAR", "VARCHAR")

@@ -49,15 +49,15 @@ def test_reference_files(name, fields):
 @pytest.mark.parametrize(
     ("validator", "field", "words"),
     [
-        ("exact", "validator", "must be an object, not text"),
+        ("exact", "validator", "must be an object, not a string"),
         ({"value": "x"}, "validator.type", "nothing is validated"),
         ({"type": "sha256"}, "validator.type", "unknown validator type 'sha256'"),
         ({"type": ["exact"]}, "validator.type", "unknown validator type"),
         ({"type": "exact"}, "validator.value", "missing"),
         ({"type": "exact", "value": 5}, "validator.value", "a number"),
-        ({"type": "one_of", "values": "ok"}, "validator.values", "a list of text"),
+        ({"type": "one_of", "values": "ok"}, "validator.values", "a list of strings"),
         ({"type": "one_of", "values": ["a", None]}, "validator.values[1]", "null"),
-        ({"type": "max_words", "value": True}, "validator.value", "whole number"),
+        ({"type": "max_words", "value": True}, "validator.value", "an integer"),
         ({"type": "max_words", "value": -1}, "validator.value", "negative"),
         ({"type": "regex_fullmatch", "pattern": "["}, "validator.pattern", "unterminated"),
         ({"type": "regex_fullmatch", "pattern": 5}, "validator.pattern", "a number"),
@@ -88,12 +88,12 @@ def test_a_wrong_prompt_is_named():
     assert found(prompt=" ") == [("prompt", "empty")]
     assert found(prompt=None, name=3) == [
         ("prompt", "missing"),
-        ("name", "must be text, not a number"),
+        ("name", "must be a string, not a number"),
     ]
     assert found(expected_tool_calls="free") == [
-        ("expected_tool_calls", "must be a list of text, not text")
+        ("expected_tool_calls", "must be a list of strings, not a string")
     ]
-    assert check_prompts({}) == [Problem("", "", "the file does not hold a list of prompts")]
+    assert check_prompts({}) == [Problem("", "", "the file is not a list of prompts")]
     assert check_prompts([5])[0].prompt_id == "#1"
 
 

@@ -10,7 +10,7 @@ from openclaw_cases import json_values, pieces, read_cases, validators
 
 from warehouse.connection import open_for_writing
 from warehouse.scoring.openclaw.rules import read_rules
-from warehouse.scoring.openclaw.text_checks import BLANKS, count_sentences
+from warehouse.scoring.openclaw.text_checks import WHITESPACE, count_sentences
 from warehouse.scoring.openclaw.tools import detect_tools
 from warehouse.scoring.openclaw.validators import validate_batch
 from warehouse.scoring.regex.matching import full_match_batch
@@ -130,7 +130,7 @@ def test_every_character_is_what_python_takes_it_for(connection):
     row = "(word_count('a' || text || 'b'), stripped(text || 'a', ' \\t\\r\\n'), to_json(text))"
     for letter, (words, text, quoted) in zip(few, of_each(connection, row, few), strict=True):
         assert words == len(f"a{letter}b".split()), hex(ord(letter))
-        assert text == f"{letter}a".strip(BLANKS), hex(ord(letter))
+        assert text == f"{letter}a".strip(WHITESPACE), hex(ord(letter))
         # The rest goes to Python.
         assert "\\u00" in quoted or quoted == json.dumps(letter, ensure_ascii=False)
 

@@ -1,1 +1,1 @@
-"""Scoring of openclaw answers: validators, tool detection, tiers."""
+"""Scoring of openclaw answers: validators and tool detection."""

@@ -1,9 +1,8 @@
-"""The `json_keys` validator: JSON taken out of an answer, its keys, and the rules for them."""
+"""The `json_keys` validator: the JSON in an answer, its keys, and the rules for their values."""
 
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from warehouse.scoring.openclaw.verdicts import (
     InvalidValidatorError,
@@ -36,18 +35,18 @@ TYPE_RULES: Mapping[str, Callable[[object], bool]] = {
 RULE_TYPES = frozenset({"one_of", *TYPE_RULES})
 
 
-def check_json_keys(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """Judge an answer that should hold a JSON object.
+def check_json_keys(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Judge an answer that should contain a JSON object.
 
-    A rule for an absent key is skipped, and so is one without a type. A rule of unknown type
-    leaves the verdict open, unless another rule is broken.
+    A rule for an absent key is skipped, and so is a rule without a type. A rule of an unknown type
+    leaves the verdict open unless another rule is broken.
 
     Args:
         text: the stripped answer.
         validator: `required_keys`, in order, and `key_rules`: {key: {"type": ..., ...}}.
 
     Raises:
-        InvalidValidatorError: keys or rules of the wrong shape, where they are needed.
+        InvalidValidatorError: keys or rules that are needed have the wrong shape.
     """
     candidate = json_candidate(text)
     try:
@@ -65,13 +64,13 @@ def check_json_keys(text: str, validator: Mapping[str, Any]) -> Verdict:
 
 
 def json_candidate(text: str) -> str:
-    """The part of an answer that is read as JSON.
+    """Return the part of an answer that is read as JSON.
 
-    That is the first fenced block holding `{...}`, up to the first `}` with only blanks before
-    the next fence; else from the first `{` to the last `}`; else all.
+    That is the first fenced block with `{...}`, up to the first `}` that only whitespace separates
+    from the next fence; otherwise the text from the first `{` to the last `}`; otherwise all of it.
     """
     text = text.strip()
-    # Two searches, not one pattern: `{.*?}` would try each opening fence to the end of the text.
+    # Two searches, not one: `{.*?}` would scan to the end of the text from each opening fence.
     opening = _FENCE_OPENS.search(text) if "```" in text else None
     closing = _FENCE_CLOSES.search(text, opening.end() + 1) if opening else None
     if opening and closing:
@@ -81,16 +80,16 @@ def json_candidate(text: str) -> str:
 
 
 def _message(error: Exception) -> str:
-    """The parser's words, in those of Python 3.11 and 3.12 also where a later one runs."""
+    """Return the parser's message as Python 3.11 and 3.12 word it, on later versions too."""
     if isinstance(error, json.JSONDecodeError) and error.msg.startswith("Illegal trailing comma"):
-        blanks = _AFTER_COMMA.match(error.doc, error.pos)
-        position = blanks.end() if blanks else error.pos
-        wanted = "property name enclosed in double quotes" if "object" in error.msg else "value"
-        return str(json.JSONDecodeError(f"Expecting {wanted}", error.doc, position))
+        whitespace = _AFTER_COMMA.match(error.doc, error.pos)
+        position = whitespace.end() if whitespace else error.pos
+        expected = "property name enclosed in double quotes" if "object" in error.msg else "value"
+        return str(json.JSONDecodeError(f"Expecting {expected}", error.doc, position))
     return str(error)
 
 
-def _missing_key(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
+def _missing_key(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
     required = validator.get("required_keys", [])
     if not isinstance(required, Iterable):
         raise InvalidValidatorError("required_keys: not a list")
@@ -102,9 +101,9 @@ def _missing_key(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str 
     return None
 
 
-def _rules_that_apply(
-    value: Mapping[str, Any], validator: Mapping[str, Any]
-) -> Iterable[tuple[str, Mapping[str, Any]]]:
+def _applicable_rules(
+    value: Mapping[str, object], validator: Mapping[str, object]
+) -> Iterable[tuple[str, Mapping[str, object]]]:
     rules = validator.get("key_rules", {})
     if not isinstance(rules, Mapping):
         raise InvalidValidatorError("key_rules: not an object")
@@ -117,8 +116,8 @@ def _rules_that_apply(
             yield key, rule
 
 
-def _broken_rule(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
-    for key, rule in _rules_that_apply(value, validator):
+def _broken_rule(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
+    for key, rule in _applicable_rules(value, validator):
         kind = rule["type"]
         if not isinstance(kind, str) or kind not in RULE_TYPES:
             continue
@@ -139,8 +138,8 @@ def _is_one_of(value: object, values: object, key: str) -> bool:
         raise InvalidValidatorError(f"key_rules.{key}.values: {error}") from error
 
 
-def _unknown_rule(value: Mapping[str, Any], validator: Mapping[str, Any]) -> str | None:
-    for _, rule in _rules_that_apply(value, validator):
+def _unknown_rule(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
+    for _, rule in _applicable_rules(value, validator):
         if not isinstance(rule["type"], str) or rule["type"] not in RULE_TYPES:
             return f"unknown_validator:{rule['type']}"
     return None

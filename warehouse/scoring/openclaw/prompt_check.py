@@ -1,4 +1,4 @@
-"""What is wrong with a file of prompts, found before anything runs."""
+"""Checks a file of prompts before anything runs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,11 +12,11 @@ from warehouse.scoring.regex.matching import pattern_error
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """A problem in a file of prompts.
 
     Attributes:
-        prompt_id: the prompt's id; `#3` for the third prompt if it has none; empty for the file.
-        field: where it is, as `validator.key_rules.route.type`; empty for the whole prompt.
+        prompt_id: the prompt's id; `#3` for the third prompt if it has no id; empty for the file.
+        field: path of the field, such as `validator.key_rules.route.type`; empty for the prompt.
         message: what is wrong, with the value.
     """
 
@@ -25,17 +25,17 @@ class Problem:
     message: str
 
 
-_Found = Iterator[tuple[str, str]]
+_Found = Iterator[tuple[str, str]]  # field and message
 
 
 def check_prompts(document: object) -> list[Problem]:
-    """Every problem of a file of prompts, in the order of the file; none if it can be run.
+    """Return every problem of a file of prompts, in the order of the file.
 
     Args:
         document: the file's JSON value, a list of prompts.
     """
     if not isinstance(document, list):
-        return [Problem("", "", "the file does not hold a list of prompts")]
+        return [Problem("", "", "the file is not a list of prompts")]
     problems: list[Problem] = []
     seen: Counter[str] = Counter()
     for place, prompt in enumerate(document, 1):
@@ -59,12 +59,12 @@ def _check_prompt(prompt: object) -> _Found:
         yield "", f"a prompt must be an object, not {_kind(prompt)}"
         return
     for key in ("id", "prompt"):
-        yield from _wants_text(prompt, key)
+        yield from _check_text_field(prompt, key)
     if not isinstance(prompt.get("name"), str | None):
-        yield "name", f"must be text, not {_kind(prompt['name'])}"
+        yield "name", f"must be a string, not {_kind(prompt['name'])}"
     expected = prompt.get("expected_tool_calls")
     if expected is not None:
-        yield from _wants_names(expected, "expected_tool_calls")
+        yield from _check_names(expected, "expected_tool_calls")
     validator = prompt.get("validator")
     if validator is not None:
         yield from _check_validator(validator)
@@ -75,63 +75,63 @@ def _check_validator(validator: object) -> _Found:
         yield "validator", f"must be an object, not {_kind(validator)}"
         return
     if validator and "type" not in validator:
-        yield "validator.type", "missing; without it nothing is validated"
+        yield "validator.type", "missing; without a type nothing is validated"
     kind = validator.get("type", "noop")
     if not isinstance(kind, str) or kind not in CHECKS:
         yield "validator.type", f"unknown validator type {kind!r}; known: {', '.join(CHECKS)}"
         return
     for key, check in _KEYS.get(kind, {}).items():
         if key not in validator:
-            # A file whose rules are all about presence needs no rules for values.
+            # Required keys alone are a rule; rules for their values are optional.
             if key != "key_rules":
-                yield f"validator.{key}", f"missing; the type {kind} needs it"
+                yield f"validator.{key}", f"missing; type {kind} needs it"
             continue
         yield from check(validator[key], f"validator.{key}")
 
 
-def _wants_text(holder: Mapping[str, Any], key: str) -> _Found:
+def _check_text_field(holder: Mapping[str, object], key: str) -> _Found:
     value = holder.get(key)
     if value is None:
         yield key, "missing"
     elif not isinstance(value, str):
-        yield key, f"must be text, not {_kind(value)}"
+        yield key, f"must be a string, not {_kind(value)}"
     elif not value.strip():
         yield key, "empty"
 
 
 def _text(value: object, field: str) -> _Found:
     if not isinstance(value, str):
-        yield field, f"must be text, not {_kind(value)}"
+        yield field, f"must be a string, not {_kind(value)}"
 
 
 def _limit(value: object, field: str) -> _Found:
     if isinstance(value, bool) or not isinstance(value, int):
-        yield field, f"must be a whole number, not {value!r}"
+        yield field, f"must be an integer, not {value!r}"
     elif value < 0:
         yield field, f"must not be negative, but is {value}"
 
 
 def _pattern(value: object, field: str) -> _Found:
     if not isinstance(value, str):
-        yield field, f"must be text, not {_kind(value)}"
+        yield field, f"must be a string, not {_kind(value)}"
     elif wrong := pattern_error(value):
         yield field, f"{wrong}, in {value!r}"
 
 
-def _wants_names(value: object, field: str) -> _Found:
+def _check_names(value: object, field: str) -> _Found:
     if not isinstance(value, list):
-        yield field, f"must be a list of text, not {_kind(value)}"
+        yield field, f"must be a list of strings, not {_kind(value)}"
         return
     for place, item in enumerate(value):
         if not isinstance(item, str):
-            yield f"{field}[{place}]", f"must be text, not {_kind(item)}"
+            yield f"{field}[{place}]", f"must be a string, not {_kind(item)}"
 
 
 def _list(value: object, field: str) -> _Found:
     if not isinstance(value, list):
         yield field, f"must be a list, not {_kind(value)}"
     elif not value:
-        yield field, "empty: nothing could pass"
+        yield field, "empty; no answer could pass"
 
 
 def _rules(value: object, field: str) -> _Found:
@@ -154,7 +154,7 @@ def _rule(rule: object, field: str) -> _Found:
         yield from _list(rule.get("values"), f"{field}.values")
 
 
-_JSON_KINDS = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
+_JSON_KINDS = {bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
 
 
 def _kind(value: object) -> str:
@@ -163,11 +163,11 @@ def _kind(value: object) -> str:
 
 _KEYS: Mapping[str, Mapping[str, Callable[[Any, str], _Found]]] = {
     "exact": {"value": _text},
-    "one_of": {"values": _wants_names},
+    "one_of": {"values": _check_names},
     "regex_fullmatch": {"pattern": _pattern},
     "max_words": {"value": _limit},
     "max_sentences": {"value": _limit},
     "exact_bullets": {"value": _limit},
-    "json_keys": {"required_keys": _wants_names, "key_rules": _rules},
-    "tool_invocation": {"expected_tools": _wants_names},
+    "json_keys": {"required_keys": _check_names, "key_rules": _rules},
+    "tool_invocation": {"expected_tools": _check_names},
 }

@@ -1,9 +1,8 @@
-"""Validators as rules that SQL can apply, so that most answers are judged without Python."""
+"""Validators as rules that SQL can apply: most answers need no Python."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from warehouse.formats.values import is_integer
 from warehouse.scoring.openclaw.text_checks import limit_of
@@ -15,13 +14,13 @@ _LIMITS = {"max_words": 0, "max_sentences": 1, "exact_bullets": 0}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a validator asks for.
+    """What a validator demands.
 
     Attributes:
-        kind: its type; `one_of` also for an `exact` one, which is a choice of one.
-        wanted: the texts, the patterns, or the tools in lower case, one of which is asked for.
-        number: the limit of what is counted.
-        violation: the words for an answer that does not pass, where they are always the same.
+        kind: its type; `one_of` for `exact` too, which is a choice of one.
+        wanted: the texts, patterns, or lower-case tools of which one is demanded.
+        number: the limit for what is counted.
+        violation: the message for an answer that fails, if it is the same for all answers.
     """
 
     kind: str
@@ -30,17 +29,17 @@ class Rule:
     violation: str | None = None
 
 
-def read_rules(validators_json: Sequence[str | None]) -> list[dict[str, Any] | None]:
-    """Read validators as rules for SQL; None for what `openclaw_verdict` alone can judge."""
+def read_rules(validators_json: Sequence[str | None]) -> list[dict[str, object] | None]:
+    """Return validators as rules for SQL; None for one that only `openclaw_verdict` can judge."""
     return [None if text is None else _read(text) for text in validators_json]
 
 
-def _read(validator_json: str) -> dict[str, Any] | None:
+def _read(validator_json: str) -> dict[str, object] | None:
     try:
         rule = _rule(json.loads(validator_json) or {})
         if rule is None:
             return None
-        # A lone surrogate has no place in a column.
+        # A column cannot hold a lone surrogate.
         "".join((*rule.wanted, rule.violation or "")).encode()
     except (ValueError, RecursionError):
         return None
@@ -59,7 +58,7 @@ def _rule(validator: object) -> Rule | None:
     return _choice(kind, validator)
 
 
-def _choice(kind: str, validator: Mapping[str, Any]) -> Rule | None:
+def _choice(kind: str, validator: Mapping[str, object]) -> Rule | None:
     if kind == "exact":
         want = validator.get("value", "")
         return Rule("one_of", _texts([want]), violation=f"exact_mismatch want={want!r}")

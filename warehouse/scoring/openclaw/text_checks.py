@@ -1,4 +1,4 @@
-"""The validators that look at plain text: its value, its words, sentences and bullets."""
+"""The validators of plain text: its value, and its words, sentences and bullets."""
 
 import re
 from collections.abc import Mapping
@@ -13,28 +13,28 @@ from warehouse.scoring.openclaw.verdicts import (
     passed,
 )
 
-# The original strips these and no other blanks.
-BLANKS = " \t\r\n"
+# The original strips only these.
+WHITESPACE = " \t\r\n"
 _SENTENCE_END = re.compile(r"\.\s")
 _LINES_KEPT = 20
 
 
-def check_exact(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """The stripped text equals `value`; nothing but a string can."""
-    answer = text.strip(BLANKS)
+def check_exact(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Check that the stripped text equals `value`, which only a string can."""
+    answer = text.strip(WHITESPACE)
     want = validator.get("value", "")
     if answer == want:
         return passed(answer)
     return failed(f"exact_mismatch want={want!r}", answer)
 
 
-def check_one_of(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """The stripped text is among `values`, or a part of them where they are a string.
+def check_one_of(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Check that the stripped text is one of `values`, or a part of it if `values` is a string.
 
     Raises:
-        InvalidValidatorError: `values` can hold nothing.
+        InvalidValidatorError: `values` is not a collection.
     """
-    answer = text.strip(BLANKS)
+    answer = text.strip(WHITESPACE)
     values = validator.get("values", [])
     if not isinstance(values, str | list | dict):
         raise InvalidValidatorError("values: not a list")
@@ -43,13 +43,13 @@ def check_one_of(text: str, validator: Mapping[str, Any]) -> Verdict:
     return failed(f"not_one_of {values}", answer)
 
 
-def check_max_words(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """The text has at most `value` words (0 where it is missing), split at any blanks.
+def check_max_words(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Check that the text has at most `value` words (default 0), separated by any whitespace.
 
     Raises:
-        InvalidValidatorError: `value` is no number.
+        InvalidValidatorError: `value` is not a number.
     """
-    answer = text.strip(BLANKS)
+    answer = text.strip(WHITESPACE)
     got, limit = len(answer.split()), limit_of(validator, 0)
     parsed: JsonValue = {"words": got, "text": answer}
     if got <= limit:
@@ -57,13 +57,13 @@ def check_max_words(text: str, validator: Mapping[str, Any]) -> Verdict:
     return failed(f"too_many_words got={got} limit={limit}", parsed)
 
 
-def check_max_sentences(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """The text has at most `value` sentences (1 where it is missing); see `count_sentences`.
+def check_max_sentences(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Check that the text has at most `value` sentences (default 1); see `count_sentences`.
 
     Raises:
-        InvalidValidatorError: `value` is no number.
+        InvalidValidatorError: `value` is not a number.
     """
-    answer = text.strip(BLANKS)
+    answer = text.strip(WHITESPACE)
     got, limit = count_sentences(answer), limit_of(validator, 1)
     parsed: JsonValue = {"sentences": got, "text": answer}
     if got <= limit:
@@ -71,13 +71,13 @@ def check_max_sentences(text: str, validator: Mapping[str, Any]) -> Verdict:
     return failed(f"too_many_sentences got={got} limit={limit}", parsed)
 
 
-def check_exact_bullets(text: str, validator: Mapping[str, Any]) -> Verdict:
-    """Exactly `value` lines (0 where it is missing) begin with `-`, after any blanks.
+def check_exact_bullets(text: str, validator: Mapping[str, object]) -> Verdict:
+    """Check that exactly `value` lines (default 0) begin with `-`, after any whitespace.
 
     Raises:
-        InvalidValidatorError: `value` is no number.
+        InvalidValidatorError: `value` is not a number.
     """
-    lines = text.strip(BLANKS).splitlines()
+    lines = text.strip(WHITESPACE).splitlines()
     got = sum(line.lstrip().startswith("-") for line in lines) if "-" in text else 0
     want = limit_of(validator, 0)
     filled = (line.rstrip() for line in lines if line.strip())
@@ -86,19 +86,23 @@ def check_exact_bullets(text: str, validator: Mapping[str, Any]) -> Verdict:
 
 
 def count_sentences(text: str) -> int:
-    """Sentences: what ends in `.`, `!` or `?` and a blank, and what follows the last of them."""
+    """Count sentences: each ends at `.`, `!` or `?` before whitespace, the last one at the end."""
     text = text.strip()
-    # With one literal to look for the search is several times faster.
+    # Searching for one literal is several times faster than for a set.
     ends = _SENTENCE_END.findall(text.replace("!", ".").replace("?", "."))
     return len(ends) + 1 if text else 0
 
 
-def limit_of(validator: Mapping[str, Any], default: int) -> int:
-    """The limit as int() reads it: " 3 ", 2.9 and true are numbers."""
-    value = validator.get("value", default)
+def limit_of(validator: Mapping[str, object], default: int) -> int:
+    """Return `value` as `int()` reads it: " 3 ", 2.9 and true are numbers.
+
+    Raises:
+        InvalidValidatorError: it is not a number.
+    """
+    value: Any = validator.get("value", default)
     try:
         limit = int(value)
-        # A number with too many digits could not be named in a violation.
+        # A number with too many digits could not be shown in a violation.
         str(limit)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidValidatorError(f"value: {error}") from error

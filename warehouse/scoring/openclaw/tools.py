@@ -1,8 +1,7 @@
-"""Tools that an answer names, and whether an expected one is among them."""
+"""The tools that an answer names, and whether an expected tool is among them."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from warehouse.scoring.openclaw.verdicts import InvalidValidatorError
 
@@ -19,10 +18,10 @@ _BRACKET = re.compile(rf"\[(?:tool|TOOL):\s*({_NAME})\]")
 
 
 def detect_tools(text: str | None) -> list[str]:
-    """The names of the tools that a text invokes, lower-cased, each once.
+    """Return the names of the tools that a text invokes, in lower case, each once.
 
-    They are found by five patterns (backtick, quote, shell prompt, XML, bracket) and listed
-    pattern by pattern. The time is linear in the text.
+    Five patterns (backtick, quote, shell prompt, XML, bracket) find them; the list is in the order
+    of the patterns. The time is linear in the length of the text.
     """
     found: list[str] = []
     if not text:
@@ -41,10 +40,10 @@ def detect_tools(text: str | None) -> list[str]:
 
 
 def lowered_names(expected: object) -> list[str]:
-    """Expected names as the original compares them: a string is a list of its characters.
+    """Return expected names as the original compares them: a string is a list of its characters.
 
     Raises:
-        InvalidValidatorError: something that is no name, or no list of names.
+        InvalidValidatorError: `expected` is not a list, or a name is not a string.
     """
     if not isinstance(expected, Iterable):
         raise InvalidValidatorError("expected_tools: not a list")
@@ -55,11 +54,12 @@ def lowered_names(expected: object) -> list[str]:
 
 
 def expected_tools(validator: object, expected_tool_calls: object) -> list[str]:
-    """The tools that a prompt expects: its validator's and its own, lower-cased, each once.
+    """Return the tools that a prompt and its validator expect, in lower case, each once.
 
     Args:
         validator: the prompt's validator; its `expected_tools` count.
-        expected_tool_calls: the prompt's field of that name. What is no string is left out.
+        expected_tool_calls: the prompt's field of that name. Names that are not strings are left
+            out.
     """
     named = validator.get("expected_tools") if isinstance(validator, Mapping) else None
     both = [*_names(named), *_names(expected_tool_calls)]
@@ -69,16 +69,16 @@ def expected_tools(validator: object, expected_tool_calls: object) -> list[str]:
 def _names(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    items: Iterable[Any] = value if isinstance(value, Collection) else ()
+    items: Iterable[object] = value if isinstance(value, Collection) else ()
     return [name for name in items if isinstance(name, str)]
 
 
 def tool_use_success(*, success: bool, detected: Iterable[str], expected: Iterable[str]) -> bool:
-    """Whether a successful row used an expected tool.
+    """Return whether a successful row used an expected tool.
 
     Args:
         success: whether the model answered without error.
         detected: names from `detect_tools`.
-        expected: names from `expected_tools`; without any there is no success.
+        expected: names from `expected_tools`; without names there is no success.
     """
     return success and not {name.lower() for name in expected}.isdisjoint(detected)

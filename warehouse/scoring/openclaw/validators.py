@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from warehouse.formats.values import utf8
 from warehouse.scoring.columns import map_by_key
 from warehouse.scoring.openclaw.json_keys import check_json_keys
 from warehouse.scoring.openclaw.text_checks import (
-    BLANKS,
+    WHITESPACE,
     check_exact,
     check_exact_bullets,
     check_max_sentences,
@@ -28,19 +28,19 @@ from warehouse.scoring.openclaw.verdicts import (
 )
 from warehouse.scoring.regex.matching import Match, fullmatch, fullmatch_many
 
-Check: TypeAlias = Callable[[str, Mapping[str, Any]], Verdict]
+Check: TypeAlias = Callable[[str, Mapping[str, object]], Verdict]
 
 
 def validate(text: str | None, validator: object) -> Verdict:
-    """Judge an output, in the words of the original harness wherever it gives a verdict.
+    """Judge an output; violations are worded as in the original harness.
 
     Where the original crashes there is no verdict, and the violation says why
     (`invalid_validator: <field>: <what is wrong>`, `no_text`).
 
     Args:
         text: the raw output.
-        validator: an object with a `type` and that type's keys; none, an empty one, or one without
-            a type validates nothing.
+        validator: an object with a `type` and that type's keys. None, an empty object, or one
+            without a type validates nothing.
     """
     check, validator = _chosen(validator)
     if text is None:
@@ -51,7 +51,7 @@ def validate(text: str | None, validator: object) -> Verdict:
 def validate_batch(
     texts: Sequence[str | None], validators_json: Sequence[str | None]
 ) -> list[dict[str, object] | None]:
-    """`validate` for columns; each distinct pair is judged once.
+    """Apply `validate` to columns; each distinct pair is judged once.
 
     Args:
         texts: raw outputs; None gives None.
@@ -59,7 +59,7 @@ def validate_batch(
 
     Returns:
         For each row `objective_pass`, `violation` and `parsed_output`, the last as the JSON text of
-        an object. Equal rows share one dictionary: it is not to be changed.
+        an object. Equal rows share one dictionary, which must not be changed.
     """
     return map_by_key(_rows, validators_json, texts)
 
@@ -84,14 +84,14 @@ def _verdicts(validator_json: str | None, texts: Sequence[str]) -> Iterable[Verd
         return [undecided(f"invalid_validator: not JSON: {error}")] * len(texts)
     check, validator = _chosen(validator)
     if check is _check_regex and isinstance(pattern := validator.get("pattern", ""), str):
-        answers = [text.strip(BLANKS) for text in texts]
+        answers = [text.strip(WHITESPACE) for text in texts]
         matches = fullmatch_many(pattern, answers)
         return [_regex_verdict(*pair, pattern) for pair in zip(answers, matches, strict=True)]
     return (_judge(text, check, validator) for text in texts)
 
 
-def _chosen(validator: object) -> tuple[Check, Mapping[str, Any]]:
-    """The check that a validator asks for, and its keys."""
+def _chosen(validator: object) -> tuple[Check, Mapping[str, object]]:
+    """Return the check that a validator demands, and its keys."""
     if not validator:
         return _check_nothing, {}
     if not isinstance(validator, Mapping):
@@ -100,7 +100,7 @@ def _chosen(validator: object) -> tuple[Check, Mapping[str, Any]]:
     return (CHECKS.get(kind, _name_unknown) if isinstance(kind, str) else _name_unknown), validator
 
 
-def _judge(text: str, check: Check, validator: Mapping[str, Any]) -> Verdict:
+def _judge(text: str, check: Check, validator: Mapping[str, object]) -> Verdict:
     try:
         return check(text, validator)
     except InvalidValidatorError as error:
@@ -109,23 +109,23 @@ def _judge(text: str, check: Check, validator: Mapping[str, Any]) -> Verdict:
         return undecided("invalid_validator: nested too deeply")
 
 
-def _check_nothing(_text: str, _validator: Mapping[str, Any]) -> Verdict:
+def _check_nothing(_text: str, _validator: Mapping[str, object]) -> Verdict:
     return undecided(None)
 
 
-def _name_unknown(_text: str, validator: Mapping[str, Any]) -> Verdict:
+def _name_unknown(_text: str, validator: Mapping[str, object]) -> Verdict:
     return undecided(f"unknown_validator:{validator['type']}")
 
 
-def _refuse(_text: str, _validator: Mapping[str, Any]) -> Verdict:
+def _refuse(_text: str, _validator: Mapping[str, object]) -> Verdict:
     raise InvalidValidatorError("not an object")
 
 
-def _check_regex(text: str, validator: Mapping[str, Any]) -> Verdict:
+def _check_regex(text: str, validator: Mapping[str, object]) -> Verdict:
     pattern = validator.get("pattern", "")
     if not isinstance(pattern, str):
         raise InvalidValidatorError("pattern: not a string")
-    answer = text.strip(BLANKS)
+    answer = text.strip(WHITESPACE)
     return _regex_verdict(answer, fullmatch(pattern, answer), pattern)
 
 
@@ -140,11 +140,11 @@ def _regex_verdict(answer: str, match: Match, pattern: str) -> Verdict:
     return failed(f"regex_fullmatch_failed pattern={pattern!r}", answer)
 
 
-def _check_json(text: str, validator: Mapping[str, Any]) -> Verdict:
-    return check_json_keys(text.strip(BLANKS), validator)
+def _check_json(text: str, validator: Mapping[str, object]) -> Verdict:
+    return check_json_keys(text.strip(WHITESPACE), validator)
 
 
-def _check_tools(text: str, validator: Mapping[str, Any]) -> Verdict:
+def _check_tools(text: str, validator: Mapping[str, object]) -> Verdict:
     detected = detect_tools(text)
     expected = validator.get("expected_tools", [])
     parsed: JsonValue = {"detected_tools": [*detected], "count": len(detected)}

@@ -1,4 +1,4 @@
-"""What a validator says about an output, and the shapes that its parts take."""
+"""The verdict of a validator on an output, and the shapes of its parts."""
 
 import json
 import math
@@ -17,9 +17,9 @@ class Verdict:
     """Whether an output passed its validator.
 
     Attributes:
-        objective_pass: None where nothing was validated, or nothing could be.
-        violation: the first rule that was broken; or, where `objective_pass` is None, why there is
-            no verdict (`unknown_validator:...`, `invalid_validator: ...`, `regex_timeout`).
+        objective_pass: None if there was nothing to validate, or it could not be validated.
+        violation: the first rule that was broken; if `objective_pass` is None, why there is no
+            verdict (`unknown_validator:...`, `invalid_validator: ...`, `regex_timeout`).
         parsed_output: what the validator read, in the original harness's shape: the stripped text,
             counts, the JSON value, or the tools.
     """
@@ -30,17 +30,17 @@ class Verdict:
 
 
 def passed(parsed_output: JsonValue) -> Verdict:
-    """The output does what was asked."""
+    """Return the verdict on an output that meets all rules."""
     return Verdict(True, None, parsed_output)  # noqa: FBT003 - named by this function
 
 
 def failed(violation: str, parsed_output: JsonValue) -> Verdict:
-    """The output breaks a rule."""
+    """Return the verdict on an output that breaks a rule."""
     return Verdict(False, violation, parsed_output)  # noqa: FBT003
 
 
 def undecided(reason: str | None, parsed_output: JsonValue = None) -> Verdict:
-    """Nothing was asked, or nothing can be found out."""
+    """Return the absence of a verdict: nothing to validate, or it could not be validated."""
     return Verdict(None, reason, parsed_output)
 
 
@@ -49,9 +49,9 @@ class InvalidValidatorError(ValueError):
 
 
 def as_object(parsed_output: JsonValue) -> dict[str, JsonValue] | None:
-    """The original's `parsed_output` as an object or None.
+    """Return `parsed_output` as an object, as the original records it; None for None.
 
-    Text becomes `{"text": ...}`; any other value that is no object becomes `{"value": ...}`.
+    Text becomes `{"text": ...}`; any other value that is not an object becomes `{"value": ...}`.
     """
     if parsed_output is None or isinstance(parsed_output, dict):
         return parsed_output
