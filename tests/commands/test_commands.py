@@ -1,4 +1,4 @@
-"""The command line: rows on stdout, all else on stderr, exit codes, start-up, the house's rules."""
+"""The command line: streams, exit codes, help, start-up time, and the rules of the code base."""
 
 import ast
 import csv
@@ -25,7 +25,7 @@ COMMANDS = [name for name, _, _ in evalstore._COMMANDS]
 
 @pytest.fixture
 def run(examples):
-    """Runs a command over the examples."""
+    """Return a function that runs a command over the examples."""
     return lambda *arguments: command(examples.path, *arguments)
 
 
@@ -36,7 +36,7 @@ def rows_of(ended):
 # --- import
 
 
-def test_import_sums_up(cli):
+def test_import_prints_a_summary(cli):
     ended = cli("import", EXAMPLES)
     assert ended.code == 0
     summary = ended.lines
@@ -49,11 +49,11 @@ def test_import_sums_up(cli):
     assert (again.code, again.lines["results"], again.lines["unchanged"]) == (0, "0 new", "28")
 
 
-def test_import_counts_what_is_no_log(cli):
+def test_import_counts_other_files(cli):
     assert cli("import", EXAMPLES.parent).lines["other"].startswith("files   ")
 
 
-def test_messages_of_many_files_are_cut_short(cli, tmp_path):
+def test_messages_about_many_files_are_shortened(cli, tmp_path):
     for n in range(60):
         (tmp_path / f"{n}.yaml").write_text("broken: [")
     ended = cli("import", tmp_path)
@@ -123,13 +123,13 @@ def test_parameters_have_types(run, value, kind, shown):
 
 
 @pytest.mark.parametrize("text", ["x", "=5", "1x=5", "a b=5"])
-def test_a_parameter_that_is_none(run, text):
+def test_an_invalid_parameter(run, text):
     ended = run("sql", "SELECT 1", "-p", text)
     assert (ended.code, "NAME=VALUE" in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize("value", [str(10**60), "1e999", "NaN", "-0.0"])
-def test_a_parameter_that_is_a_strange_number(run, value):
+def test_a_parameter_with_an_unusual_number(run, value):
     ended = run("sql", "SELECT $x AS x", "-p", f"x={value}")
     assert (ended.code in {0, 2}, "Traceback" in ended.err) == (True, False)
 
@@ -146,7 +146,7 @@ def test_a_parameter_that_is_a_strange_number(run, value):
         ("FROM read_csv('/etc/passwd')", "disabled"),
     ],
 )
-def test_a_wrong_query_is_marked_and_no_traceback(run, query, place):
+def test_an_invalid_query_is_marked_without_a_traceback(run, query, place):
     ended = run("sql", query)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: ")
@@ -169,7 +169,7 @@ def test_a_query_file_that_is_not_utf8(run, tmp_path):
     assert (ended.code, "UTF-8" in ended.err) == (2, True)
 
 
-def test_a_query_and_a_file_are_one_too_many(run, tmp_path):
+def test_a_query_and_a_file_are_refused_together(run, tmp_path):
     (tmp_path / "q.sql").write_text("SELECT 1")
     assert run("sql", "SELECT 1", "--file", tmp_path / "q.sql").code == 2
 
@@ -179,8 +179,8 @@ def test_functions_by_name(run):
     assert run("sql", query, "--format", "csv").out == "a\nIi\n"
 
 
-def test_head_ends_quietly_and_at_once(examples):
-    # Ten billion rows: whoever waited for all of them would not be done today.
+def test_head_ends_quietly_and_immediately(examples):
+    # Ten billion rows: reading all of them would take all day.
     query = "SELECT r.answer, n.range FROM results AS r, range(50000000) AS n"
     with subprocess.Popen(
         [*EVALSTORE, examples.path, "sql", query, "--format", "csv"],
@@ -208,7 +208,7 @@ def test_control_characters_do_not_reach_the_terminal(store, tmp_path):
 # --- show, runs, info, sync
 
 
-def test_show_lists_every_view_with_what_it_says(run):
+def test_show_lists_every_view_with_its_purpose(run):
     ended = run("show")
     listed = dict(line.split(None, 1) for line in ended.out.splitlines())
     assert {"leaderboard", "palindrome_accuracy", "checks.violations"} <= listed.keys()
@@ -224,14 +224,14 @@ def test_every_view_can_be_shown(run):
         assert ended.out
 
 
-def test_an_unknown_view_is_told_the_nearest(run):
+def test_an_unknown_view_gets_a_suggestion(run):
     ended = run("show", "leaderbord")
     assert (ended.code, "did you mean leaderboard?" in ended.err) == (2, True)
     ended = run("show", "xyzzy; DROP")
     assert (ended.code, "`evalstore show` lists them" in ended.err) == (2, True)
 
 
-def test_limit_is_heeded(run):
+def test_limit_is_respected(run):
     for n in (0, 1, 5):
         assert len(rows_of(run("show", "results", "-n", n, "--format", "csv"))) == n
 
@@ -266,7 +266,7 @@ def test_the_store_comes_from_the_environment(examples):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_helps_with_an_example(run, name):
+def test_the_help_of_every_command_has_an_example(run, name):
     ended = run(name, "--help")
     assert ended.code == 0
     assert f"evalstore {name}" in ended.out
@@ -326,7 +326,7 @@ def test_opening_a_store_in_a_notebook_is_light():
     assert not (HEAVY | {"duckdb", "pyarrow"}) & set(ended.out.split())
 
 
-# --- the house's rules
+# --- rules of the code base
 
 FOLDERS = ("ingest", "runners", "exports", "warehouse")
 MAY_IMPORT = {
@@ -348,7 +348,7 @@ def imports_of(path):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_imports_follow_the_arrows(folder):
+def test_packages_import_only_what_they_may(folder):
     for path in (ROOT / folder).rglob("*.py"):
         for module in imports_of(path):
             top = module.partition(".")[0]
@@ -357,7 +357,7 @@ def test_imports_follow_the_arrows(folder):
                 assert top in MAY_IMPORT[folder], f"{path} imports {module}"
 
 
-def test_one_place_opens_duckdb():
+def test_one_module_opens_duckdb():
     users = [path for path in MODULES if "duckdb.connect(" in path.read_text("utf-8")]
     assert [path.name for path in users] == ["connection.py"]
 
@@ -373,13 +373,13 @@ def prints(path):
 
 def test_only_the_command_layer_prints():
     allowed = {ROOT / folder / "command.py" for folder in FOLDERS} | {ROOT / "ingest/annotate.py"}
-    # The engine's progress is shown while it runs; like the import's bar, it is on stderr.
+    # The progress of a run is printed while it runs, on stderr.
     allowed |= {ROOT / "runners" / "progress.py"}
     allowed |= {ROOT / "warehouse" / "cli.py", *(ROOT / "warehouse/commands").glob("*.py")}
     assert {path for path in MODULES if list(prints(path))} <= allowed
 
 
-def test_commands_stand_in_the_layer_for_commands():
+def test_commands_are_in_the_command_layer():
     for _, place, text in evalstore._COMMANDS:
         module = place.partition(":")[0]
         assert module.endswith(".command") or module.startswith(("ingest.", "warehouse.commands."))
@@ -397,12 +397,12 @@ def test_every_function_is_documented_and_tested():
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     for udf in UDFS:
         assert f"`{udf.name}(" in docs, udf.name
-        # What a shipped score is made of is tested by the score's views.
+        # A function used by a shipped score is tested by the views of the score.
         named = (f"{udf.name}(" in tests, udf.batch.__name__ in tests, f"{udf.name}(" in scores)
         assert any(named), udf.name
 
 
-def test_every_sql_file_says_what_it_is():
+def test_every_sql_file_is_described():
     files = shipped_sql()
     assert len(files) > 25
     for file in files:
@@ -411,12 +411,12 @@ def test_every_sql_file_says_what_it_is():
         assert file.is_materialised == bool(file.key) == bool(file.suite), file.qualified
 
 
-def test_every_command_catches_its_errors_at_one_place():
+def test_errors_become_exit_codes_in_one_place():
     sources = [(path, path.read_text("utf-8")) for path in MODULES]
     assert [path for path, text in sources if "sys.exit" in text or "SystemExit" in text] == []
 
 
-# --- standard streams that are closed, or full
+# --- closed and full standard streams
 
 STREAMS = [
     ("runs", ">&-", 0),
@@ -430,7 +430,7 @@ STREAMS = [
 
 
 @pytest.mark.parametrize(("arguments", "streams", "code"), STREAMS)
-def test_standard_streams_that_are_closed_or_full(examples, arguments, streams, code):
+def test_closed_or_full_standard_streams(examples, arguments, streams, code):
     line = f"exec {shlex.join(EVALSTORE)} {shlex.quote(str(examples.path))} {arguments} {streams}"
     ended = subprocess.run(
         ["sh", "-c", line], capture_output=True, env=environment(), check=False, text=True
@@ -440,10 +440,10 @@ def test_standard_streams_that_are_closed_or_full(examples, arguments, streams, 
         assert "not all could be written: No space left" in ended.stderr
 
 
-def test_a_note_that_nobody_reads_ends_no_work(monkeypatch):
+def test_a_note_without_a_reader_does_not_end_the_work(monkeypatch):
     read, write = os.pipe()
     os.close(read)
-    with io.TextIOWrapper(io.FileIO(write, "w"), write_through=True) as nobody:
-        monkeypatch.setattr(sys, "stderr", nobody)
+    with io.TextIOWrapper(io.FileIO(write, "w"), write_through=True) as unread:
+        monkeypatch.setattr(sys, "stderr", unread)
         note("one")
         note("two")

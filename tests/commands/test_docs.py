@@ -27,7 +27,7 @@ def blocks(language):
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
-    """Give a folder with the samples as a user would have them, and `evalstore` on its PATH."""
+    """Return a folder with the samples as a user has them, and `evalstore` on its PATH."""
     folder = tmp_path_factory.mktemp("workspace")
     shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
     (folder / "benchmark_logs" / BROKEN_SAMPLE).unlink()
@@ -64,7 +64,7 @@ def test_shell_block_of_readme_works(workspace, commands):
 
 
 @pytest.mark.parametrize("query", blocks("sql"))
-def test_query_of_readme_gives_rows(workspace, query):
+def test_query_of_readme_returns_rows(workspace, query):
     assert Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
 
 
@@ -90,7 +90,7 @@ def test_output_shown_in_readme_is_current(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_demo_works_where_an_earlier_one_left_its_files(workspace):
+def test_demo_works_with_files_of_an_earlier_one(workspace):
     shutil.copytree(ROOT / "examples", workspace / "examples", dirs_exist_ok=True)
     demo = workspace / "build" / "demo"
     shutil.copytree(workspace / "store", demo / "store")
@@ -106,12 +106,12 @@ def test_demo_works_where_an_earlier_one_left_its_files(workspace):
 
 
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_are_not_broken(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
 
-def test_header_of_a_view_speaks_of_its_columns(tmp_path):
+def test_header_of_a_view_describes_its_columns(tmp_path):
     store = Store(tmp_path, on_warning=pytest.fail)
     for file in shipped_sql():
         if file.is_function:
@@ -143,7 +143,7 @@ def test_every_folder_of_code_is_described():
             assert f"| `{folder}/` |" in ARCHITECTURE, folder
 
 
-def test_architecture_names_files_that_there_are():
+def test_architecture_names_existing_files():
     named = re.findall(r"`((?:ingest|runners|exports|warehouse|sql|tests)/[\w./]*)`", ARCHITECTURE)
     assert len(named) > 40
     assert [path for path in named if not (ROOT / path).exists()] == []
@@ -152,14 +152,14 @@ def test_architecture_names_files_that_there_are():
 RELIABILITY = (DOCS / "reliability.md").read_text("utf-8")
 
 
-def test_each_promise_names_a_test_that_there_is():
+def test_each_guarantee_names_an_existing_test():
     named = re.findall(r"`(\w+/test_\w+\.py)::(test_\w+)`", RELIABILITY)
     assert len(named) > 40
     for file, test in named:
         assert f"def {test}(" in (ROOT / "tests" / file).read_text("utf-8"), (file, test)
 
 
-def test_each_promise_has_a_test_or_a_campaign():
-    promises, _, _ = RELIABILITY.partition("## Figures")
-    for row in re.findall(r"^\| (?!---).*", promises, re.MULTILINE):
+def test_each_guarantee_has_a_test_or_a_campaign():
+    guarantees, _, _ = RELIABILITY.partition("## Figures")
+    for row in re.findall(r"^\| (?!---).*", guarantees, re.MULTILINE):
         assert re.search(r"\| shown by \||::test_|python -m tests\.campaigns\.", row), row

@@ -1,4 +1,4 @@
-"""The examples that `--help` shows do what they say, on the samples, word for word."""
+"""The examples shown by `--help` work, word for word, on the samples."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from support import BROKEN_SAMPLE, ROOT, bring_in, command, new_store
 from tools.generate_docs import DOCS
 
 SAMPLES = ROOT / "examples"
-# What the example needs before it: people annotate before they settle, and settle before gold.
+# Commands that must precede an example: annotate, then adjudicate, then promote.
 BEFORE = {
     "annotate adjudicate": ["annotate import benchmark/annotations --dataset tours"],
     "annotate list": ["annotate import benchmark/annotations --dataset tours"],
@@ -26,15 +26,15 @@ BEFORE = {
 }
 
 
-# `tests/ingest/test_poster_annotations.py` answers its questions.
+# Interactive; `tests/ingest/test_poster_annotations.py` answers its questions.
 ASKS = "annotate adjudicate c500adc741d0 --by Cara"
 
-# `tests/runners/test_run.py` and `tests/checking/test_check.py` have them.
+# `tests/runners/test_run.py` and `tests/checking/test_check.py` test these.
 ELSEWHERE = ("run ", "check")
 
 
 def examples():
-    """Give each example once, without the words beside it."""
+    """Return each example once, without its description."""
     page = (DOCS / "commands.md").read_text("utf-8")
     lines = re.findall(r"^    evalstore (.*)$", page, re.MULTILINE)
     bare = {re.sub(r" {3,}.*", "", line) for line in lines}
@@ -43,7 +43,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def tours(tmp_path_factory):
-    """Give a project's folder with all samples, as `examples` shows them, and a store of them."""
+    """Return a project folder with all samples, and a store of them."""
     folder = tmp_path_factory.mktemp("project") / "tours"
     for family in ("palindrome", "openclaw", "posters"):
         shutil.copytree(SAMPLES / family, folder, dirs_exist_ok=True)

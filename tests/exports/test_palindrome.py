@@ -1,4 +1,4 @@
-"""Exported palindrome logs: every rule of the specification, and the same bytes again."""
+"""Exported palindrome logs follow every rule of the specification, and round trips keep bytes."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def files_in(folder):
 
 
 def check_again(tmp_path, store, **selection):
-    """Import the export into an empty store, export again: the same bytes."""
+    """Import the export into an empty store, export again, and compare the bytes."""
     export(store, tmp_path / "first", **selection)
     second = new_store(tmp_path / "again")
     bring_in(second, tmp_path / "first")
@@ -57,7 +57,7 @@ def test_older_logs_export_to_the_same_bytes_again(tmp_path):
         check_again(tmp_path / str(n), store)
         logs = check_rules(tmp_path / str(n) / "first")
         n_tasks = sum(len(independent(path.read_text("utf-8"))["tasks"]) for path in logs)
-        # Some logs tell the same calls under another model path.
+        # Some logs record the same calls under another model path.
         query = "SELECT count(*) FROM results WHERE duplicate_of IS NULL"
         assert store.sql(query).fetchall() == [(n_tasks,)]
 
@@ -71,7 +71,7 @@ def test_two_paths_without_a_model_file_stay_two(store, tmp_path):
     assert names == {"m-1.yaml", "m-2.yaml"}
 
 
-# A log holds no raw control characters: YAML refuses them.
+# Logs contain no raw control characters: YAML forbids them.
 TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Cn", "Zl", "Zp"], exclude_characters="\ufeff")
     | st.sampled_from("\n\t"),
@@ -165,7 +165,7 @@ def test_command_names_what_it_leaves_out(examples, tmp_path):
     assert ended.out.count(".yaml") == len(files_in(tmp_path / "out"))
 
 
-def test_a_run_without_results_is_named(store, tmp_path):
+def test_a_run_without_results_is_reported(store, tmp_path):
     bring_in(store, write_log(tmp_path / "1.yaml", log([1])))
     bring_in(store, write_log(tmp_path / "2.yaml", log(tasks=[], date="2026-04-02")))
     exported = export_palindrome(store, tmp_path / "out", Selection())
@@ -181,7 +181,7 @@ def test_a_run_without_results_is_named(store, tmp_path):
     assert not any("no results" in note for note in other.notes)
 
 
-def test_nothing_selected_is_said(examples, tmp_path):
-    ended = command(examples.path, "export", "palindrome", "--to", tmp_path, "--run", "nobody")
+def test_an_empty_selection_is_reported(examples, tmp_path):
+    ended = command(examples.path, "export", "palindrome", "--to", tmp_path, "--run", "unknown")
     assert ended.code == 2
     assert "evalstore runs" in ended.err

@@ -1,7 +1,7 @@
-"""What our runs export holds to the specification in every rule, and comes back the same.
+"""Exports of our own runs follow every rule of the specification, and can be imported again.
 
-All that any view shows is compared, less what is named here: columns that the specification's
-files have no place for. `tests/runners/test_poster_suite.py` does the same for posters.
+All views of both stores are compared, except for the columns named here, which the files of the
+specification cannot represent. `tests/runners/test_poster_suite.py` does the same for posters.
 """
 
 import json
@@ -12,17 +12,17 @@ from palindrome_cases import check_rules
 from support import ROOT, command, new_store
 
 MODELS = ("-m", "example/aurora-2", "-m", "example/kaamos-mini", "--provider", "replay")
-# Where a row came from, and how our runner counts places.
+# Where a row came from, and how our runner numbers rows.
 OURS = {"batch", "file_sha256", "result_id", "seq", "origin", "versions", "git_commit"}
 OURS |= {"record_keys", "dataset_hashes", "snapshot_id"}
 NOT_IN_LOGS = OURS | {
-    # A run is known by its date and model there, and a path is written anew by its rule.
+    # In a log, a run is a date and a model, and the path follows the rule for exports.
     "run_id", "model_path", "recorded_model", "model_version", "proven_index",
     "run_started_at", "started_at", "ended_at", "e2e_ms", "input_tokens", "output_tokens",
     "raw_output", "task_hash",
 }  # fmt: skip
 NOT_IN_RESULTS = OURS | {"prompt", "task_hash", "duration_seconds"}
-# An export is a run for each model there; files and recorded summaries come with an import.
+# A log has one run per model; only an import has files and recorded summaries.
 BY_FILE = {"files", "runs", "summary_audit"}
 
 
@@ -40,7 +40,7 @@ def run(store, *arguments):
 
 
 def views(store):
-    """Give each view's rows as dicts."""
+    """Return the rows of each view as dicts."""
     with new_store(store).reading() as connection:
         names = connection.execute(
             "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
@@ -55,7 +55,7 @@ def _rows(connection, view):
 
 
 def _value(value):
-    """Give JSON as what it says, whatever the order of its keys."""
+    """Return the value of JSON text, so that the order of keys does not matter."""
     if isinstance(value, str) and value[:1] in {"{", "["}:
         try:
             return json.loads(value)
@@ -92,7 +92,7 @@ def test_openclaw(space):
     same(ours, theirs, NOT_IN_RESULTS, BY_FILE)
     for column in ("run_id", "config", "inventory", "models", "n_results", "started_at"):
         assert ours["runs"][0][column] == theirs["runs"][0][column], column
-    # The summary that was written is the one that is computed.
+    # The exported summary is the one that we compute.
     assert all(row["agrees"] for row in theirs["summary_audit"])
 
 
@@ -115,7 +115,7 @@ STATUSES = {"ok", "skipped_unavailable", "auth_error", "rate_limited", "error"}
 
 
 def check_run_folder(folder):
-    """Every rule of openclaw.md, as it stands there."""
+    """Check every rule, in the order of the specification."""
     names = {path.name for path in folder.iterdir()}
     assert re.fullmatch(r"\d{8}_\d{6}", folder.name)
     assert {"config.json", "inventory.json", "results.jsonl", "summary.json", "summary.md"} < names

@@ -1,4 +1,4 @@
-"""The YAML writer: three independent readers get back what was written."""
+"""The YAML writer: independent readers load the document that was written."""
 
 import json
 import math
@@ -17,7 +17,7 @@ STYLE = PALINDROME / "yaml_style.jsonl"
 
 
 def style_cases():
-    """One record of the file is broken over three lines; the rest are whole."""
+    """Return the cases; one record of the file spans three lines and is left out."""
     if not STYLE.exists():
         return []
     cases = []
