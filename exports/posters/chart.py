@@ -18,6 +18,8 @@ from warehouse.output.formatting import visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import altair as alt
+
 _WIDTH, _LEAST_HEIGHT = 560, 400
 _LINE_PIXELS = 13
 _LONGEST_LABEL = 64
@@ -26,6 +28,7 @@ _LATIN = "Liberation Sans, Helvetica, Arial, Noto Sans Thai, sans-serif"
 # A PNG is drawn with the first of these fonts on the machine; they have Thai and Latin letters.
 _OTHER_LETTERS = "Sarabun, Loma, Garuda, Waree, Noto Sans Thai, Noto Sans, sans-serif"
 _LAST_LATIN = "\u024f"
+_KINDS = ("on the Pareto front: none is better for less", "others")
 # Pixels around the plot, and per column of a label (wide characters take two, Thai marks none).
 _LEFT, _TOP, _BOTTOM, _CHARACTER = 62, 56, 92, 6.2
 
@@ -126,19 +129,51 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, object]:
     height = max(_LEAST_HEIGHT, _LINE_PIXELS * (len(points) + 2))
     costs, qualities = _domain([p.cost for p in points]), _quality_domain(points)
     rows = _rows(points, costs, qualities, height)
-    # The margin extends below 0, where there are no costs.
-    below = "datum.value < 0 ? '' : datum.label"
-    x_axis = alt.Axis(labelExpr=below, labelOverlap=False, tickCount=8, titleY=30)
-    y_axis = alt.Axis(labelOverlap=False, titleX=-40, titleY=height / 2)
-    scale = alt.Scale(domain=costs, nice=False)
-    x = alt.X("cost:Q", title="Cost (USD)", axis=x_axis, scale=scale)
-    y = alt.Y(
-        "quality:Q",
-        title="App quality score",
-        axis=y_axis,
-        scale=alt.Scale(domain=qualities, nice=False),
+    base = alt.Chart({"values": rows}).encode(
+        x=_cost_axis(costs), y=_quality_axis(qualities, height)
     )
-    base = alt.Chart({"values": rows}).encode(x=x, y=y)
+    title = alt.Title("App quality vs cost", subtitle=visible(subtitle), offset=10)
+    widest = max((_width(_label(point.model)) for point in points), default=0)
+    chart = (
+        alt.layer(*_marks(base, height))
+        .properties(
+            width=_WIDTH,
+            height=height,
+            title=title,
+            autosize="none",
+            padding={"left": _LEFT, "top": _TOP, "right": 14 + widest, "bottom": _BOTTOM},
+        )
+        .configure(background="#ffffff", font=_LATIN)
+        .configure_view(fill="#faf8f5", stroke=_PALE)
+        .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
+        .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
+    )
+    spec: dict[str, object] = chart.to_dict()
+    return spec
+
+
+def _cost_axis(costs: list[float]) -> alt.X:
+    import altair as alt
+
+    # The margin extends below 0, where there are no costs.
+    label = "datum.value < 0 ? '' : datum.label"
+    axis = alt.Axis(labelExpr=label, labelOverlap=False, tickCount=8, titleY=30)
+    scale = alt.Scale(domain=costs, nice=False)
+    return alt.X("cost:Q", title="Cost (USD)", axis=axis, scale=scale)
+
+
+def _quality_axis(qualities: list[float], height: int) -> alt.Y:
+    import altair as alt
+
+    axis = alt.Axis(labelOverlap=False, titleX=-40, titleY=height / 2)
+    scale = alt.Scale(domain=qualities, nice=False)
+    return alt.Y("quality:Q", title="App quality score", axis=axis, scale=scale)
+
+
+def _marks(base: alt.Chart, height: int) -> list[alt.Chart]:
+    """Return the layers of the chart, from back to front."""
+    import altair as alt
+
     threads = base.mark_rule(color=_THREAD, strokeWidth=0.8, strokeDash=[1, 2]).encode(
         x2="edge:Q", y2="place:Q"
     )
@@ -159,34 +194,13 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, object]:
         .encode(x=alt.X("edge:Q"), y=alt.Y("place:Q"), text="label:N")
         for latin, font in (("true", _LATIN), ("false", _OTHER_LETTERS))
     ]
-    title = alt.Title("App quality vs cost", subtitle=visible(subtitle), offset=10)
-    marks = [threads, bars, front, dots, *labels]
-    widest = max((_width(_label(point.model)) for point in points), default=0)
-    chart = (
-        alt.layer(*marks)
-        .properties(
-            width=_WIDTH,
-            height=height,
-            title=title,
-            autosize="none",
-            padding={"left": _LEFT, "top": _TOP, "right": 14 + widest, "bottom": _BOTTOM},
-        )
-        .configure(background="#ffffff", font=_LATIN)
-        .configure_view(fill="#faf8f5", stroke=_PALE)
-        .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
-        .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
-    )
-    spec: dict[str, object] = chart.to_dict()
-    return spec
+    return [threads, bars, front, dots, *labels]
 
 
 def _width(label: str) -> int:
     from rich.cells import cell_len
 
     return round(cell_len(label) * _CHARACTER)
-
-
-_KINDS = ("on the Pareto front: none is better for less", "others")
 
 
 def _rows(
