@@ -1,1 +1,1 @@
-"""Scoring of posters: matching predicted events with gold ones, and the scores that follow."""
+"""Scoring of posters: matching of predicted events with gold events, and the resulting scores."""

@@ -1,4 +1,4 @@
-"""How two people's records of the same poster agree, and where they differ, field by field."""
+"""Agreement of two annotators' records of a poster, and their differences, field by field."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ Texts = Sequence[str | None]
 
 
 def align(a: object, b: object) -> list[Pair]:
-    """Pair the events of two records by the core fields; events left over stand alone, at the end.
+    """Pair the events of two records by the core fields; events without a partner are at the end.
 
-    Indices count the events that are objects, from 0. Two events that have neither date nor venue
-    in common are not the same evening, and stand alone too.
+    Indices count the events that are objects, from 0. Two events with neither date nor venue in
+    common are not the same event, and are not paired.
     """
     ours, theirs = read_record(a).events, read_record(b).events
     pairs = EventPairs(ours, theirs)
@@ -26,20 +26,21 @@ def align(a: object, b: object) -> list[Pair]:
         for match in pairs.match(CORE)
         if match.prediction is not None and _is_same(ours[match.gold], theirs[match.prediction])
     ]
-    alone_a = set(range(len(ours))) - {place for place, _ in found}
-    alone_b = set(range(len(theirs))) - {place for _, place in found}
+    only_a = set(range(len(ours))) - {index for index, _ in found}
+    only_b = set(range(len(theirs))) - {index for _, index in found}
     return [
         *found,
-        *((at, None) for at in sorted(alone_a)),
-        *((None, at) for at in sorted(alone_b)),
+        *((index, None) for index in sorted(only_a)),
+        *((None, index) for index in sorted(only_b)),
     ]
 
 
 def differences(a: object, b: object) -> list[Row]:
-    """List the fields in which two records differ, as scoring compares texts.
+    """Return the fields in which two records differ, as scoring compares texts.
 
-    A row has `field` (`artist_name`, `events[2].venue`; a whole event as `events[2]`, counted in
-    the record that has it, the first where both do) and both values, NULL where one has none.
+    A row has `field` and both values, NULL if a record has none. A field is `artist_name`,
+    `events[2].venue`, or `events[2]` for a whole event; the index is that of the first record, or
+    of the record that has the event.
     """
     ours, theirs = events_of(a), events_of(b)
     rows = [
@@ -47,19 +48,18 @@ def differences(a: object, b: object) -> list[Row]:
         for name in TOP_FIELDS
         if _text(name, _field(a, name)) != _text(name, _field(b, name))
     ]
-    for place_a, place_b in align(a, b):
-        if place_a is None or place_b is None:
-            place = place_a if place_a is not None else place_b
-            alone_a = None if place_a is None else ours[place_a]
-            alone_b = None if place_b is None else theirs[place_b]
-            rows.append(_row(f"events[{place}]", alone_a, alone_b))
-            continue
-        rows += _event_differences(place_a, ours[place_a], theirs[place_b])
+    for index_a, index_b in align(a, b):
+        if index_a is not None and index_b is not None:
+            rows += _event_differences(index_a, ours[index_a], theirs[index_b])
+        elif index_a is not None:
+            rows.append(_row(f"events[{index_a}]", ours[index_a], None))
+        elif index_b is not None:
+            rows.append(_row(f"events[{index_b}]", None, theirs[index_b]))
     return rows
 
 
 def compare(a: object, b: object) -> Row:
-    """Count what two records agree on, and list where they differ; see `differences`."""
+    """Count the events, dates and venues on which two records agree; see also `differences`."""
     ours, theirs = read_record(a).events, read_record(b).events
     date, venue = EVENT_FIELDS.index("date"), EVENT_FIELDS.index("venue")
     both = [(ours[x], theirs[y]) for x, y in align(a, b) if x is not None and y is not None]
@@ -72,16 +72,16 @@ def compare(a: object, b: object) -> Row:
     }
 
 
-def compare_batch(ones: Texts, others: Texts) -> list[Row | None]:
+def compare_batch(records_a: Texts, records_b: Texts) -> list[Row | None]:
     """Apply `compare` to columns of JSON text; a record that cannot be read is a difference."""
     return [
         None if a is None or b is None else _compared(a, b)
-        for a, b in zip(ones, others, strict=True)
+        for a, b in zip(records_a, records_b, strict=True)
     ]
 
 
 def events_of(record: object) -> list[dict[str, object]]:
-    """Give the events of a record that are objects."""
+    """Return the events of a record that are objects."""
     listed = record.get("events") if isinstance(record, dict) else None
     return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
@@ -94,14 +94,13 @@ def _compared(a: str, b: str) -> Row:
 
 
 def _is_same(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    places = (EVENT_FIELDS.index("date"), EVENT_FIELDS.index("venue"))
-    return any(a[place] == b[place] for place in places)
+    return any(a[at] == b[at] for at in map(EVENT_FIELDS.index, ("date", "venue")))
 
 
-def _event_differences(place: int, a: Row, b: Row) -> Iterator[Row]:
+def _event_differences(index: int, a: Row, b: Row) -> Iterator[Row]:
     for name in EVENT_FIELDS:
         if normalise(a.get(name)) != normalise(b.get(name)):
-            yield _row(f"events[{place}].{name}", a.get(name), b.get(name))
+            yield _row(f"events[{index}].{name}", a.get(name), b.get(name))
 
 
 def _field(record: object, name: str) -> object:
@@ -113,10 +112,10 @@ def _text(name: str, value: object) -> str:
 
 
 def _row(field: str, a: object, b: object) -> Row:
-    return {"field": field, "value_a": _shown(a), "value_b": _shown(b)}
+    return {"field": field, "value_a": _as_text(a), "value_b": _as_text(b)}
 
 
-def _shown(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

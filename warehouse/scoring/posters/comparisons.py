@@ -1,4 +1,4 @@
-"""All pairs of a run's models compared at once, and how far their scores spread."""
+"""Comparisons of all pairs of a run's models, and the spread of their scores."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -11,20 +11,19 @@ Lists = Sequence[Sequence[float] | None]
 
 
 def compare_pairs(scores: Sequence[Sequence[float]]) -> list[Row]:
-    """Compare every two lists of scores over the same posters.
+    """Compare all pairs of lists of scores for the same posters.
 
-    Each row has the places `a` and `b` of its lists, from 1, the unpaired comparison of the
-    benchmark (see ``compare_all``), and beside it the paired one, with Holm's adjustment of its
-    p-values over all pairs.
+    Each row has the positions `a` and `b` of its lists, from 1, the benchmark's unpaired comparison
+    (see `compare_all`), and a paired comparison, whose p-values are adjusted over all pairs (Holm).
     """
     unpaired = compare_all({str(place): values for place, values in enumerate(scores)})
     pairs = list(combinations(range(len(scores)), 2))
     paired = [paired_difference(scores[a], scores[b]) for a, b in pairs]
     adjusted = holm([found.p_value if found else None for found in paired])
     return [
-        _row(a + 1, b + 1, ours, beside, p_value)
-        for (a, b), ours, beside, p_value in zip(pairs, unpaired, paired, adjusted, strict=True)
-        if ours is not None and beside is not None
+        {"a": a + 1, "b": b + 1, **_row(found, matched), "holm_p_value": p_value}
+        for (a, b), found, matched, p_value in zip(pairs, unpaired, paired, adjusted, strict=True)
+        if found is not None and matched is not None
     ]
 
 
@@ -37,24 +36,21 @@ def compare_pairs_batch(families: Sequence[Lists | None]) -> list[list[Row] | No
 
 
 def population_std_batch(columns: Lists) -> list[float | None]:
-    """Give each list's standard deviation as of a population; 0.0 for less than two scores."""
+    """Return each list's population standard deviation; 0.0 for fewer than two scores."""
     return [
         None if scores is None else pstdev(scores) if len(scores) > 1 else 0.0 for scores in columns
     ]
 
 
-def _row(a: int, b: int, ours: Difference, paired: Difference, holm_p_value: float | None) -> Row:
+def _row(unpaired: Difference, paired: Difference) -> Row:
     return {
-        "a": a,
-        "b": b,
-        "mean": ours.mean,
-        "low": ours.interval[0],
-        "high": ours.interval[1],
-        "p_value": ours.p_value,
-        "significant": ours.significant,
+        "mean": unpaired.mean,
+        "low": unpaired.interval[0],
+        "high": unpaired.interval[1],
+        "p_value": unpaired.p_value,
+        "significant": unpaired.significant,
         "paired_low": paired.interval[0],
         "paired_high": paired.interval[1],
         "paired_p_value": paired.p_value,
-        "holm_p_value": holm_p_value,
         "paired_significant": paired.significant,
     }

@@ -1,7 +1,6 @@
-"""Every event of a poster and its prediction, with the pair it is in: why a score is what it is."""
+"""Every gold and predicted event of a poster with its partner: they explain a score."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from warehouse.scoring.columns import parse_json, reason_of, write_json
 from warehouse.scoring.posters.matching import CORE, FULL, EventPairs, Terms
@@ -14,11 +13,11 @@ _NO_FIELDS: Row = dict.fromkeys(EVENT_FIELDS)
 
 
 def explain(gold: object, prediction: object) -> list[Row]:
-    """List the pairs of both assignments, gold events without a partner, and surplus events.
+    """Return the pairs of both assignments, gold events without a partner, and surplus events.
 
-    A row has both events as JSON (only objects are events, and indices, from 0, count those
-    alone), the similarity by all fields and by the core fields, and the score of each field.
-    A gold event without a partner has similarity 0.0; a surplus predicted event has none.
+    A row has both events as JSON, their indices from 0, the similarity by all fields and by the
+    core fields, and the score of each field. Only objects count as events. The similarity is 0.0
+    for a gold event without a partner, and NULL for a surplus predicted event.
     """
     pairs = EventPairs(read_record(gold).events, read_record(prediction).events)
     ours, theirs = _texts(gold), _texts(prediction)
@@ -60,30 +59,31 @@ def _readable(text: str | None) -> object:
 def _assignment(pairs: EventPairs, name: str, terms: Terms) -> Iterator[Row]:
     surplus = set(range(len(pairs.prediction)))
     for match in pairs.match(terms):
-        place = match.prediction
-        if place is None:
-            yield _row(name, match.gold, None, 0.0, 0.0, _NO_FIELDS)
+        predicted = match.prediction
+        if predicted is None:
+            yield _row(name, gold=match.gold, similarity=0.0, core_similarity=0.0)
             continue
-        surplus.discard(place)
+        surplus.discard(predicted)
         yield _row(
             name,
-            match.gold,
-            place,
-            pairs.similarity(match.gold, place, FULL),
-            pairs.similarity(match.gold, place, CORE),
-            dict(zip(EVENT_FIELDS, pairs.scores(match.gold, place), strict=True)),
+            gold=match.gold,
+            prediction=predicted,
+            similarity=pairs.similarity(match.gold, predicted, FULL),
+            core_similarity=pairs.similarity(match.gold, predicted, CORE),
+            fields=dict(zip(EVENT_FIELDS, pairs.scores(match.gold, predicted), strict=True)),
         )
-    for place in sorted(surplus):
-        yield _row(name, None, place, None, None, _NO_FIELDS)
+    for predicted in sorted(surplus):
+        yield _row(name, prediction=predicted)
 
 
-def _row(  # noqa: PLR0917 - the columns of a row, in their order
+def _row(
     assignment: str,
-    gold: int | None,
-    prediction: int | None,
-    similarity: float | None,
-    core_similarity: float | None,
-    fields: Row,
+    *,
+    gold: int | None = None,
+    prediction: int | None = None,
+    similarity: float | None = None,
+    core_similarity: float | None = None,
+    fields: Row = _NO_FIELDS,
 ) -> Row:
     return {
         "assignment": assignment,
@@ -96,13 +96,13 @@ def _row(  # noqa: PLR0917 - the columns of a row, in their order
 
 
 def _texts(record: object) -> list[str]:
-    """Write the events of a record as JSON; one that JSON cannot hold as Python writes it."""
+    """Return the events of a record as JSON, or as Python code if they contain NaN or infinity."""
     listed = record.get("events") if isinstance(record, dict) else None
     events = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     return [_text(event) for event in events]
 
 
-def _text(event: dict[str, Any]) -> str:
+def _text(event: dict[str, object]) -> str:
     try:
         return write_json(event)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which predicted event stands for which gold event, and how alike the two are."""
+"""Assignment of predicted events to gold events by similarity."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -40,8 +40,8 @@ class Terms:
     """Weights of event fields, in the order in which the weighted scores are added.
 
     Attributes:
-        weighted: each weight with the place of its field in ``EVENT_FIELDS``.
-        floor_of_other_days: no event of another day than gold's costs less.
+        weighted: each weight with the index of its field in `EVENT_FIELDS`.
+        other_day_floor: least possible cost of an event on another day than the gold event.
     """
 
     def __init__(self, weights: Mapping[str, float]) -> None:
@@ -51,11 +51,11 @@ class Terms:
         self._weights = tuple([weights.get(name, 0.0) for name in EVENT_FIELDS])
         others_equal = [1.0] * len(EVENT_FIELDS)
         others_equal[_DATE] = 0.0
-        self.floor_of_other_days = 1.0 - self.weigh(others_equal)
+        self.other_day_floor = 1.0 - self.weigh(others_equal)
 
     def weigh(self, scores: Sequence[float]) -> float:
         """Add up the weighted scores from left to right."""
-        # Written out, as this is called most. A weight of zero adds zero, which changes no bit.
+        # Unrolled: this is called most often. A weight of zero adds 0.0, which changes no bit.
         s = scores
         a, b, c, d, e, f, g, h, i = self._weights
         return (
@@ -73,8 +73,8 @@ class Match(NamedTuple):
 
     Attributes:
         gold: index of the gold event.
-        prediction: index of the predicted event, or None where none was left for it.
-        similarity: 0.0 to 1.0 (and a rounding above), 0.0 without a predicted event.
+        prediction: index of the predicted event; None if there are fewer predicted events.
+        similarity: 0.0 to 1.0 (or a rounding error above), 0.0 without a predicted event.
     """
 
     gold: int
@@ -83,7 +83,7 @@ class Match(NamedTuple):
 
 
 class EventPairs:
-    """The events of two records, and the scores of those pairs that somebody asked for."""
+    """The events of two records, and the scores of their pairs, computed on demand."""
 
     def __init__(self, gold: Sequence[Event], prediction: Sequence[Event]) -> None:
         self.gold, self.prediction = gold, prediction
@@ -91,7 +91,7 @@ class EventPairs:
         self._scores: dict[tuple[int, int], Scores] = {}
 
     def scores(self, gold: int, prediction: int) -> Scores:
-        """Score each field of a pair of events, 0.0 to 1.0, in the order of ``EVENT_FIELDS``."""
+        """Score each field of a pair of events, 0.0 to 1.0, in the order of `EVENT_FIELDS`."""
         known = self._scores.get((gold, prediction))
         if known is None:
             ours, theirs = self.gold[gold], self.prediction[prediction]
@@ -100,13 +100,13 @@ class EventPairs:
         return known
 
     def similarity(self, gold: int, prediction: int, terms: Terms) -> float:
-        """Return the weighted sum of the scores of a pair, 0.0 to 1.0 (and a rounding above)."""
+        """Return the weighted sum of a pair's scores, 0.0 to 1.0 (or a rounding error above)."""
         return terms.weigh(self.scores(gold, prediction))
 
     def match(self, terms: Terms) -> tuple[Match, ...]:
-        """Assign predicted events to gold events so that the summed similarity is greatest.
+        """Assign predicted events to gold events so that the total similarity is greatest.
 
-        One match per gold event, in their order. Any similarity makes a match, even 0.0.
+        There is one match per gold event, in their order. Any similarity makes a match, even 0.0.
         """
         if not self.gold or not self.prediction:
             return tuple([Match(index, None, 0.0) for index in range(len(self.gold))])
@@ -128,11 +128,11 @@ def _field_scores(gold: Event, prediction: Event) -> Scores:
 
 
 class _EventCosts:
-    """Costs of the assignment, 1.0 - similarity, computed as far as matters.
+    """Costs of the assignment, 1.0 - similarity, computed on demand.
 
-    A floor takes unequal texts, which take long to compare, as equal. Adding the same terms in the
-    same order, with none of them smaller, can't give a smaller sum in floating point either, so
-    that a floor is never above the cost.
+    A floor assumes that unequal texts, which are slow to compare, are equal. Adding terms that are
+    at least as large in the same order never gives a smaller sum, in floating point too, so a
+    floor is never above the cost.
     """
 
     def __init__(self, pairs: EventPairs, terms: Terms) -> None:
@@ -150,7 +150,7 @@ class _EventCosts:
         return 1.0 - self.similarity(row, column)
 
     def similarity(self, row: int, column: int) -> float:
-        """Return the similarity, weighed once."""
+        """Return the similarity, computed once."""
         known = self._similarities.get((row, column))
         if known is None:
             known = self._terms.weigh(self._pairs.scores(row, column))
@@ -160,13 +160,13 @@ class _EventCosts:
     def cheapest(self, row: int) -> tuple[float, int]:
         """Return the row's least cost and the lowest column that has it.
 
-        Where one event alone is on the day, and is cheaper than an event of another day can be,
-        the others need no look.
+        If only one event is on the gold event's day and it costs less than an event on another day
+        can, the others need not be compared.
         """
         column = self._on_day.get(self._pairs.gold[row][_DATE])
         if column is not None:
             cost = self.settle(row, column)
-            if cost < self._terms.floor_of_other_days:
+            if cost < self._terms.other_day_floor:
                 return cost, column
         return find_cheapest(list(self.floors(row)), partial(self.settle, row))
 
@@ -183,7 +183,7 @@ class _EventCosts:
         return [1.0 - total for total in totals]
 
     def _highest(self, weight: float, field: int, text: str) -> list[float]:
-        """Return the highest weighted scores that a text of gold could have in its field."""
+        """Return the highest weighted scores that a gold text could get in its field."""
         exact = _IS_EXACT[field] or not text
         key = (field, text if exact else None)
         if key not in self._columns:

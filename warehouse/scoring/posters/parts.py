@@ -1,4 +1,4 @@
-"""The parts of a poster's score around the events matched, and how the parts are weighed."""
+"""The parts of a poster's score other than the matched events, and their weights."""
 
 from warehouse.scoring.posters.matching import Match
 from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, Record
@@ -15,11 +15,11 @@ QUALITY_WEIGHTS = {"structured": 0.4, "top_level": 0.15, "event_match": 0.35, "e
 MISSING_FIELD_PENALTY = 10.0
 _TOP_EXACT = ("instagram_handle", "source_month")
 _REQUIRED = tuple(map(EVENT_FIELDS.index, ("date", "venue", "city", "province")))
-_NOTHING = ("",) * len(EVENT_FIELDS)
+_NO_EVENT = ("",) * len(EVENT_FIELDS)
 
 
 def composite(parts: dict[str, float], missing_rate: float) -> float:
-    """Weigh the parts into a score of 0 to 100, less the penalty for missing fields."""
+    """Return the weighted sum of the parts, less the penalty for missing fields: 0 to 100."""
     total = 0.0
     for name, weight in QUALITY_WEIGHTS.items():
         total += weight * parts[name]
@@ -27,7 +27,7 @@ def composite(parts: dict[str, float], missing_rate: float) -> float:
 
 
 def top_level(gold: Record, prediction: Record) -> float:
-    """Score the fields outside of ``events``, 0.0 where either side is no object."""
+    """Score the fields outside `events`; 0.0 if either record is not an object."""
     if not (gold.is_object and prediction.is_object):
         return 0.0
     total = weights = 0.0
@@ -46,7 +46,7 @@ def event_count(gold: int, prediction: int) -> float:
 def date_agreement(
     gold: Record, prediction: Record
 ) -> tuple[float | None, float | None, float | None]:
-    """Return precision, recall and F1 of the dates, None where they are not defined."""
+    """Return precision, recall and F1 of the dates; None if they are undefined."""
     if not (gold.is_object and prediction.is_object) or not (gold.dates or prediction.dates):
         return None, None, None
     shared = sum(min(count, prediction.dates[date]) for date, count in gold.dates.items())
@@ -57,24 +57,24 @@ def date_agreement(
 
 
 def missing_field_rate(gold: Record, prediction: Record) -> float:
-    """Return the share of blanks among the required fields of all predicted events.
+    """Return the share of empty fields among the required fields of all predicted events.
 
-    0.0 where gold has no events, 1.0 where only the prediction has none.
+    It is 0.0 if gold has no events, 1.0 if only the prediction has none.
     """
     if not gold.events:
         return 0.0
     if not prediction.events:
         return 1.0
-    blanks = sum(not event[at] for event in prediction.events for at in _REQUIRED)
-    return blanks / (len(_REQUIRED) * len(prediction.events))
+    empty = sum(not event[at] for event in prediction.events for at in _REQUIRED)
+    return empty / (len(_REQUIRED) * len(prediction.events))
 
 
 def missing_of_gold_rate(gold: Record, prediction: Record, found: tuple[Match, ...]) -> float:
-    """Return the share of gold's required fields that the matched events leave blank."""
+    """Return the share of gold's required fields that are empty in the matched events."""
     present = missing = 0
     for match in found:
         wanted = gold.events[match.gold]
-        given = _NOTHING if match.prediction is None else prediction.events[match.prediction]
+        given = _NO_EVENT if match.prediction is None else prediction.events[match.prediction]
         for at in _REQUIRED:
             if wanted[at]:
                 present += 1

@@ -1,4 +1,4 @@
-"""A poster record, gold or predicted, read once into the texts that scoring compares."""
+"""A poster record, gold or predicted, as the texts that scoring compares."""
 
 import re
 from collections import Counter
@@ -30,16 +30,16 @@ _JSON_NAMES = {
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What scoring needs of one poster record.
+    """What scoring needs from a poster record.
 
     Attributes:
-        is_object: whether the record is a JSON object; anything else has no fields.
-        top: the normalised top-level texts, in the order of ``TOP_FIELDS``.
-        events: per event its normalised texts, in the order of ``EVENT_FIELDS``.
+        is_object: whether the record is a JSON object; other values have no fields.
+        top: the normalised top-level texts, in the order of `TOP_FIELDS`.
+        events: the normalised texts of each event, in the order of `EVENT_FIELDS`.
         dates: the well-formed dates and how often each occurs.
-        note: what could not be read as it stands, or None.
+        note: what could not be used, or None.
     """
 
     is_object: bool
@@ -52,7 +52,9 @@ class Record:
 def read_record(value: object) -> Record:
     """Read a parsed JSON value of any type; never raises."""
     if not isinstance(value, dict):
-        return Record(False, ("",) * len(TOP_FIELDS), [], Counter(), None)  # noqa: FBT003
+        return Record(
+            is_object=False, top=("",) * len(TOP_FIELDS), events=[], dates=Counter(), note=None
+        )
     listed = value.get("events")
     items = listed if isinstance(listed, list) else ()
     events = [item for item in items if isinstance(item, dict)]
@@ -74,7 +76,7 @@ def _count_dates(values: Iterable[object]) -> Counter[str]:
 
 
 def _note(listed: object) -> str | None:
-    """Say what is wrong with the list of events; an absent or empty one is not wrong."""
+    """Return what is wrong with the list of events; it may be absent or empty."""
     if not listed or isinstance(listed, list):
         return None
     return f"events is {_JSON_NAMES[type(listed)]}, not a list: scored as having none"

@@ -1,10 +1,12 @@
-"""Whether a predicted poster has the keys and types that were asked for."""
+"""Checks that a predicted poster has the keys and types that the prompt demands."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+Schema: TypeAlias = dict[str, Any]  # a node of a JSON Schema: any JSON by keyword
 
 TOP_KEYS = frozenset(
     (
@@ -37,7 +39,7 @@ _NULLABLE_TEXT = {"type": ["string", "null"]}
 _CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: Schema) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -46,7 +48,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-POSTER_SCHEMA: dict[str, Any] = _object(
+POSTER_SCHEMA: Schema = _object(
     {
         "artist_name": {"type": "string"},
         "instagram_handle": _NULLABLE_TEXT,
@@ -80,7 +82,7 @@ POSTER_SCHEMA: dict[str, Any] = _object(
         },
     }
 )
-"""The JSON Schema that models are asked to keep to (JSON Schema 2020-12, strict output)."""
+"""The JSON Schema that models must follow (JSON Schema 2020-12, strict output)."""
 
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _MONTH = re.compile(r"^\d{4}-\d{2}$")
@@ -91,10 +93,10 @@ Node = dict[type, Test]
 
 
 class SchemaChecks(NamedTuple):
-    """What the three checks say of a prediction; each implies the one before it.
+    """The results of the three checks of a prediction; each implies the previous one.
 
     Attributes:
-        valid, strict, exact: see the functions `schema_...`.
+        valid, strict, exact: see `schema_valid`, `schema_strict` and `schema_exact`.
     """
 
     valid: bool
@@ -103,14 +105,14 @@ class SchemaChecks(NamedTuple):
 
 
 def check_schema(value: object) -> SchemaChecks:
-    """Check a prediction in all three ways."""
+    """Apply all three checks to a prediction."""
     exact = schema_exact(value)
     strict = exact or schema_strict(value)
     return SchemaChecks(strict or schema_valid(value), strict, exact)
 
 
 def schema_strict(value: object) -> bool:
-    """Check keys and types as the benchmark does, and that no other keys are there."""
+    """Check keys and types as the benchmark does, and that there are no other keys."""
     return (
         isinstance(value, dict)
         and value.keys() == TOP_KEYS
@@ -120,10 +122,10 @@ def schema_strict(value: object) -> bool:
 
 
 def schema_valid(value: object) -> bool:
-    """Check keys and types as the benchmark does; further keys are allowed.
+    """Check keys and types as the benchmark does; other keys are allowed.
 
-    Looser than ``schema_exact``: a confidence may be null or a boolean, digits of any script are
-    digits, and month 13, 24:99 and a trailing newline pass.
+    Looser than `schema_exact`: a confidence may be null or a boolean, digits may be of any script,
+    and month 13, 24:99 and a trailing newline pass.
     """
     return (
         isinstance(value, dict)
@@ -170,12 +172,12 @@ def _is_confidence(value: object) -> bool:
 
 
 def schema_exact(value: object) -> bool:
-    """Check against ``POSTER_SCHEMA`` taken literally, where a date is a day of the calendar."""
+    """Check against `POSTER_SCHEMA` to the letter; a date must exist in the calendar."""
     return _fits_node(_SCHEMA_NODE, value)
 
 
-def _compile(schema: Mapping[str, Any]) -> Node:
-    """Turn a schema node into a test per type; only the keywords of ``POSTER_SCHEMA`` are known."""
+def _compile(schema: Schema) -> Node:
+    """Compile a schema node into a test per type; it knows only keywords of `POSTER_SCHEMA`."""
     names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return {kind: _TESTS[name](schema) for name in names for kind in _KINDS[name]}
 
@@ -189,7 +191,7 @@ def _never(_: object) -> bool:
     return False
 
 
-def _text_test(schema: Mapping[str, Any]) -> Test:
+def _text_test(schema: Schema) -> Test:
     if schema.get("format") == "date":
         return _is_day
     if "enum" in schema:
@@ -197,20 +199,20 @@ def _text_test(schema: Mapping[str, Any]) -> Test:
     return re.compile(schema["pattern"]).fullmatch if "pattern" in schema else None
 
 
-def _number_test(schema: Mapping[str, Any]) -> Test:
+def _number_test(schema: Schema) -> Test:
     low, high = schema["minimum"], schema["maximum"]
     return lambda value: low <= value <= high
 
 
-def _array_test(schema: Mapping[str, Any]) -> Test:
+def _array_test(schema: Schema) -> Test:
     fits = partial(_fits_node, _compile(schema["items"]))
     return lambda values: all(map(fits, values))
 
 
-def _object_test(schema: Mapping[str, Any]) -> Test:
+def _object_test(schema: Schema) -> Test:
     nodes = {name: _compile(node) for name, node in schema["properties"].items()}
 
-    def test(value: dict[str, Any]) -> bool:
+    def test(value: dict[str, object]) -> bool:
         if value.keys() != nodes.keys():
             return False
         for name, node in nodes.items():
@@ -224,7 +226,7 @@ def _object_test(schema: Mapping[str, Any]) -> Test:
 
 
 def _is_day(text: str) -> bool:
-    """Tell whether a text is a day of the calendar, written as RFC 3339 does."""
+    """Return whether a text is a date of the calendar as RFC 3339 writes it."""
     if _ASCII_DATE.fullmatch(text) is None:
         return False
     try:
@@ -242,7 +244,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "null": (type(None),),
 }
-_TESTS: dict[str, Callable[[Mapping[str, Any]], Test]] = {
+_TESTS: dict[str, Callable[[Schema], Test]] = {
     "string": _text_test,
     "number": _number_test,
     "array": _array_test,

@@ -19,34 +19,34 @@ _VENUE, _CITY, _PROVINCE, _COUNTRY = map(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PosterScore:
     """Every sub-score of a prediction.
 
-    Scores and rates are 0.0 to 1.0 unless said otherwise, and unrounded.
+    Scores and rates are unrounded, and 0.0 to 1.0 unless stated otherwise.
 
     Attributes:
         pred_missing: there is no prediction (absent, not JSON, or null).
         parse_ok: the prediction is a JSON object.
-        schema_valid: the benchmark's check of keys and types, further keys allowed.
-        schema_strict: the same, with no further keys.
-        schema_exact: the JSON Schema taken literally, with real calendar dates.
-        gold_events, pred_events, event_diff: numbers of events, and how far apart they are.
+        schema_valid: it passes the benchmark's check of keys and types; other keys are allowed.
+        schema_strict: the same, without other keys.
+        schema_exact: it follows the JSON Schema to the letter, with real calendar dates.
+        gold_events, pred_events, event_diff: numbers of events, and their absolute difference.
         date_precision, date_recall, date_f1_raw: over the multisets of well-formed dates; None
-            where there are no dates on either side or either side is no object.
-        date_f1: ``date_f1_raw``, with 0.0 for None, as averages take it.
-        event_count: 1 less the difference in events over the larger number.
+            if neither side has dates, or either side is not an object.
+        date_f1: `date_f1_raw` with 0.0 for None, for averages.
+        event_count: 1 minus the difference in numbers of events over the larger number.
         event_match, venue, location: means over the gold events for the assignment by all fields.
         core_event_match, core_venue, core_location: the same for the assignment by core fields.
-        top_level: weighted mean over the fields outside of ``events``.
-        missing_field_rate: share of blanks among date, venue, city and province of the
+        top_level: weighted mean over the fields outside `events`.
+        missing_field_rate: share of empty fields among date, venue, city and province of the
             predicted events, whatever the gold record has there.
-        missing_of_gold_rate: share of the dates, venues, cities and provinces that the gold events
-            have and the events matched to them lack; 0.0 where gold has none.
-        structured: 0.7 for ``schema_strict`` and 0.3 for ``parse_ok``.
+        missing_of_gold_rate: share of the gold events' dates, venues, cities and provinces that the
+            matched events lack; 0.0 if gold has none.
+        structured: 0.7 for `schema_strict` and 0.3 for `parse_ok`.
         app_quality, app_core: the composites, 0 to 100.
         matches, core_matches: the assignments, a match per gold event.
-        reason: what could not be read as it stands, or None.
+        reason: what could not be used, or None.
     """
 
     pred_missing: bool
@@ -81,12 +81,12 @@ class PosterScore:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A prediction that has been read.
+    """A prediction, ready for scoring.
 
     Attributes:
         record: its texts.
-        checks: what the schema says of it.
-        is_missing: there is none (absent, not JSON, or null).
+        checks: the results of the schema checks.
+        is_missing: there is no prediction (absent, not JSON, or null).
     """
 
     record: Record
@@ -147,7 +147,7 @@ def score_records(gold: Record, prediction: Prediction) -> PosterScore:
 
 
 def _means(pairs: EventPairs, found: tuple[Match, ...]) -> tuple[float, float, float]:
-    """Return event match, venue and location, added up in gold order, over the gold events."""
+    """Return the means over the gold events of event match, venue and location, in gold order."""
     count = len(pairs.gold)
     if not count:
         return (0.0, 0.0, 0.0) if pairs.prediction else (1.0, 1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Texts of poster records: how two of them are compared, and how a model's answer is read."""
+"""Texts of poster records: comparison, and extraction of JSON from a model's answer."""
 
 import re
 from functools import lru_cache
@@ -12,11 +12,11 @@ _LITERAL_BACKSLASH_S = re.compile(r"\\s+")
 
 
 def normalise(value: object) -> str:
-    r"""Bring a JSON value into the form in which texts are compared.
+    r"""Return a JSON value in the form in which texts are compared.
 
-    Null is blank, other values are taken in Python's spelling. White space inside is kept as it
-    is; a backslash followed by letters ``s`` becomes a space, because the benchmark's expression
-    for white space has one backslash too many, and scores must agree with published ones.
+    Null becomes the empty text; other values are written as Python writes them. Whitespace inside
+    the text is kept. A backslash followed by letters `s` becomes a space: the benchmark's pattern
+    for whitespace has one backslash too many, and scores must agree with published ones.
     """
     if value is None:
         return ""
@@ -25,23 +25,23 @@ def normalise(value: object) -> str:
 
 
 def normalise_handle(value: object) -> str:
-    """Normalise an Instagram handle: as any text, less one leading ``@``.
+    """Return a normalised Instagram handle, without one leading `@`.
 
-    What is left is normalised again, as the benchmark does: blanks after the ``@`` do not count.
+    The rest is normalised again, as in the benchmark, so whitespace after the `@` does not count.
     """
     return normalise(normalise(value).removeprefix("@"))
 
 
 def exact_score(gold: str, prediction: str) -> float:
-    """Compare two normalised texts: 1.0 if equal (two blanks are), else 0.0."""
+    """Compare two normalised texts: 1.0 if equal (two empty texts are), 0.0 otherwise."""
     return 1.0 if gold == prediction else 0.0
 
 
 def string_score(gold: str, prediction: str) -> float:
-    """Compare two normalised texts by likeness, 0.0 to 1.0; not symmetric.
+    """Return the similarity of two normalised texts, 0.0 to 1.0; it is not symmetric.
 
-    Two blanks score 1.0, one blank 0.0, the rest the Ratcliff-Obershelp ratio of the standard
-    library's ``difflib``, with its heuristic for texts of 200 characters and more.
+    Two empty texts score 1.0, one empty text 0.0. Other texts score the Ratcliff-Obershelp ratio of
+    the standard library's `difflib`, with its heuristic for texts of 200 characters or more.
     """
     if gold == prediction:
         return 1.0
@@ -56,10 +56,10 @@ def _ratio(gold: str, prediction: str) -> float:
 
 
 def extract_json(text: str) -> object:
-    """Read the JSON value in a model's answer, or None where there is none.
+    """Return the JSON value in a model's answer, or None.
 
-    A code fence around the answer is taken off; where the rest is not JSON, what stands between
-    the first opening and the last closing bracket is tried.
+    A code fence around the answer is removed. If the rest is not JSON, the text from the first
+    opening bracket to the last closing bracket is tried.
     """
     body = _without_fence(text.strip())
     try:
@@ -73,11 +73,11 @@ def extract_json(text: str) -> object:
 
 
 def _without_fence(text: str) -> str:
-    if not text.startswith("```"):
+    if not text.startswith("``"):
         return text
-    # Python's lines, as the benchmark takes them: a carriage return ends one, U+2028 in a text too.
+    # Python's lines, as in the benchmark: a carriage return ends a line, and so does U+2028.
     lines = text.splitlines()[1:]
-    if lines and lines[-1].startswith("```"):
+    if lines and lines[-1].startswith("``"):
         lines.pop()
     return "\n".join(lines).strip()
 

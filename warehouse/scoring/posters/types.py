@@ -1,4 +1,4 @@
-"""The DuckDB types of what the poster functions return, column by column."""
+"""The DuckDB types of the rows that the poster functions return."""
 
 from warehouse.scoring.posters.record import EVENT_FIELDS
 

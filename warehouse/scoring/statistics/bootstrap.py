@@ -1,8 +1,8 @@
 """Bootstrap intervals and comparisons of mean scores.
 
-The benchmark draws with Python's ``random.Random(23)``. The same draws are made here in bulk from
+The benchmark draws with Python's `random.Random(23)`. The same draws are made here in bulk, from
 the same Mersenne Twister, and every mean adds its scores in the order in which they were drawn, so
-that the results equal a plain loop's to the last bit on any version of Python.
+that the results equal those of a plain loop to the last bit, on any version of Python.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far apart two means are.
+    """The difference of two means.
 
     Attributes:
-        mean: mean of the first less mean of the second, in units of the scores.
+        mean: mean of the first minus mean of the second, in units of the scores.
         interval: bounds of the 95 % percentile interval.
         p_value: two-sided, 0.0 to 1.0.
         significant: whether the interval excludes zero.
@@ -47,7 +47,7 @@ class Difference:
 
 
 def mean(scores: Sequence[float]) -> float | None:
-    """Add from left to right, divide by the number; None for no scores."""
+    """Return the mean, added from left to right; None if there are no scores."""
     total = 0.0
     for score in scores:
         total += score
@@ -55,7 +55,7 @@ def mean(scores: Sequence[float]) -> float | None:
 
 
 def confidence_interval(scores: Sequence[float]) -> Interval | None:
-    """Return the 95 % percentile interval of the mean, None for no scores."""
+    """Return the 95 % percentile interval of the mean; None if there are no scores."""
     if not scores:
         return None
     size = len(scores)
@@ -65,17 +65,17 @@ def confidence_interval(scores: Sequence[float]) -> Interval | None:
 def difference(a: Sequence[float], b: Sequence[float]) -> Difference | None:
     """Compare two means as the benchmark does, by unpaired resampling.
 
-    The lists may differ in length; None where one of them is empty. The p-value, twice the smaller
-    share of resampled differences on either side of zero, can be 0.0.
+    The lists may differ in length; None if one is empty. The p-value, twice the smaller share of
+    resampled differences on either side of zero, can be 0.0.
     """
     return compare_all({"a": a, "b": b})[0]
 
 
 def compare_all(scores: Mapping[str, Sequence[float]]) -> list[Difference | None]:
-    """Compare all pairs of models, (first, second), (first, third) and so on; see ``difference``.
+    """Compare all pairs of models, (first, second), (first, third) and so on; see `difference`.
 
-    A model's resampled means depend on its place in a pair and the other's number of scores alone,
-    so they are computed once for all its pairs.
+    A model's resampled means depend only on its place in a pair and on the other's number of
+    scores, so they are computed once for all its pairs.
     """
     observed = {name: mean(values) for name, values in scores.items()}
 
@@ -98,7 +98,7 @@ def compare_all(scores: Mapping[str, Sequence[float]]) -> list[Difference | None
 def paired_difference(a: Sequence[float | None], b: Sequence[float | None]) -> Difference | None:
     """Compare two means over the same posters, by resampling the posters.
 
-    Posters that lack either score are left out; None where none remain. Of B resamples, l have a
+    Posters that lack either score are left out; None if none remain. Of B resamples, l have a
     mean difference of zero or less and g one of zero or more. The two-sided p-value inverts the
     percentile interval and counts the observed sample as one more resample, so that it is never
     zero: min(1, 2 (min(l, g) + 1) / (B + 1)) (Davison and Hinkley, "Bootstrap Methods and their
@@ -125,10 +125,10 @@ def paired_difference(a: Sequence[float | None], b: Sequence[float | None]) -> D
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for their number by Holm's step-down method (Holm, 1979).
+    """Adjust p-values for multiple comparisons by Holm's step-down method (Holm, 1979).
 
     The k-th smallest of m becomes the largest of (m - j + 1) p(j) over j up to k, at most 1.0.
-    Missing values stay missing and don't count.
+    Missing values stay missing and do not count.
     """
     known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
@@ -154,7 +154,7 @@ def _bounds(means: Floats) -> Interval:
 
 
 def _resampled_means(scores: Sequence[float], draws: Indices) -> Floats:
-    """Return the mean of each resample; ``draws`` has a row per draw, a column per resample."""
+    """Return the mean of each resample; `draws` has a row per draw, a column per resample."""
     import numpy as np
 
     values = np.asarray(scores, dtype=np.float64)
@@ -166,7 +166,7 @@ def _resampled_means(scores: Sequence[float], draws: Indices) -> Floats:
 
 @lru_cache(maxsize=8)
 def _pair_draws(size_a: int, size_b: int) -> tuple[Indices, Indices]:
-    """Draw for two lists by turns from one generator."""
+    """Return draws for two lists, made in turns from one generator."""
     if size_a == size_b:
         both = _draws(size_a, 2 * RESAMPLES)
         return both[:, 0::2].copy(), both[:, 1::2].copy()
@@ -188,9 +188,9 @@ def _drawn_one_by_one(size_a: int, size_b: int) -> tuple[Indices, Indices]:
 
 @lru_cache(maxsize=8)
 def _draws(size: int, resamples: int) -> Indices:
-    """Return what ``randrange(size)`` gives ``size`` times per resample; a column per resample.
+    """Return `size` values of `randrange(size)` per resample; a column per resample.
 
-    ``randrange`` takes the top bits of a 32-bit number and draws again while they are too large.
+    `randrange` takes the top bits of a 32-bit number and draws again while they are too large.
     """
     import numpy as np
 
@@ -205,7 +205,7 @@ def _draws(size: int, resamples: int) -> Indices:
 
 
 def _generator() -> np.random.MT19937:
-    """Return a generator of the 32-bit numbers that ``random.Random(SEED)`` starts with."""
+    """Return a generator of the 32-bit numbers that `random.Random(SEED)` starts with."""
     import numpy as np
 
     *key, position = random.Random(SEED).getstate()[1]  # noqa: S311

@@ -1,7 +1,8 @@
 """The bootstrap over columns of score lists, as SQL calls it.
 
-None stands for NULL: a NULL list gives None, a NULL score in a list is left out (paired functions
-leave out the pair). A row that cannot be computed gets a reason; no row fails the others.
+None stands for NULL: a NULL list gives None, and a NULL score in a list is left out (paired
+functions leave out the pair). A row that cannot be computed gets a reason and does not affect the
+other rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,28 +24,28 @@ _EMPTY = dict.fromkeys(("mean", "low", "high", "p_value", "significant"))
 
 
 def confidence_interval_batch(scores: Column) -> list[Row | None]:
-    """Return ``low``, ``high`` and ``reason`` for each list; see ``confidence_interval``."""
+    """Return `low`, `high` and `reason` for each list; see `confidence_interval`."""
     return [None if row is None else _interval_row(row) for row in scores]
 
 
 def difference_batch(a: Column, b: Column) -> list[Row | None]:
-    """Compare each pair of lists without pairing their scores; see ``difference``.
+    """Compare each pair of lists without pairing their scores; see `difference`.
 
-    Rows have ``mean``, ``low``, ``high``, ``p_value``, ``significant`` and ``reason``.
+    Rows have `mean`, `low`, `high`, `p_value`, `significant` and `reason`.
     """
     return _pairwise(lambda x, y: difference(_known(x), _known(y)), a, b)
 
 
 def paired_difference_batch(a: Column, b: Column) -> list[Row | None]:
-    """Compare each pair of lists over the same posters; see ``paired_difference``.
+    """Compare each pair of lists over the same posters; see `paired_difference`.
 
-    Rows have ``mean``, ``low``, ``high``, ``p_value``, ``significant`` and ``reason``.
+    Rows have `mean`, `low`, `high`, `p_value`, `significant` and `reason`.
     """
     return _pairwise(paired_difference, a, b)
 
 
 def holm_batch(families: Column) -> list[list[float | None] | None]:
-    """Adjust the p-values of each family; see ``holm``."""
+    """Adjust the p-values of each family; see `holm`."""
     return [None if family is None else holm(family) for family in families]
 
 

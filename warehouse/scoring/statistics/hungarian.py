@@ -1,10 +1,10 @@
-"""The assignment of least cost, with the reference's way of breaking ties.
+"""The assignment of least cost, with ties broken as in the reference program.
 
 The shortest augmenting path form of the Hungarian method (Jonker and Volgenant, 1987): rows enter
 one after the other, columns are scanned in ascending order, and only a strictly smaller value
-counts as an improvement, so that the lowest column wins a tie. Which of several optimal
-assignments comes out, and every rounding on the way, is the same as in the plain algorithm on the
-full square matrix; what is saved is the work that provably cannot change the outcome.
+counts as an improvement, so that the lowest column wins a tie. The choice among several optimal
+assignments, and every rounding on the way, are those of the plain algorithm on the full square
+matrix; only work that provably cannot change the result is skipped.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ _FREE = -1
 
 
 class Costs(Protocol):
-    """A matrix of costs of at most 1.0, known from below until a cost is asked for.
+    """A matrix of costs of at most 1.0, each a lower bound until it is settled.
 
     Attributes:
-        rows, columns: how many there are, at least one of each.
+        rows, columns: numbers of rows and columns, at least 1.
     """
 
     rows: int
@@ -36,9 +36,9 @@ class Costs(Protocol):
 
 
 def assign(costs: Costs) -> list[int | None]:
-    """Find the column of each row, None where the row is left without one.
+    """Return the column of each row; None for a row that gets no column.
 
-    A matrix that is not square is filled up with cells of cost 1.0.
+    A matrix that is not square is padded with costs of 1.0.
     """
     solution = _Solution(costs)
     for row in range(costs.rows):
@@ -51,10 +51,10 @@ def assign(costs: Costs) -> list[int | None]:
 
 
 def find_cheapest(line: list[float], settle: Callable[[int], float]) -> tuple[float, int]:
-    """Return the least value behind a line of lower bounds, and the lowest column that has it.
+    """Return the least value of a line of lower bounds, and the lowest column that has it.
 
-    A bound that is the least of the line and turns out exact is the least value: no other value is
-    below its own bound.
+    The least bound of the line is the least value once it is settled and unchanged: no value is
+    below its bound.
     """
     while True:
         least = min(line)
@@ -65,7 +65,7 @@ def find_cheapest(line: list[float], settle: Callable[[int], float]) -> tuple[fl
 
 
 class _Solution:
-    """The potentials and owners of the algorithm, as they stand after the rows so far."""
+    """The potentials and owners of the algorithm, after the rows entered so far."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -77,7 +77,7 @@ class _Solution:
         self.owners = [_FREE] * self.size
 
     def enter(self, row: int) -> None:
-        """Give the row a column, moving earlier rows where that is cheaper."""
+        """Assign a column to the row, moving earlier rows if that is cheaper."""
         cost, column = self._cheapest(row)
         if self.owners[column] == _FREE:
             self.row_potentials[row] = cost
@@ -87,11 +87,11 @@ class _Solution:
             self.shifted = True
 
     def is_reduced(self) -> bool:
-        """Tell whether no reduced cost of the real rows is below zero.
+        """Return whether no reduced cost of the real rows is below zero.
 
-        In exact arithmetic this is always so; rounding may break it. While it holds, rows of
-        padding leave the others where they are: such a row reaches every free column at a reduced
-        cost of zero, and no detour over another row is strictly shorter.
+        In exact arithmetic this always holds; rounding may break it. While it holds, rows of
+        padding do not move other rows: such a row reaches every free column at a reduced cost of
+        zero, and no path through another row is strictly shorter.
         """
         potentials = self.column_potentials
         return not self.shifted or (
@@ -115,7 +115,7 @@ class _Solution:
         return self.costs.settle(row, column)
 
     def _cheapest(self, row: int) -> tuple[float, int]:
-        """Return the row's least cost, less the potentials, and its lowest column."""
+        """Return the row's least cost minus potentials, and the lowest column that has it."""
         if not self.shifted and row < self.costs.rows:
             return self.costs.cheapest(row)
         potentials = self.column_potentials
