@@ -48,7 +48,7 @@ class ClaudeCodeCli(Provider):
     timed_out = Failure(ERROR, "claude_cli_error", "TIMEOUT", is_transient=True)
 
     def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
-        """Return whether the program is not installed."""
+        """Return a reason if the program is not installed."""
         return None if shutil.which(_PROGRAM) else f"the program `{_PROGRAM}` is not on the PATH"
 
     async def call(self, request: Request, /) -> Result:

@@ -54,7 +54,7 @@ class OllamaOpenai(Provider):
         self._http = HttpClient()
 
     def server_problem(self, model: str, base_url: str | None, /) -> str | None:
-        """Return whether the server does not respond or lacks the model."""
+        """Return a reason if the server does not respond or does not have the model."""
         try:
             url = endpoint(_base(base_url), "/models")
             entries = httpx.get(url, timeout=_PROBE_SECONDS).json()["data"]

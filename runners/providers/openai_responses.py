@@ -50,7 +50,7 @@ class OpenaiResponses(Provider):
         self._http = HttpClient()
 
     def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
-        """Return whether the key is not set."""
+        """Return a reason if the key is not set."""
         return None if os.environ.get(_KEY) else f"{_KEY} is not set in the environment"
 
     def price(self, model: str, /) -> Mapping[str, float] | None:

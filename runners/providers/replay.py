@@ -61,7 +61,7 @@ class Replay(Provider):
         self._answers: dict[_Key, _Answer] | None = None
 
     def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
-        """Return whether there is no file of responses.
+        """Return a reason if there is no file of responses.
 
         Raises:
             BadInput: a line of a file is not a valid response.

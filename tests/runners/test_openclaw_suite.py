@@ -13,7 +13,7 @@ from warehouse.errors import EvalstoreError
 
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
-    """Put executables on a PATH of their own: `programs(name="script", …)`."""
+    """Put executables on their own PATH: `programs(name="script", …)`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -62,7 +62,7 @@ def test_a_missing_program_is_a_recorded_error(programs):
         assert f"({name} failed)" in text
 
 
-def test_whoever_has_no_home(programs, monkeypatch):
+def test_a_user_without_a_home_folder(programs, monkeypatch):
     programs(du="echo $@")
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
@@ -77,7 +77,7 @@ def names(events):
     return [event["event"] for event in events]
 
 
-def test_what_ollama_runs_is_stopped_first(programs):
+def test_running_ollama_models_are_stopped_first(programs):
     programs(ollama=OLLAMA)
     waits = []
     events = list(host.idle_events("t_pre", waits.append))
@@ -129,7 +129,7 @@ def test_a_run_with_ollama(programs, tmp_path):
     assert "error" in json.loads(inventory)["claude_version"]
 
 
-def test_missing_things_are_recorded_call_by_call(programs, tmp_path, monkeypatch):
+def test_unavailable_models_are_recorded_per_call(programs, tmp_path, monkeypatch):
     programs()
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_CODEX_MODEL", "gpt-x")

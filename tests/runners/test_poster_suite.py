@@ -30,7 +30,7 @@ RECORD = {"artist_name": "A", "events": []}
 
 @pytest.fixture
 def space(tmp_path, monkeypatch):
-    """A workspace with a cache of its own."""
+    """A workspace with its own image cache."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -53,15 +53,15 @@ def rows(space, query, store="store"):
     return new_store(space / store).sql(query).fetchall()
 
 
-def picture(data=GIF, kind="image/gif", *headers, status=200):
-    """Give a reply whose body is bytes."""
+def binary(data=GIF, kind="image/gif", *headers, status=200):
+    """Return an HTTP response with a binary body."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
     return "\r\n".join([*lines, *headers, "Connection: close", "", data.decode("latin-1")])
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A workspace in which truth, predictions and judge have run; and the run's id."""
+    """A workspace after truth, predictions and judge have run, and the run's ID."""
     space = tmp_path_factory.mktemp("posters")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(space)
@@ -105,12 +105,12 @@ def dicts(connection, query):
 
 
 def check_published(folder, label, quality):
-    """Hold a published folder against posters.md, rule by rule."""
+    """Check a published folder against the rules of posters.md."""
     assert re.fullmatch(rf"\d{{8}}-\d{{6}}-{label}-{quality}", folder.name)
     texts = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
     documents = {name: json.loads(text) for name, text in texts.items() if name.endswith(".json")}
     meta, metadata = documents["meta.json"], documents["run_metadata.json"]
-    # No raw image, and the tables and the scatter plot are there.
+    # No raw image; the tables and the scatter plot exist.
     assert set(metadata["files"]) | {"run_metadata.json"} == set(texts)
     assert {"summary.md", "comparisons.md", "scatter.svg"} < set(texts)
     # Temperature and seed; bootstrap; hashes of prompts, URL list and manifest; weights.
@@ -123,11 +123,11 @@ def check_published(folder, label, quality):
         assert metadata[key] == meta[key]
     for weights in ("top_level", "event", "core_event", "quality"):
         assert sum(meta["weights"][weights].values()) == pytest.approx(1)
-    # Gold or silver, said clearly.
+    # Gold or silver is stated everywhere.
     assert meta["label"] == metadata["label"] == quality
     for name in ("summary.md", "comparisons.md", "scatter.svg"):
         assert f"{quality} ground truth" in texts[name], name
-    # A row for each model, scores within their range and interval; every pair of models.
+    # A row per model, scores within their range and interval; every pair of models.
     summary = documents["summary.json"]
     for row in summary:
         for score in ("app_quality", "app_core"):
@@ -140,7 +140,7 @@ def check_published(folder, label, quality):
     assert metadata["models"] == models
 
 
-def test_what_a_run_rests_on_is_recorded(finished):
+def test_a_run_records_prompts_hashes_and_settings(finished):
     space, run_id = finished
     report = space / "report"
     run(space, "export", "posters", "--run", run_id, "--to", report)
@@ -161,7 +161,7 @@ def test_what_a_run_rests_on_is_recorded(finished):
     ]
 
 
-def test_no_picture_is_stored_or_exported(finished):
+def test_no_image_is_stored_or_exported(finished):
     space, _ = finished
     for image in (SAMPLES / "images").iterdir():
         data = image.read_bytes()
@@ -180,7 +180,7 @@ def test_the_workspaces_gold_counts_for_our_runs(space):
     ended = run(space, "run", "posters", *listed, "-m", "example/vision-large", *REPLAY)
     found = "SELECT label, posters, missing_predictions FROM poster_report WHERE run_id = "
     assert rows(space, f"{found} '{run_id_of(ended)}'") == [("gold", 5, 0)]
-    # What the workspace's manifest excludes stays excluded, though this run was not told of it.
+    # The manifest's exclusions stay in force although this run did not name them.
     assert rows(space, "SELECT DISTINCT task_id, reason FROM poster_exclusions "
                 "WHERE is_excluded") == [("3b39e07751fc", "carousel")]  # fmt: skip
 
@@ -194,7 +194,7 @@ def listed(space, *urls, **files):
 
 def test_posters_are_downloaded_once_and_sent_with_the_schema(space):
     def answer(request):
-        return [picture() if request["body"] is None else http(200, chat(json.dumps(RECORD)))]
+        return [binary() if request["body"] is None else http(200, chat(json.dumps(RECORD)))]
 
     with serving(answer) as server:
         files = listed(space, f"{server.base}/a.gif", f"{server.base}/b.gif")
@@ -222,9 +222,9 @@ def test_posters_are_downloaded_once_and_sent_with_the_schema(space):
     assert len(hashes) == 1
 
 
-def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
+def test_inclusion_exclusion_and_missing_images(space):
     def answer(request):
-        return [picture(b"", "text/html", status=404) if "gone" in request["path"] else picture()]
+        return [binary(b"", "text/html", status=404) if "gone" in request["path"] else binary()]
 
     with serving(answer) as server:
         urls = [f"{server.base}/{name}.gif" for name in ("a", "b", "c", "gone", "d")]
@@ -252,27 +252,27 @@ def test_inclusion_exclusion_and_pictures_that_are_not_there(space):
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "pictures/a.png", "/etc/passwd", "ftp://x/a.png", "http://"]
 )
-def test_what_is_no_address_is_refused(space, url):
+def test_only_web_addresses_are_accepted(space, url):
     ended = run(space, "run", "posters", *listed(space, url), "-m", "m", *REPLAY, code=2)
     assert f"{url!r} is not an http address" in ended.err
     assert not (space / "cache").exists()
 
 
 BAD = {
-    "a page": (picture(GIF, "text/html"), "not an image but text/html"),
-    "no picture": (picture(b"<html>", "image/png"), "not an image that models accept"),
-    "an error": (picture(status=500), "HTTP 500"),
+    "a page": (binary(GIF, "text/html"), "not an image but text/html"),
+    "no picture": (binary(b"<html>", "image/png"), "not an image that models accept"),
+    "an error": (binary(status=500), "HTTP 500"),
     "a file": (
-        picture(b"", "x", "Location: file:///etc/passwd", status=302),
+        binary(b"", "x", "Location: file:///etc/passwd", status=302),
         "UnsupportedProtocol",
     ),
-    "cut": (picture().replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
-    "too big": (picture(GIF * 1000), "larger"),
+    "cut": (binary().replace(f": {len(GIF)}", ": 999"), "RemoteProtocolError"),
+    "too big": (binary(GIF * 1000), "larger"),
 }
 
 
-def test_why_there_is_no_picture_at_all_is_said(space):
-    with serving(picture(status=404)) as server:
+def test_a_run_without_any_image_says_why(space):
+    with serving(binary(status=404)) as server:
         files = listed(space, f"{server.base}/a.gif")
         ended = run(space, "run", "posters", *files, "-m", "m", *REPLAY, code=2)
     assert "no image, HTTP 404" in ended.err
@@ -280,7 +280,7 @@ def test_why_there_is_no_picture_at_all_is_said(space):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_pictures_that_cannot_be_had(space, monkeypatch, name):
+def test_images_that_cannot_be_downloaded(space, monkeypatch, name):
     monkeypatch.setattr(image_cache, "_MAX_BYTES", 10_000)
     reply, problem = BAD[name]
     with serving(reply) as server, pytest.raises(ImageUnavailableError, match=problem) as raised:
@@ -291,9 +291,9 @@ def test_pictures_that_cannot_be_had(space, monkeypatch, name):
 
 
 @pytest.mark.usefixtures("space")
-def test_a_slow_drip_is_given_up(monkeypatch):
+def test_a_slow_drip_times_out(monkeypatch):
     monkeypatch.setattr(image_cache, "_SECONDS", 0.3)
-    head, _, body = picture(GIF * 9).partition("\r\n\r\n")
+    head, _, body = binary(GIF * 9).partition("\r\n\r\n")
     drip = [part for letter in body for part in (letter, 0.02)]
     with (
         serving(f"{head}\r\n\r\n", *drip) as server,
@@ -302,7 +302,7 @@ def test_a_slow_drip_is_given_up(monkeypatch):
         ImageCache().download(server.base)
 
 
-def test_an_answer_without_a_record_is_asked_again(space):
+def test_a_response_without_a_record_can_be_retried(space):
     texts = iter(["I see nothing", "null", "```json\n[1]\n```", *[json.dumps(RECORD)] * 2])
     with serving(lambda _request: [http(200, chat(next(texts)))]) as server:
         where = ("-m", "m", "--provider", "ollama_openai", "--base-url", server.base)
@@ -315,7 +315,7 @@ def test_an_answer_without_a_record_is_asked_again(space):
     assert rows(space, found) == [good, good, (True, None, "[1]")]
 
 
-def test_a_judge_goes_on_where_it_was(finished, tmp_path):
+def test_a_judge_can_be_resumed(finished, tmp_path):
     space, run_id = finished
     shutil.copytree(space / "store", tmp_path / "store")
     verdict = http(200, chat('{"overall_score": 50, "errors": ["late"]}'))
@@ -356,9 +356,9 @@ def test_poster_options_are_for_posters(space):
     assert "--of is not an option of the suite openclaw" in ended.err
 
 
-def test_a_key_in_a_posters_address_is_kept_nowhere(space):
+def test_a_key_in_an_image_url_is_stored_nowhere(space):
     def answer(request):
-        return [picture(b"planted-9", status=403) if "b.gif" in request["path"] else picture()]
+        return [binary(b"planted-9", status=403) if "b.gif" in request["path"] else binary()]
 
     with serving(answer) as server:
         base = server.base.replace("http://", "http://me:planted-pass@")

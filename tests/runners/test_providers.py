@@ -1,4 +1,4 @@
-"""The providers, against a real server on loopback and an executable that plays `claude`."""
+"""The providers, against a real server on loopback and a fake `claude` executable."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from runners.providers.registry import PROVIDERS, make_provider
 
 SYSTEM = "You are a helpful assistant. Follow instructions exactly."
 CASES = REFERENCE / "openclaw/provider_calls.jsonl"
-# litellm and its libraries warn of their own ways.
+# litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
 CHUNK = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
@@ -32,7 +32,7 @@ def _environment(monkeypatch):
 
 
 def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields):
-    """Call a model once, through the engine, which has the clock."""
+    """Call a model once through the engine, which enforces the time limit."""
     results = []
 
     async def record(_cell, outcome):
@@ -40,9 +40,8 @@ def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields
 
     async def main():
         one = make_provider(provider)
-        one.unavailable_reason(
-            model, base
-        )  # as a run does: the import must not count as a call's time
+        # As a run does: the time of the import must not count as a call's.
+        one.unavailable_reason(model, base)
         settings = EngineSettings(timeout_seconds=timeout, retries=RetryPolicy(max_tries=1))
         request = Request(model, prompt, base_url=base, **fields)
         await Engine(settings, record).run([Job(0, one, request)])
@@ -63,7 +62,7 @@ def outcome(result):
     return result.status, False, result.failure_type
 
 
-# Every status, for each provider that speaks HTTP: what it counts as.
+# HTTP status, and the availability and failure type that it counts as.
 STATUSES = [
     (301, "error", "http_301"),
     (400, "error", "http_400"),
@@ -92,7 +91,7 @@ def test_statuses(provider, status, availability, failure_type):
 
 
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
-def test_a_model_that_is_not_there(provider):
+def test_a_missing_model(provider):
     body = '{"error":{"message":"model \\"m\\" not found, try pulling it first"}}'
     with serving(http(404, body)) as server:
         result = call(provider, server.base, model=model_of(provider))
@@ -132,7 +131,7 @@ def test_broken_replies(provider, parts):
 
 
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
-def test_nobody_there(provider):
+def test_an_unreachable_server(provider):
     result = call(provider, closed_port(), model=model_of(provider))
     assert outcome(result) == ("skipped_unavailable", False, "exception")
 
@@ -143,20 +142,20 @@ def test_litellm_answers():
             "litellm", server.base, model="openai/gpt-4o", parameters={"temperature": 0.1}
         )
     assert (result.text, result.input_tokens, result.output_tokens) == ("hi", 5, 7)
-    # Its price: 2.5 and 10 dollars for a million tokens.
+    # Price: 2.5 and 10 dollars per million tokens.
     assert result.cost_usd == pytest.approx((5 * 2.5 + 7 * 10) / 1e6)
     assert result.cost_source == "litellm"
     assert server.requests[0]["body"]["temperature"] == 0.1
     assert result.sent == {"temperature": 0.1, "stream": False}
 
 
-def test_litellm_knows_no_price_of_a_similar_model():
+def test_litellm_does_not_use_the_price_of_a_similar_model():
     with serving(http(200, chat("hi"))) as server:
         unknown = call("litellm", server.base, model="openai/gpt-4o-imagined")
         price = {"input": 0.5, "output": 1.0}
-        told = call("litellm", server.base, model="openai/gpt-4o-imagined", price=price)
+        priced = call("litellm", server.base, model="openai/gpt-4o-imagined", price=price)
     assert unknown.cost_usd is None
-    assert (told.cost_usd, told.cost_source) == (9.5, "model file")
+    assert (priced.cost_usd, priced.cost_source) == (9.5, "model file")
 
 
 def test_litellm_streams():
@@ -168,7 +167,7 @@ def test_litellm_streams():
     assert result.ttft_ms >= 0
 
 
-def test_a_stream_is_of_the_first_choice_as_a_whole_answer_is():
+def test_streamed_and_whole_responses_use_the_first_choice():
     choices = [{"delta": {"content": c}, "message": {"content": c}} for c in ("a", "b")]
     with serving(events({"choices": []}, {"choices": choices}, "[DONE]")) as server:
         streamed = call("ollama_openai", server.base, is_streamed=True)
@@ -186,7 +185,7 @@ def test_litellm_empty(text):
 
 
 @pytest.mark.parametrize("count", [-1, 2**63, 10**30, 5.0, True, "5"])
-def test_counts_of_tokens_that_cannot_be_meant_are_unknown(count):
+def test_implausible_token_counts_are_unknown(count):
     usage = {"prompt_tokens": count, "completion_tokens": 7, "input_tokens": count}
     reply = {"output": [{"content": [{"type": "output_text", "text": "hi"}]}], "usage": usage}
     with serving(http(200, chat("hi") | reply)) as server:
@@ -207,7 +206,7 @@ def test_litellm_thinking_and_what_was_not_sent():
 
 
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
-def test_pictures_are_sent_and_a_lost_one_is_a_failure(provider, tmp_path):
+def test_images_are_sent_and_a_missing_one_is_a_failure(provider, tmp_path):
     (tmp_path / "a.png").write_bytes(b"abc")
     reply = {"output": [{"content": [{"type": "output_text", "text": "hi"}]}]}
     with serving(http(200, chat("hi") | reply)) as server:
@@ -229,7 +228,7 @@ def test_responses_take_no_seed():
     assert result.sent == {"temperature": 0.1}
 
 
-def test_claude_takes_no_pictures(claude, tmp_path):
+def test_claude_does_not_accept_images(claude, tmp_path):
     claude("echo hi")
     result = call("claude_code_cli", None, images=(Image(tmp_path / "a.png", "image/png"),))
     assert outcome(result) == ("skipped_unavailable", False, "no_pictures")
@@ -255,7 +254,7 @@ def cases():
     return [case for case in lines if case["provider"] != "ollama_native"]
 
 
-# Where ours is different on purpose: rows 4 and 8 of the notes, and total timeouts.
+# Deliberate differences: rows 4 and 8 of the notes, and total timeouts.
 OURS = {
     ("ollama_openai", "http 401"): "auth_error",
     ("ollama_openai", "http 403"): "auth_error",
@@ -264,7 +263,7 @@ OURS = {
     ("ollama_openai", "dns failure"): "skipped_unavailable",
 }
 SLOW = {"mid-stream slow ok", "slow drip passes (per-read timeout)"}
-# Exceptions word themselves, and every HTTP library has its own words.
+# The texts of exceptions differ between HTTP libraries.
 OWN_WORDS = "exception"
 
 
@@ -318,7 +317,7 @@ def test_thinking_levels_reach_the_provider(level, claude):
 
 @pytest.fixture
 def claude(tmp_path, monkeypatch):
-    """Put an executable on the PATH that plays `claude`."""
+    """Put a fake `claude` executable on the PATH."""
 
     def write(script):
         program = tmp_path / "claude"
@@ -357,16 +356,31 @@ def test_claude(claude, script, availability, failure_type, text):
     assert result.text == text
 
 
-def test_claude_that_hangs_is_ended_with_its_children(claude, tmp_path):
-    claude(f"echo some; sh -c 'echo $$ > {tmp_path}/pid; exec sleep 60'")
-    result = call("claude_code_cli", None, timeout=2.0)
+def test_claude_that_hangs_times_out(claude):
+    claude("echo some; exec sleep 60")
+    result = call("claude_code_cli", None, timeout=0.2)
     assert result == Failure("error", "claude_cli_error", "TIMEOUT", is_transient=True)
-    child = int((tmp_path / "pid").read_text())
-    assert _is_gone(child)
+
+
+def test_claude_is_stopped_with_its_children(claude, tmp_path):
+    pid = tmp_path / "pid"
+    claude(f"sh -c 'echo $$ > {pid}; exec sleep 60'")
+
+    async def main():
+        work = asyncio.create_task(make_provider("claude_code_cli").call(Request("m", "p")))
+        while not (pid.exists() and pid.read_text().strip()):
+            assert not work.done()
+            await asyncio.sleep(0.01)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(main())
+    assert _is_gone(int(pid.read_text()))
 
 
 def _is_gone(pid):
-    """Tell whether a process ended; one that nobody asked about yet is a zombie."""
+    """Return whether a process has ended; it may still be a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -374,7 +388,7 @@ def _is_gone(pid):
     return state in "ZX"
 
 
-def test_claude_is_not_there(monkeypatch, tmp_path):
+def test_claude_is_not_installed(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     result = call("claude_code_cli", None)
     assert outcome(result) == ("skipped_unavailable", False, "claude_cli_missing")

@@ -1,4 +1,4 @@
-"""`evalstore run`, as a user gives it: whole runs in processes of their own."""
+"""`evalstore run` from the command line: complete runs against servers on loopback."""
 
 import gc
 import json
@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from tests.campaigns.runner_kills import run_and_kill
 from warehouse.formats.yaml.documents import load
 from warehouse.journal.journal import claimed
 
-# litellm and its libraries warn of their own ways.
+# litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
 KEYS = {
     "OPENAI_API_KEY": "planted-in-environment-1",
@@ -29,7 +30,7 @@ KEYS = {
 
 @pytest.fixture
 def space(tmp_path, monkeypatch):
-    """A workspace: an empty folder, in which commands are given."""
+    """A workspace: an empty folder in which commands run."""
     monkeypatch.chdir(tmp_path)
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
@@ -37,7 +38,7 @@ def space(tmp_path, monkeypatch):
 
 
 def start(space, *arguments):
-    """Start a command in a process of its own."""
+    """Start a command in its own process."""
     return subprocess.Popen(
         [sys.executable, "-m", "evalstore", *map(str, arguments)],
         cwd=space,
@@ -49,7 +50,7 @@ def start(space, *arguments):
 
 
 def run(space, *arguments, code=0):
-    """Give a command, insist on its exit code, and give what it said on both channels."""
+    """Run a command, assert its exit code, and return its standard output and error."""
     ended = command(space / "store", *arguments)
     assert ended.code == code, ended.err
     return ended.out, ended.err
@@ -96,7 +97,7 @@ def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
         )
 
 
-def test_a_new_parameter_set_gets_a_model_file_of_its_own(space):
+def test_a_new_parameter_set_gets_its_own_model_file(space):
     options = ("--provider", "replay", "--limit", 1, "-o", "temperature", "0.3")
     model = "example/aurora-2"
     run(space, "run", "palindrome", "--model", model, *options)
@@ -110,7 +111,7 @@ def test_a_new_parameter_set_gets_a_model_file_of_its_own(space):
     assert rows(space, "SELECT count(DISTINCT run_id) FROM runs") == [(2,)]
 
 
-def test_braces_in_prompts_and_templates_mean_nothing(space):
+def test_braces_in_prompts_and_templates_are_kept(space):
     template = "Say {json: {prompt}} or {}"
     with serving(http(200, chat("yes"))) as server:
         file = suite(space, 1, template=template)
@@ -119,7 +120,7 @@ def test_braces_in_prompts_and_templates_mean_nothing(space):
     assert message["content"] == "Say {json: question 0} or {}"
 
 
-def test_dry_run_asks_nothing(space):
+def test_a_dry_run_makes_no_calls(space):
     with serving(http(200, chat("yes"))) as server:
         file = suite(space, 3)
         where = server_options(server)
@@ -130,7 +131,7 @@ def test_dry_run_asks_nothing(space):
     assert rows(space, "FROM runs") == []
 
 
-def test_attempts_are_rows_of_their_own(space):
+def test_each_attempt_is_a_row(space):
     with serving(http(200, chat("yes"))) as server:
         where = server_options(server)
         run(space, "run", suite(space, 2), "--model", "m", *where, "--attempts", 3)
@@ -140,7 +141,7 @@ def test_attempts_are_rows_of_their_own(space):
     assert len(server.requests) == 6
 
 
-def test_choosing_tasks(space):
+def test_selecting_tasks(space):
     with serving(http(200, chat("yes"))) as server:
         where = ("--model", "m", *server_options(server))
         run(space, "run", suite(space, 9), *where, "--tasks", "t5, 3,t1", "--limit", 2)
@@ -149,7 +150,7 @@ def test_choosing_tasks(space):
     assert "no task has the ID nine" in err
 
 
-def test_failures_are_asked_again_when_asked_for(space):
+def test_failed_calls_are_repeated_with_retry_failed(space):
     bad = {"question 1", "question 3"}
 
     def answer(request):
@@ -170,7 +171,7 @@ def test_failures_are_asked_again_when_asked_for(space):
     assert rows(space, "SELECT count(*) FROM lake.results") == [(7,)]
 
 
-def test_a_retry_is_kept_with_its_result(space):
+def test_retries_are_recorded_with_the_result(space):
     answers = iter([http(503, "busy", "Retry-After: 0"), http(200, chat("yes"))])
     with serving(lambda _request: [next(answers)]) as server:
         run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
@@ -182,7 +183,15 @@ def test_a_retry_is_kept_with_its_result(space):
     assert duration * 1000 >= e2e_ms
 
 
-def test_the_budget_is_the_whole_runs(space):
+@pytest.mark.parametrize("option", ["--max-tries", "--tries"])
+def test_the_number_of_tries_is_limited(space, option):
+    with serving(http(503, "busy", "Retry-After: 0")) as server:
+        where = server_options(server)
+        run(space, "run", suite(space, 1), "--model", "m", *where, option, 2)
+    assert len(server.requests) == 2
+
+
+def test_the_budget_covers_the_whole_run(space):
     price = {"input": 0.01, "output": 0.01}  # 12 tokens a call: 12 cents
     (space / "models").mkdir()
     (space / "models/m.yaml").write_text(f"name: m\noptions: {{max_tokens: 7}}\nprice: {price}\n")
@@ -190,22 +199,22 @@ def test_the_budget_is_the_whole_runs(space):
         where = ("--model", "m", *server_options(server), "--max-cost-usd")
         _, err = run(space, "run", suite(space, 20), *where, "0.5", code=1)
         assert "stopped: the budget is spent" in err
-        n_asked = len(server.requests)
-        assert n_asked == 4
+        n_calls = len(server.requests)
+        assert n_calls == 4
         resume = ("run", "--resume", run_id_of(err), "--max-cost-usd")
         run(space, *resume, "0.5", code=1)
-        assert len(server.requests) == n_asked
+        assert len(server.requests) == n_calls
         run(space, *resume, "99")
         assert len(server.requests) == 20
 
 
-def test_a_budget_wants_prices(space):
+def test_a_budget_requires_prices(space):
     _, err = run(space, "run", suite(space, 1), "--model", "m", "--provider", "ollama_openai",
                  "--max-cost-usd", 1, code=2)  # fmt: skip
     assert "the price of m is unknown" in err
 
 
-def test_missing_keys_are_noticed_before_the_first_call(space, monkeypatch):
+def test_missing_keys_are_reported_before_the_first_call(space, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     _, err = run(space, "run", suite(space, 1), "-m", "m", "--provider", "openai_responses", code=2)
     assert "OPENAI_API_KEY is not set" in err
@@ -218,14 +227,14 @@ def test_nothing_stays_open_after_a_run(space):
         for provider in ("ollama_openai", "openai_responses", "litellm"):
             where = ("--model", "openai/m", "--provider", provider, "--base-url", server.base)
             counts = []
-            for _ in range(2):  # the first opens what libraries keep for good
+            for _ in range(2):  # the first opens what libraries keep open
                 run(space, "run", suite(space, 20), *where, "--concurrency", 10)
                 gc.collect()
                 counts.append(len(list(Path("/proc/self/fd").iterdir())))
             assert counts[1] <= counts[0], provider
 
 
-def test_a_run_notes_the_commit_of_its_files(space, monkeypatch):
+def test_a_run_records_the_commit_of_its_files(space, monkeypatch):
     file = suite(space, 1)
     where = ("--model", "m", "--provider", "replay", "--answers", "a.jsonl")
     (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')
@@ -241,12 +250,21 @@ def test_a_run_notes_the_commit_of_its_files(space, monkeypatch):
     assert commits == [(None, "0.1.0"), (head.stdout.strip(), "0.1.0"), (None, "0.1.0")]
 
 
+def _is_pending(pid, kind):
+    """Return whether a signal was sent to a process but not yet delivered."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (pending,) = [line.split()[1] for line in lines if line.startswith("ShdPnd:")]
+    return int(pending, 16) >> (kind - 1) & 1
+
+
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_was_answered_and_says_how_to_go_on(space, kind):
+def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
     def answer(_request):
         if len(server.requests) == 4:
             process.send_signal(kind)
-            return [0.2, http(200, chat("yes"))]
+            # Respond only once the runner has received the signal.
+            while _is_pending(process.pid, kind):
+                time.sleep(0.001)
         return [http(200, chat("yes"))]
 
     with serving(answer) as server:
@@ -261,7 +279,7 @@ def test_an_interrupt_keeps_what_was_answered_and_says_how_to_go_on(space, kind)
     assert asked == dict.fromkeys((f"question {i}" for i in range(9)), 1)
 
 
-def test_a_second_runner_is_told_and_asks_nothing(space):
+def test_a_second_runner_is_refused(space):
     with serving(http(400, "{}")) as server:
         _, err = run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
         run_id = run_id_of(err)
@@ -272,13 +290,13 @@ def test_a_second_runner_is_told_and_asks_nothing(space):
 
 
 @pytest.mark.slow
-def test_kill_9_at_random_moments_asks_no_answered_call_again(space):
+def test_kills_at_random_moments_repeat_no_completed_call(space):
     campaign = run_and_kill(space, calls=30, kills=4, seed=23)
     assert campaign.is_right, campaign
-    assert campaign.before_the_run < campaign.kills
+    assert campaign.n_idle_kills < campaign.n_kills
 
 
-def test_a_run_whose_address_had_a_password_goes_on_when_it_is_told_again(space):
+def test_a_run_whose_address_had_a_password_resumes_with_base_url(space):
     with serving(http(400, "{}")) as server:
         base = server.base.replace("http://", "http://me:planted-in-base-4@")
         where = ("--model", "m", "--provider", "ollama_openai", "--base-url", base)
@@ -302,13 +320,13 @@ def test_no_key_is_in_any_file_or_output(space, monkeypatch):
         base = server.base.replace("http://", "http://me:planted-in-base-4@")
         query = "/v1?api_key=planted-in-base-5"
         for provider in ("openai_responses", "litellm", "ollama_openai"):
-            # litellm's client refuses an address with a password.
+            # litellm's client does not accept an address with a password.
             where = "openai/m", server.base + query if provider == "litellm" else base + query
             arguments = "--model", where[0], "--base-url", where[1], "--provider", provider
             said = run(space, "run", suite(space, 2), *arguments)
             assert "planted" not in "".join(said)
     assert rows(space, "SELECT count(*) FROM results WHERE failure_type = 'http_401'") == [(6,)]
-    # A program that tells all it knows, and an answer that was kept with a key in it.
+    # A program that prints its environment, and a response with a key in it.
     (space / "claude").write_text(f"#!/bin/sh\necho $OPENAI_API_KEY {planted}; env\n")
     (space / "claude").chmod(0o755)
     monkeypatch.setenv("PATH", f"{space}{os.pathsep}{os.environ['PATH']}")
@@ -357,7 +375,7 @@ def test_model_files_are_checked_when_loaded(space, text, problem):
         (("--answers", "gone.jsonl"), "'gone.jsonl' does not exist"),
     ],
 )
-def test_options_are_checked_before_anything_is_asked(space, arguments, problem):
+def test_options_are_checked_before_the_first_call(space, arguments, problem):
     with serving(http(200, chat("yes"))) as server:
         file = suite(space, 1)
         _, err = run(space, "run", file, "-m", "m", *server_options(server), *arguments, code=2)
@@ -366,7 +384,7 @@ def test_options_are_checked_before_anything_is_asked(space, arguments, problem)
     assert not list((space / "store").rglob("*.parquet"))
 
 
-def test_all_models_where_none_is_to_be_asked(space):
+def test_all_models_when_every_file_says_skip(space):
     shutil.copytree(ROOT / "models", space / "models")
     for path in (space / "models").iterdir():
         path.write_text("name: x\nskip: true\n")
@@ -375,7 +393,7 @@ def test_all_models_where_none_is_to_be_asked(space):
         assert "no model is selected" in err
 
 
-def test_more_calls_at_once_than_there_are_to_make(space):
+def test_more_concurrency_than_calls(space):
     with serving(http(200, chat("yes"))) as server:
         where = (*server_options(server), "--concurrency", 10**9)
         run(space, "run", suite(space, 2), "--model", "m", *where)
@@ -405,7 +423,7 @@ def test_a_model_file_that_cannot_be_written(space, name):
         {"task": ["t0"]},
     ],
 )
-def test_answers_to_replay_are_checked_before_anything_is_asked(space, fields):
+def test_replay_files_are_checked_before_the_first_call(space, fields):
     (space / "a.jsonl").write_text("\n" + json.dumps({"task": "t0", "text": "yes", **fields}))
     where = ("--provider", "replay", "--answers", "a.jsonl")
     _, err = run(space, "run", suite(space, 1), "--model", "m", *where, code=2)
@@ -413,7 +431,7 @@ def test_answers_to_replay_are_checked_before_anything_is_asked(space, fields):
     assert rows(space, "FROM results") == []
 
 
-def test_an_answer_to_replay_may_hold_any_line_separator(space):
+def test_replay_responses_may_contain_any_line_separator(space):
     text = "a\u2028b\x85c"
     (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": text}, ensure_ascii=False))
     where = ("--provider", "replay", "--answers", "a.jsonl")
@@ -421,7 +439,7 @@ def test_an_answer_to_replay_may_hold_any_line_separator(space):
     assert rows(space, "SELECT raw_output FROM results") == [(text,)]
 
 
-def test_a_suite_of_json_may_hold_all_that_json_may(space):
+def test_a_json_suite_may_contain_all_that_json_may(space):
     tasks = [{"id": "a", "prompt": "smile \U0001f600", "k" * 2000: 1}]
     (space / "mine.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(tasks, indent="\t").encode())
     with serving(http(200, chat("yes"))) as server:
@@ -449,7 +467,7 @@ def test_suites_with_mistakes(space, text, problem, suffix):
     assert problem in err
 
 
-def test_models_says_what_is_missing(space, monkeypatch):
+def test_models_shows_what_is_missing(space, monkeypatch):
     (space / "models").mkdir()
     files = {"a": "openai_responses", "b": "ollama_openai", "c": "claude_code_cli"}
     for name, provider in files.items():
@@ -488,7 +506,7 @@ def test_a_suite_is_checked_before_it_runs(space, document, problem):
     "option",
     [("-m", "n"), ("--limit", "1"), ("--stream",)],
 )
-def test_what_a_run_asks_cannot_be_changed_when_it_goes_on(tmp_path, option):
+def test_the_plan_cannot_be_changed_by_resume(tmp_path, option):
     ended = command(tmp_path / "store", "run", "--resume", "r1", *option)
     assert ended.code == 2
     assert "cannot be changed with --resume" in ended.err

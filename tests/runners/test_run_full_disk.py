@@ -1,4 +1,4 @@
-"""A run on a small file system that fills up: nothing that was answered is lost."""
+"""A run on a small file system that fills up: no completed call is lost."""
 
 import json
 import os
@@ -31,17 +31,17 @@ def small(tmp_path):
 
 
 def fill(folder, leave):
-    """Leave so many bytes."""
+    """Fill the file system up to this many bytes."""
     found = os.statvfs(folder)
     (folder / "filler").write_bytes(bytes(found.f_bavail * found.f_frsize - leave))
 
 
-def test_a_full_disk_ends_a_run_that_goes_on_when_there_is_room(small, tmp_path, monkeypatch):
+def test_a_run_stopped_by_a_full_disk_can_be_resumed(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tasks = [{"id": f"t{n}", "prompt": f"question {n}"} for n in range(N_TASKS)]
     (tmp_path / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks}))
     store = new_store(small / "store")
-    # Journal, batch and warehouse each get their copy: random letters make none of them smaller.
+    # Random letters, so that neither journal, batch nor warehouse can compress them.
     text = "".join(random.Random(23).choices("abcdefghijklmnopqrstuvwxyz", k=LETTERS))
     with serving(http(200, chat(text))) as server:
         where = ("--provider", "ollama_openai", "--base-url", server.base, "--concurrency", 4)
@@ -50,11 +50,11 @@ def test_a_full_disk_ends_a_run_that_goes_on_when_there_is_room(small, tmp_path,
         assert ended.code != 0
         assert "Traceback" not in ended.err
         assert "full" in ended.err, ended.err
-        n_asked = len(server.requests)
-        assert 4 < n_asked < N_TASKS
+        n_calls = len(server.requests)
+        assert 4 < n_calls < N_TASKS
         (small / "filler").unlink()
         run_id = re.search(r"^run (\S+):", ended.err, re.MULTILINE)[1]
-        assert store.sql("SELECT count(*) FROM results WHERE success").fetchall() == [(n_asked,)]
+        assert store.sql("SELECT count(*) FROM results WHERE success").fetchall() == [(n_calls,)]
         ended = command(store.path, "run", "--resume", run_id)
         assert ended.code == 0, ended.err
     assert len(server.requests) == N_TASKS

@@ -47,7 +47,7 @@ def run_program(arguments: list[str], seconds: float = 30) -> ProgramOutput:
     # Not `Path.expanduser`: it fails if there is no home folder, as in some containers.
     arguments = [os.path.expanduser(argument) for argument in arguments]  # noqa: PTH111
     try:
-        ended = subprocess.run(  # noqa: S603 - programs of ours by name, no shell
+        ended = subprocess.run(  # noqa: S603 - fixed program names, no shell
             arguments, capture_output=True, timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
