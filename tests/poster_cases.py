@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
-from support import REFERENCE, ROOT
+from support import REFERENCE, ROOT, new_store
 
 import evalstore
 from warehouse.store import Store
@@ -30,6 +30,7 @@ def read_json(path: Path) -> object:
 
 def run(store: Path, *arguments: object, code: int = 0) -> str:
     """Run a command, insist on its exit code, and return its output."""
+    new_store(store)  # so that an import into a new store need not create the views
     done = CliRunner().invoke(evalstore._cli, ["--store", str(store), *map(str, arguments)])
     assert done.exit_code == code, done.output
     return done.output

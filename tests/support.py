@@ -44,15 +44,18 @@ PROVENANCE = {
 
 # Views of a family; in a store that holds nothing of it, they are empty and cost half the time.
 _OF_FAMILY = {
+    "palindrome": ("palindrome_",),
     "posters": ("poster_", "published_", "annotat", "mixed_labels", "unproven_gold"),
     "openclaw": ("openclaw_", "tool_", "summary_"),
 }
+_known_digests = {}
 
 
 def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE):
-    """Give a hash of the rows of each view, whatever their order and wherever they came from.
+    """Return a hash of the rows of each view, whatever their order and wherever they came from.
 
-    Those of families that the store holds nothing of are left out.
+    Views of families that the store holds nothing of are left out. A warehouse that is equal to
+    an earlier one, byte for byte, is not queried again.
 
     Args:
         store: a `Store`; it is brought up to date first.
@@ -61,24 +64,33 @@ def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE
         provenance: columns to leave out.
     """
     with store.reading() as connection:
-        columns = connection.execute(
-            """
-            SELECT schema_name || '.' || view_name, list(column_name ORDER BY column_index)
-            FROM duckdb_views() JOIN duckdb_columns()
-                USING (database_name, schema_name)
-            WHERE table_name = view_name AND NOT duckdb_views.internal
-                AND schema_name IN (SELECT unnest(?))
-            GROUP BY ALL ORDER BY ALL
-            """,
-            [list(schemas)],
-        ).fetchall()
-        assert columns, "a warehouse without views"
-        absent = tuple(_absent(connection))
-        return {
-            view: _digest(connection, view, [name for name in names if name not in provenance])
-            for view, names in columns
-            if view not in without and not view.partition(".")[2].startswith(absent)
-        }
+        content = hashlib.sha256(store.warehouse.read_bytes()).digest()
+        key = content, *map(frozenset, (schemas, without, provenance))
+        if key not in _known_digests:
+            columns = _columns(connection, schemas)
+            absent = tuple(_absent(connection))
+            _known_digests[key] = {
+                view: _digest(connection, view, [name for name in names if name not in provenance])
+                for view, names in columns
+                if view not in without and not view.partition(".")[2].startswith(absent)
+            }
+        return _known_digests[key]
+
+
+def _columns(connection, schemas):
+    found = connection.execute(
+        """
+        SELECT schema_name || '.' || view_name, list(column_name ORDER BY column_index)
+        FROM duckdb_views() JOIN duckdb_columns()
+            USING (database_name, schema_name)
+        WHERE table_name = view_name AND NOT duckdb_views.internal
+            AND schema_name IN (SELECT unnest(?))
+        GROUP BY ALL ORDER BY ALL
+        """,
+        [list(schemas)],
+    ).fetchall()
+    assert found, "a warehouse without views"
+    return found
 
 
 def _absent(connection):

@@ -112,7 +112,7 @@ def test_links_are_not_broken(page):
 
 
 def test_header_of_a_view_describes_its_columns(tmp_path):
-    store = Store(tmp_path, on_warning=pytest.fail)
+    store = new_store(tmp_path, on_warning=pytest.fail)
     for file in shipped_sql():
         if file.is_function:
             continue

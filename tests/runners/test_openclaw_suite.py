@@ -17,6 +17,7 @@ def programs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
+    new_store(tmp_path / "store")
 
     def write(**scripts):
         for name, script in scripts.items():

@@ -34,6 +34,7 @@ def space(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
+    new_store(tmp_path / "store")
     return tmp_path
 
 

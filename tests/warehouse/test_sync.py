@@ -28,6 +28,7 @@ DEFINED = """
     UNION SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()
     ORDER BY ALL
 """
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 LOGS = sorted((EXAMPLES / "benchmark_logs").glob("*.yaml"))
 OTHERS = sorted([*(EXAMPLES / "models").glob("*.yaml"), *(EXAMPLES / "tasks").glob("*.yaml")])
 
@@ -66,7 +67,7 @@ def test_paths_written_in_another_way_are_the_same_files(store, at_once, monkeyp
     assert digests(store) == at_once
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_any_split_and_any_order_give_the_same(store, at_once, seed):
     choice = random.Random(seed)
     files = [*LOGS, *OTHERS, *DAMAGED.glob("*.yaml")]
@@ -97,7 +98,7 @@ def _one_history(store, folder, choice):
             store.sync()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
     choice = random.Random(seed)
     _one_history(store, tmp_path, choice)
