@@ -102,10 +102,14 @@ class _Importer:
             self._waiting.append((file, reading))
             self._waiting_bytes += sum(len(each.data) for each in reading.files)
             if len(self._waiting) == _READINGS_AT_ONCE or self._waiting_bytes > _BYTES_AT_ONCE:
-                self.finish()
+                self._write_waiting()
 
     def finish(self) -> None:
-        """Compare and write the readings that are waiting."""
+        """Write what is waiting."""
+        self._write_waiting()
+        self._streams.finish()
+
+    def _write_waiting(self) -> None:
         runs = {reading.run for _, reading in self._waiting if reading.run is not None}
         unknown = runs - self._contents.keys()
         self._contents |= read_contents(self._lake, self._session.batches, unknown)

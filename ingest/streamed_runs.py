@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,12 +14,14 @@ from ingest.reconciliation import FileOutcome, conflict_message, next_generation
 from warehouse.connection import open_in_memory
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import COMPARED
+from warehouse.lake.lake import ROWS_PER_GROUP
 from warehouse.schemas import BY_NAME, arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from warehouse.lake.batch import Generation
+    from warehouse.lake.lake import BatchWriter
     from warehouse.schemas import Table
     from warehouse.types import Row
 
@@ -30,6 +33,7 @@ _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_
     "origin",
     "source_rows",
 }
+_BUFFERED_BYTES = 16 * 2**20
 _FIRST = 1  # the place of rows whose table has no column `seq`
 
 
@@ -50,7 +54,7 @@ class Places:
         self.compared += more.compared
         self.others += more.others
 
-    def add_rows(self, name: str, rows: Rows) -> None:
+    def add_rows(self, name: str, rows: pa.Table) -> None:
         """Add rows of a table, unless they belong to no run."""
         if name in _COMPARED:
             self.compared.append(_places(rows))
@@ -90,7 +94,7 @@ class StreamedRun:
             "generation": generation.generation,
         }
 
-    def add(self, rows: Mapping[str, Rows]) -> None:
+    def add(self, rows: Mapping[str, pa.Table]) -> None:
         """Record the rows of a block, by table name."""
         for name, given in rows.items():
             self.places.add_rows(name, given)
@@ -131,12 +135,24 @@ def is_bare(header: Row) -> bool:
     return all(value is None or name in _BARE_COLUMNS for name, value in header.items())
 
 
-def filtered(rows: Rows, wanted: pa.Array) -> Rows:
-    """Return the rows whose content id is among those wanted."""
-    is_wanted = pc.is_in(_content_ids(rows), value_set=wanted)
+def as_table(rows: Rows, table: Table) -> pa.Table:
+    """Return rows in columns, those that they have.
+
+    Raises:
+        UnknownColumn: they have a column that the table lacks.
+    """
     if isinstance(rows, pa.Table):
-        return rows.filter(is_wanted)
-    return [row for row, keep in zip(rows, is_wanted.to_pylist(), strict=True) if keep]
+        table.check_columns(rows.column_names)
+        return rows
+    names = set[str]().union(*rows)
+    table.check_columns(names)
+    schema = pa.schema([column for column in arrow_schema(table) if column.name in names])
+    return pa.Table.from_pylist([dict(row) for row in rows], schema)
+
+
+def filtered(rows: pa.Table, wanted: pa.Array) -> pa.Table:
+    """Return the rows whose content id is among those wanted."""
+    return rows.filter(pc.is_in(rows["content_id"], value_set=wanted))
 
 
 def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Table:
@@ -153,12 +169,37 @@ def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Tab
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _places(rows: Rows) -> pa.Table:
-    if not isinstance(rows, pa.Table):
-        return pa.Table.from_pylist(
-            [{"content_id": row["content_id"], "seq": row.get("seq", _FIRST)} for row in rows],
-            _PLACES,
-        )
+class RowBuffer:
+    """Rows on their way to a batch: blocks of any size become row groups of a useful one."""
+
+    def __init__(self, writer: BatchWriter) -> None:
+        self._writer = writer
+        self._waiting: dict[str, list[pa.Table]] = {}
+        self._n_rows: Counter[str] = Counter()
+        self._n_bytes: Counter[str] = Counter()
+
+    def add(self, table: Table, rows: pa.Table) -> None:
+        """Add rows that have all columns of a table."""
+        self._waiting.setdefault(table.name, []).append(rows)
+        self._n_rows[table.name] += len(rows)
+        self._n_bytes[table.name] += rows.nbytes
+        if (
+            self._n_rows[table.name] >= ROWS_PER_GROUP
+            or self._n_bytes[table.name] >= _BUFFERED_BYTES
+        ):
+            self._write(table)
+
+    def flush(self) -> None:
+        """Write what is waiting."""
+        for name in list(self._waiting):
+            self._write(BY_NAME[name])
+
+    def _write(self, table: Table) -> None:
+        del self._n_rows[table.name], self._n_bytes[table.name]
+        self._writer.add_table(table, pa.concat_tables(self._waiting.pop(table.name)))
+
+
+def _places(rows: pa.Table) -> pa.Table:
     if "seq" not in rows.column_names:
         rows = rows.append_column("seq", pa.repeat(pa.scalar(_FIRST, pa.int64()), len(rows)))
     # Copied: a slice of what DuckDB returned would keep all columns of it in memory.
@@ -167,12 +208,6 @@ def _places(rows: Rows) -> pa.Table:
 
 def _joined(places: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables([_PLACES.empty_table(), *places])
-
-
-def _content_ids(rows: Rows) -> pa.Array | pa.ChunkedArray:
-    if isinstance(rows, pa.Table):
-        return rows["content_id"]
-    return pa.array([row["content_id"] for row in rows], pa.string())
 
 
 def _n_not_in(these: pa.Table, those: pa.Table) -> int:

@@ -10,12 +10,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
 from ingest.reading import SourceFile
 from ingest.reconciliation import FileOutcome
-from ingest.streamed_runs import Places, StreamedRun, completed, filtered, header_of, is_bare
+from ingest.streamed_runs import (
+    Places,
+    RowBuffer,
+    StreamedRun,
+    as_table,
+    completed,
+    filtered,
+    header_of,
+    is_bare,
+)
 from warehouse.errors import BadInput
 from warehouse.formats.secrets import redact
 from warehouse.lake.batch import Generation
@@ -25,6 +32,8 @@ from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
     from ingest.reading import Block, Reading, Stream
     from ingest.session import ImportSession
@@ -74,6 +83,7 @@ class StreamImport:
         self._session = session
         self._generations = dict(session.sources.current)
         self._places: dict[RunKey, Places] = {}
+        self._buffer = RowBuffer(session.writer)
 
     def add(self, streamed: StreamedReading) -> None:
         """Import a reading.
@@ -112,6 +122,10 @@ class StreamImport:
         for run in written:
             session.count_run(run.generation.run, run.n_results)
 
+    def finish(self) -> None:
+        """Write the rows that are still buffered."""
+        self._buffer.flush()
+
     def _is_refused(self, streamed: StreamedReading) -> bool:
         is_bad = bool(streamed.reading.violations or streamed.reading.rejects)
         if not is_bad and not any(b.rejects or b.violations for b in streamed.stream.blocks()):
@@ -125,38 +139,42 @@ class StreamImport:
         """Read the stream, and write what the lake lacks."""
         runs, suite = streamed.runs, _suite(streamed)
         problems = _Problems(self._session, streamed)
-        for block in self._filled(problems.noted(streamed.stream.blocks())):
-            if block.run_id is None:
+        for run_id, path, rows in self._rows_of(problems.noted(streamed.stream.blocks())):
+            shared = {"file_sha256": streamed.hashes[path]}
+            if run_id is None:
                 streamed.has_other_rows = True
-                self._write(block, streamed, None)
+                self._write(rows, shared)
                 continue
-            if block.run_id not in runs:
-                runs[block.run_id] = self._begin((suite, block.run_id))
-            run = runs[block.run_id]
-            run.add(block.rows)
-            if run.outcome is FileOutcome.IMPORTED:
-                self._write(block, streamed, run)
+            if run_id not in runs:
+                runs[run_id] = self._begin((suite, run_id))
+            runs[run_id].add(rows)
+            if runs[run_id].outcome is FileOutcome.IMPORTED:
+                self._write(rows, shared, runs[run_id])
         for run in runs.values():
             self._settle(run, streamed.stream)
         if any(run.wanted is not None for run in runs.values()):
-            for block in self._filled(streamed.stream.blocks()):
-                if block.run_id is not None and runs[block.run_id].wanted is not None:
-                    self._write(block, streamed, runs[block.run_id])
+            for run_id, path, rows in self._rows_of(streamed.stream.blocks()):
+                if run_id is not None and runs[run_id].wanted is not None:
+                    self._write(rows, {"file_sha256": streamed.hashes[path]}, runs[run_id])
         self._begin_empty_run(streamed)
 
-    def _filled(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield the blocks that have rows, under the new id if one was asked for."""
+    def _rows_of(
+        self, blocks: Iterable[Block]
+    ) -> Iterator[tuple[str | None, Path, dict[str, pa.Table]]]:
+        """Yield run id, file and rows of the blocks, the id renamed if that was asked for."""
         run_as = self._session.options.run_as
         seen: set[str] = set()
         for block in blocks:
-            if not any(len(rows) for rows in block.rows.values()):
+            rows = {n: as_table(given, BY_NAME[n]) for n, given in block.rows.items() if len(given)}
+            if not rows:
                 continue
-            if run_as is not None and block.run_id is not None:
-                seen.add(block.run_id)
+            run_id = block.run_id
+            if run_as is not None and run_id is not None:
+                seen.add(run_id)
                 if len(seen) > 1:
                     raise BadInput("`--as` takes a single run; this log has several")
-                block.run_id = run_as
-            yield block
+                run_id = run_as
+            yield run_id, block.path, rows
 
     def _begin(self, run: RunKey) -> StreamedRun:
         known = self._generations.get(run)
@@ -189,23 +207,22 @@ class StreamImport:
             self._places.setdefault(key, Places()).add(run.places)
             self._generations[key] = run.generation
 
-    def _write(self, block: Block, streamed: StreamedReading, run: StreamedRun | None) -> None:
-        of_file = {"file_sha256": streamed.hashes[block.path]}
-        of_run = run.columns if run is not None else {}
-        for name, rows in block.rows.items():
+    def _write(
+        self,
+        rows: Mapping[str, pa.Table],
+        shared: Mapping[str, str],
+        run: StreamedRun | None = None,
+    ) -> None:
+        for name, given in rows.items():
             table = BY_NAME[name]
-            given = rows
-            if run is not None and run.wanted is not None and table.of_run:
-                given = filtered(rows, run.wanted)
-            if not len(given):
-                continue
-            shared = {**of_file, **of_run} if table.of_run else of_file
-            if isinstance(given, pa.Table):
-                self._session.writer.add_table(table, completed(given, table, shared))
-            else:
-                self._session.writer.add(table, [{**row, **shared} for row in given])
+            wanted, columns = given, dict(shared)
+            if run is not None and table.of_run:
+                columns |= run.columns
+                wanted = given if run.wanted is None else filtered(given, run.wanted)
+            if len(wanted):
+                self._buffer.add(table, completed(wanted, table, columns))
             if run is not None and name == "results":
-                run.n_results += len(given)
+                run.n_results += len(wanted)
 
     def _rows(self, streamed: StreamedReading) -> dict[str, list[Row]]:
         """Return the rows outside the stream: all of a new run, else those that the lake lacks."""

@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from support import bring_in
 
@@ -10,7 +11,7 @@ from ingest.formats.common.lines import line_blocks
 from ingest.readers import READERS, Reader, small_file
 from ingest.reading import Block, Candidate, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, EvalstoreError
 from warehouse.formats.secrets import key_lines
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
@@ -192,6 +193,49 @@ def test_new_rows_of_a_table_that_is_not_compared_are_growth(store, tmp_path, mo
     assert outcomes(bring_in(store, again)) == {FileOutcome.GROWN: 1}
     assert rows(store, "name", "artifacts") == [("t1",)]
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(1,)]
+
+
+def test_headers_and_other_rows_outside_a_stream(store, tmp_path, monkeypatch):
+    def read(path, context):
+        (reading,) = read_stream(path, context)
+        runs = [{"suite": SUITE, "run_id": name, "label": f"label {name}"} for name in ("r", "s")]
+        note = {"suite": SUITE, "run_id": "s", "content_id": "1" * 32, "kind": "note", "name": "n"}
+        note["content"] = b"x"
+        reading.rows = {"runs": runs, "artifacts": [note], "tasks": [task_row("t9")]}
+        yield reading
+
+    reader = Reader("toy stream", lambda c: c.path.suffix == ".toy", read)
+    monkeypatch.setattr(ingest.readers, "READERS", (reader, *READERS))
+    path = toy_log(tmp_path / "a.toy", "r t1 yes", "s t1 yes", "q t1 yes")
+    bring_in(store, path)
+    assert rows(store, "run_id, label, source_rows", "runs") == [
+        ("q", None, 1),
+        ("r", "label r", 1),
+        ("s", "label s", 1),
+    ]
+    assert rows(store, "run_id, name", "artifacts")[-2:] == [("s", "n"), ("s", "t1")]
+    assert ("t9",) in rows(store, "task_id", "tasks")
+    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+
+
+def test_small_blocks_become_one_row_group(store, tmp_path):
+    bring_in(store, toy_log(tmp_path / "a.toy", *[f"r t{n} yes" for n in range(50)]))
+    (batch,) = store.lake.batch_names()
+    file = pq.ParquetFile(store.lake.path / batch / "results.parquet")
+    assert (file.metadata.num_rows, file.metadata.num_row_groups) == (50, 1)
+
+
+def test_a_misspelt_column_of_a_stream_is_refused(store, tmp_path, monkeypatch):
+    def read(path, context):
+        (reading,) = read_stream(path, context)
+        block = Block(path=path, run_id="q", rows={"results": [{"content_id": "1", "anwser": "x"}]})
+        reading.stream = Stream(paths=(path,), tables=("results",), blocks=lambda: iter([block]))
+        yield reading
+
+    wrong = Reader("toy stream", lambda c: c.path.suffix == ".toy", read)
+    monkeypatch.setattr(ingest.readers, "READERS", (wrong, *READERS))
+    with pytest.raises(EvalstoreError, match="did you mean answer"):
+        bring_in(store, toy_log(tmp_path / "a.toy", "x"))
 
 
 def test_strict_renaming_and_redacting_hold_for_streams(store, tmp_path):

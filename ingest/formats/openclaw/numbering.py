@@ -75,7 +75,8 @@ class _Numbering:
             event["seq"] = seq
         self._next_run = results["run_id"][-1].as_py()
         ids = self._repeats.numbered(results["content_id"].combine_chunks())
-        return _with(results, "content_id", ids), self._numbered(events)
+        results = _with(results, "content_id", ids).drop_columns("line")
+        return results, self._numbered(events)
 
     def rest(self) -> tuple[pa.Table, list[EventRow]]:
         """Return the events after the last result."""

@@ -32,12 +32,11 @@ class PromptsOption:
 
 def is_prompts(candidate: Candidate) -> bool:
     """Return whether a file is a prompt file."""
-    head = candidate.head
     return (
         candidate.path.suffix == ".json"
-        and head.lstrip().startswith(b"[")
-        and b'"prompt"' in head
-        and b'"id"' in head
+        and candidate.head.lstrip().startswith(b"[")
+        and b'"prompt"' in candidate.head
+        and b'"id"' in candidate.head
     )
 
 
