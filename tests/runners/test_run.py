@@ -16,6 +16,7 @@ from serving import chat, http, serving
 from support import ROOT, bring_in, command, new_store
 
 from exports.palindrome.log_files import Selection, export_palindrome
+from runners.suites.registry import SUITES, suite_named, suite_of
 from tests.campaigns.runner_kills import run_and_kill
 from warehouse.formats.yaml.documents import load
 from warehouse.journal.journal import claimed
@@ -182,6 +183,12 @@ def test_retries_are_recorded_with_the_result(space):
     (retry,) = json.loads(retries)
     assert (retry["failure_type"], retry["said"]) == ("http_503", "busy")
     assert duration * 1000 >= e2e_ms
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_suites_are_listed_under_their_own_names(name):
+    assert suite_named(name).family == name
+    assert suite_of(name) is suite_named(name)
 
 
 @pytest.mark.parametrize("option", ["--max-tries", "--tries"])

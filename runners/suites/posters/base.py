@@ -65,10 +65,8 @@ class PosterSuite(Suite):
             raise BadInput("\n".join((*warnings, "no poster is left")))
         chosen = selected(tasks, spec)
         version, rows = dataset.rows({task.task_id for task in chosen})
-        options: _Options = {
-            "task_set_hash": version,
-            "dataset_hashes": {**dataset.hashes, "prompts": prompts.hashes},
-        }
+        dataset_hashes = {**dataset.hashes, "prompts": prompts.hashes}
+        options: _Options = {"task_set_hash": version, "dataset_hashes": dataset_hashes}
         plan = Plan(
             suite=self.family,
             family=self.family,
