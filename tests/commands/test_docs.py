@@ -105,10 +105,18 @@ def test_demo_works_with_files_of_an_earlier_one(workspace):
     assert list((demo / "export").glob("benchmark/published/*-demo-mixed/summary.json"))
 
 
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", OWN_PAGES, ids=lambda page: page.name)
 def test_links_are_not_broken(page):
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
-        assert (page.parent / target).exists(), target
+    for target in re.findall(r"\]\((?!https?:)([^)]+)", page.read_text("utf-8")):
+        path, _, anchor = target.partition("#")
+        linked = page.parent / path if path else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), target
 
 
 def test_header_of_a_view_describes_its_columns(tmp_path):
