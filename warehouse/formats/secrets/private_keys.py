@@ -1,0 +1,57 @@
+"""Finds private keys: blocks of several lines, also where JSON spells the line ends out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from warehouse.formats.secrets.secret import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_KIND = "private key"
+_LABEL = rb"[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_LINE_END = rb"(?:\s|\\+[nrt]|\\+u000[aAdD])+"
+_LONGEST = 1 << 15
+# No quote or bracket is part of one: what begins in one record does not end in another.
+_WHOLE = (
+    rb"-----BEGIN" + _LABEL + rb"[^\"'`<>{}\[\]]{16,%d}?-----END" % _LONGEST + _LABEL
+)
+# Cut short, by a limit or at the end of a block.
+_HEAD = rb"-----BEGIN" + _LABEL + rb"(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{16,})+"
+_PUTTY = rb"Private-Lines: \d+(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{4,})+"
+_KEYS = re.compile(rb"|".join((_WHOLE, _HEAD, _PUTTY)))
+_END = re.compile(rb"-----END" + _LABEL)
+_TAIL = re.compile(rb"(?:[A-Za-z0-9+/=]{1,80}" + _LINE_END + rb")+\Z")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/]{16}")
+
+
+def private_keys(data: bytes) -> Iterator[Secret]:
+    """Give the private keys in some bytes, and what there is of those that are cut in two."""
+    if b"PRIVATE KEY" not in data and b"Private-Lines" not in data:
+        return
+    end = 0
+    for match in _KEYS.finditer(data):
+        if _BASE64.search(match[0]):
+            yield from _tails(data, end, match.start())
+            end = match.end()
+            yield Secret(match.start(), end, _KIND)
+    yield from _tails(data, end, len(data))
+
+
+def _tails(data: bytes, start: int, end: int) -> Iterator[Secret]:
+    """Give the ends of keys that began before."""
+    for match in _END.finditer(data, start, end):
+        before = data[max(start, match.start() - _LONGEST) : match.start()]
+        lines = _TAIL.search(before)
+        if lines and _BASE64.search(lines[0]):
+            yield Secret(match.start() - len(lines[0]), match.end(), _KIND)
+
+
+def open_key(data: bytes | bytearray) -> int | None:
+    """Return where the line starts on which a private key begins that has no end, if any does."""
+    begin = data.rfind(b"-----BEGIN", max(0, len(data) - _LONGEST))
+    if begin < 0 or data.find(b"-----END", begin) >= 0:
+        return None
+    return data.rfind(b"\n", 0, begin) + 1

@@ -1,0 +1,97 @@
+"""What a found secret is, and what only looks like one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+GENERIC = "possible secret"
+# `your-api-key-here`, `replace_with_token`: words and small numbers, joined by punctuation.
+_WORDS = re.compile(
+    rb"(?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20})?"
+    rb"(?:[_.~/+-](?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20}|[0-9]{1,4}))+[_.-]?"
+)
+_PLACEHOLDERS = re.compile(
+    rb"your|my|example|sample|placeholder|change.?(?:me|this|it)|replace|insert|redacted|removed|"
+    rb"hidden|masked|dummy|fake|mock|todo|here|null|none|undefined|default|value|string|text|"
+    rb"api|auth|access|bearer|client|user(?:name)?|admin|root|guest|login|pass(?:word|wd|phrase)?|"
+    rb"pwd|secret|token|key|credentials?|account|test(?:ing)?|demo|foo|bar|baz|qux|hunter2|letmein|"
+    rb"welcome|qwerty|correct|horse|battery|staple|abc(?:def(?:gh[a-z]*)?)?|xyz|x{3,}|\*{3,}|\.{3,}|"
+    rb"(?:0?1)?23456789?0?|0?1234?5?|111+|000+|[<>{}()\[\]$%_-]",
+    re.IGNORECASE,
+)
+_NUMBER_OR_DATE = re.compile(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", re.IGNORECASE)
+_MIXED_RUN = re.compile(rb"[A-Za-z0-9]{10,}")
+_SHORTEST_KEY, _SHORTEST_PASSWORD = 16, 6
+_KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per character
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret's place.
+
+    Attributes:
+        start: of its first byte.
+        end: after its last byte.
+        kind: what it looks like, as in "GitHub token".
+    """
+
+    start: int
+    end: int
+    kind: str
+
+
+def is_words(text: bytes) -> bool:
+    """Return whether a text is words joined by punctuation, as no random one is."""
+    return _WORDS.fullmatch(text) is not None
+
+
+def is_random_key(text: bytes) -> bool:
+    """Return whether a text can be a key: long, of letters and digits, without order."""
+    rest = _PLACEHOLDERS.sub(b"", text)
+    if len(rest) < _SHORTEST_KEY or not _has_letters_and_digits(text) or _is_plain(text):
+        return False
+    if not any(_has_letters_and_digits(run) for run in _MIXED_RUN.findall(text)):
+        return entropy(text) >= _PUNCTUATED_BITS
+    return entropy(text) >= _KEY_BITS
+
+
+def is_random_password(text: bytes) -> bool:
+    """Return whether a text can be a password: letters with digits or signs, and no placeholder."""
+    rest = _PLACEHOLDERS.sub(b"", text)
+    has_others = re.search(rb"[0-9!#$%&*+?@^=|]", text) and re.search(rb"[A-Za-z]", text)
+    if len(text) < _SHORTEST_PASSWORD or not has_others or _is_plain(text):
+        return False
+    return len(rest) >= _SHORTEST_PASSWORD - 2 and entropy(text) >= _PASSWORD_BITS
+
+
+def is_placeholder(text: bytes) -> bool:
+    """Return whether a text only stands for a password."""
+    return len(_PLACEHOLDERS.sub(b"", text)) < 3 or text.startswith((b"$", b"%", b"<", b"{", b"["))
+
+
+def is_user_and_password(text: bytes) -> bool:
+    """Return whether a text is a user and a password in base64."""
+    try:
+        decoded = base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    user, colon, password = decoded.partition(b":")
+    return bool(colon and (user or password)) and decoded.isascii() and b"\0" not in decoded
+
+
+def entropy(text: bytes) -> float:
+    """Return Shannon's entropy of a text, in bits per byte."""
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
+
+
+def _has_letters_and_digits(text: bytes) -> bool:
+    return bool(re.search(rb"[A-Za-z]", text) and re.search(rb"[0-9]", text))
+
+
+def _is_plain(text: bytes) -> bool:
+    return bool(is_words(text) or _NUMBER_OR_DATE.fullmatch(text))
