@@ -25,7 +25,7 @@ _LEAST_ANNOTATORS = 2
 @click.option("--as", "run_as", metavar="NEW_ID", help="Import a single run under another id.")
 @click.option("--replace", is_flag=True, help="Replace runs that the logs conflict with.")
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
-@click.option("--redact", is_flag=True, help="Mask keys and tokens.")
+@click.option("--redact", is_flag=True, help="Mask what looks like a secret.")
 @click.option("--restore", is_flag=True, help="Import forgotten files again.")
 @click.option(
     "--prompts",
@@ -82,7 +82,7 @@ def import_(
     store = open_store(path)
     store.recover_journals()
     summary = import_paths(store.lake, paths, options, _track)
-    _print_summary(summary)
+    _print_summary(summary, is_masked=redact)
     _fail_if_bad(summary)
 
 
@@ -119,8 +119,9 @@ def _track(files: Sequence[Path]) -> Iterable[Path]:
     return track(files, len(files), "importing")
 
 
-def _print_summary(summary: ImportSummary) -> None:
+def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
     from ingest.reconciliation import FileOutcome
+    from warehouse.formats.secrets import describe
 
     outcomes = summary.outcomes
     _print_messages(summary)
@@ -133,6 +134,9 @@ def _print_summary(summary: ImportSummary) -> None:
     click.echo(f"unchanged     {outcomes[FileOutcome.UNCHANGED]:,}")
     click.echo(f"quarantined   {summary.n_quarantined:,}")
     click.echo(f"rules broken  {summary.n_violations:,}")
+    if summary.secrets:
+        done = "secrets masked" if is_masked else "secrets found "
+        click.echo(f"{done}  {summary.secrets.total():,}  ({describe(summary.secrets)})")
     if summary.n_other:
         click.echo(f"other files   {summary.n_other:,}, ignored")
 

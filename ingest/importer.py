@@ -75,6 +75,7 @@ def import_paths(
                 importer.add(path, reader_of(Candidate(path)) or FALLBACK)
         importer.finish()
         session.commit()
+        session.report_secrets()
     return session.summary
 
 

@@ -72,7 +72,7 @@ class SourceFile:
 
     Attributes:
         path: as given, or as found in a folder that was given.
-        data: its bytes, with keys masked under `--redact`.
+        data: its bytes, with secrets masked under `--redact`.
         sha256: of the bytes, hexadecimal.
     """
 
@@ -114,7 +114,7 @@ class Block:
             the import fills in suite, run, generation and file.
         rejects: records that cannot be used.
         violations: broken rules of the format's specification.
-        key_lines: numbers of the lines that contain what looks like a key.
+        secrets: line and kind of what looks like a secret.
     """
 
     path: Path
@@ -122,7 +122,7 @@ class Block:
     rows: dict[str, pa.Table | Sequence[Row]] = field(default_factory=dict)
     rejects: list[Reject] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
-    key_lines: list[int] = field(default_factory=list)
+    secrets: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class ImportOptions:
         run_as: new id for the one run that is imported.
         replace: a conflicting log opens a new generation of its run.
         strict: a file that breaks a rule of its format is refused.
-        redact: what looks like a key is masked.
+        redact: what looks like a secret is masked.
         restore: files that `forget` removed may come back.
         format_options: options of single formats, each of a type that its reader looks up.
     """

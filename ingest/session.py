@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
 from ingest.reconciliation import FileOutcome
+from ingest.secret_report import SecretReport
 from ingest.sources import Sources
 from warehouse.errors import BadInput
-from warehouse.formats.secrets import key_lines, redact
+from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.schemas import FILES, QUARANTINE, VIOLATIONS
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import BatchWriter
 
 _LARGEST_READ_BYTES = 64 * 2**20
-_LINES_NAMED = 5
 _VIOLATIONS_NAMED = 20
 
 T = TypeVar("T")
@@ -53,6 +53,7 @@ class ImportSummary:
         violations: the first broken rules, each with file, line and field.
         messages: what the user should know, each with its file.
         missing: given paths that do not exist.
+        secrets: number of what looks like a secret, by kind.
     """
 
     outcomes: Counter[FileOutcome] = field(default_factory=Counter)
@@ -64,6 +65,7 @@ class ImportSummary:
     violations: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
+    secrets: Counter[str] = field(default_factory=Counter)
 
 
 class ImportSession:
@@ -74,6 +76,7 @@ class ImportSession:
         batches: of the lake, as the import found them.
         writer: of the batch that the import writes.
         sources: the files that were imported before, and by this import.
+        secrets: what looks like a secret in the files read so far.
         summary: what the import has done so far.
         paths_read: the files that were read into memory.
         more_paths: files that readers asked to import as well.
@@ -86,11 +89,11 @@ class ImportSession:
         self.batches = batches
         self.writer = writer
         self.sources = Sources(batches, options.run_as)
-        self.summary = ImportSummary()
+        self.secrets = SecretReport()
+        self.summary = ImportSummary(secrets=self.secrets.counts)
         self.paths_read: set[Path] = set()
         self.more_paths: dict[Path, None] = {}
         self._renamed: set[RunKey] = set()
-        self._with_keys: set[Path] = set()
         self._shared: dict[Callable[[], object], object] = {}
         self._closing = ExitStack()
 
@@ -119,11 +122,10 @@ class ImportSession:
         except OSError as error:
             self.reject_path(path, error.strerror or "cannot be read")
             return None
-        lines = key_lines(data)
-        if lines and self.options.redact:
-            data = redact(data)
-        elif lines:
-            self.say_keys(path, lines)
+        secrets = find_secrets(data)
+        self.secrets.add(path, lines_of(data, secrets))
+        if self.options.redact:
+            data = mask(data, secrets)
         return SourceFile(path, data, hashlib.sha256(data).hexdigest())
 
     def skips(self, file: SourceFile) -> bool:
@@ -232,11 +234,8 @@ class ImportSession:
         place = f"{path}:{line}" if line else str(path)
         self.summary.messages.append(f"{utf8(place)}: {text}")
 
-    def say_keys(self, path: Path, lines: Sequence[int]) -> None:
-        """Report the lines of a file that contain what looks like a key; once for each file."""
-        if path in self._with_keys:
-            return
-        self._with_keys.add(path)
-        where = ", ".join(map(str, lines[:_LINES_NAMED]))
-        more = f" and {len(lines) - _LINES_NAMED} more" if len(lines) > _LINES_NAMED else ""
-        self.say(path, f"line {where}{more}: looks like a key; `--redact` masks it")
+    def report_secrets(self) -> None:
+        """Report the lines of what looks like a secret, unless it was masked."""
+        if not self.options.redact:
+            for path, message in self.secrets.messages():
+                self.say(path, message)

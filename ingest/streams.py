@@ -255,7 +255,7 @@ class StreamImport:
             size = path.stat().st_size
             data = path.read_bytes() if size <= LARGEST_KEPT_BYTES else None
             if data is not None and self._session.options.redact:
-                # Keys in compressed data cannot be masked.
+                # Secrets in compressed data cannot be masked.
                 data = None if b"\0" in data else redact(data)
             file = SourceFile(path, data or b"", sha256)
             yield file_row(file, streamed.reading.format, size=size if data is None else None)
@@ -277,8 +277,7 @@ class _Problems:
                 file = SourceFile(block.path, b"", self._streamed.hashes[block.path])
                 run = None if block.run_id is None else (_suite(self._streamed), block.run_id)
                 self._session.write_violations(file, run, block.violations)
-            if block.key_lines and not self._session.options.redact:
-                self._session.say_keys(block.path, block.key_lines)
+            self._session.secrets.add(block.path, block.secrets)
             yield block
 
     def _note_rejects(self, block: Block) -> None:

@@ -17,7 +17,7 @@ from ingest.formats.openclaw.fields import FIELDS, KEYS
 from ingest.formats.openclaw.log import LogReader
 from ingest.formats.openclaw.numbering import numbered_blocks
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
-from warehouse.formats.secrets import key_lines
+from warehouse.formats.secrets import find_secrets
 
 
 def read(path):
@@ -213,11 +213,14 @@ def test_no_line_fits_that_is_not_utf8(tmp_path):
 
 
 def test_a_key_is_found_whatever_stands_before_it(tmp_path):
-    texts = ["sk-" + "a" * 20, "äsk-" + "a" * 20, "a sk-" + "b" * 20, "Bearer " + "c" * 24, "sk-no"]
-    expected = [n for n, text in enumerate(texts, 1) if key_lines(as_bytes(line(raw_output=text)))]
+    key = "s" + "k-" + "a1" * 10
+    texts = [key, f"ä{key}", f"a {key}", "Bearer " + "c" * 24, "sk-no"]
+    expected = [
+        n for n, text in enumerate(texts, 1) if find_secrets(as_bytes(line(raw_output=text)))
+    ]
     assert expected == [1, 2, 3, 4]
     (block,) = read(write_lines(tmp_path / "r.jsonl", *[line(raw_output=text) for text in texts]))
-    assert block.key_lines == expected
+    assert [line for line, _ in block.secrets] == expected
 
 
 def test_a_log_begun_is_read_on_and_an_abandoned_one_is_read_again(tmp_path, monkeypatch):
@@ -326,7 +329,8 @@ def test_keys_are_told_and_masked(store, tmp_path):
     secret = "sk-" + "a1b2c3d4" * 4
     path = write_lines(tmp_path / "r.jsonl", line(), line(raw_output=f"bad key {secret}"))
     other = new_store(tmp_path / "other")
-    assert any("line 2: looks like a key" in text for text in bring_in(other, path).messages)
+    messages = bring_in(other, path).messages
+    assert any("line 2: looks like an OpenAI key" in message for message in messages)
     bring_in(store, path, redact=True)
     assert store.sql("SELECT raw_output FROM results ORDER BY seq").fetchall()[1] == (
         "bad key (redacted)",

@@ -12,7 +12,7 @@ from ingest.readers import READERS, Reader, small_file
 from ingest.reading import Block, Candidate, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
 from warehouse.errors import BadInput, EvalstoreError
-from warehouse.formats.secrets import key_lines
+from warehouse.formats.secrets import find_secrets, lines_of
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
 
@@ -70,7 +70,7 @@ def read_stream(path, _context):
             run_id=run_id,
             rows={"results": [result], "artifacts": [text_row], "tasks": [task_row(task)]},
             violations=broken,
-            key_lines=[n] if key_lines(line.encode()) else [],
+            secrets=lines_of(line.encode(), find_secrets(line.encode()), n),
         )
 
     tables = ("results", "artifacts", "tasks")
@@ -137,7 +137,7 @@ def test_a_stream_fills_any_table_and_is_recorded_like_any_file(store, tmp_path)
     summary = bring_in(store, path)
     assert outcomes(summary) == {FileOutcome.IMPORTED: 1}
     assert (summary.n_results, summary.n_quarantined, summary.n_violations) == (3, 1, 1)
-    assert any("line 4: looks like a key" in message for message in summary.messages)
+    assert any("line 4: looks like an OpenAI key" in message for message in summary.messages)
     assert rows(store, "run_id, task_id, seq", "results") == [
         ("r", "t1", 1),
         ("r", "t2", 3),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reject
+from warehouse.formats.secrets import open_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,8 @@ def line_blocks(path: Path) -> Iterator[LineBlock]:
                 break
             end = len(rest) + n_bytes
             cut = buffer.rfind(b"\n", len(rest), end) + 1
+            # A private key of several lines stays in one block, so that all of it is masked.
+            cut = open_key(buffer, cut) or cut
             if cut:
                 yield LineBlock(memoryview(buffer)[:cut], line, offset)
                 line += buffer.count(b"\n", 0, cut)

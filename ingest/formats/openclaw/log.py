@@ -24,7 +24,7 @@ from ingest.formats.openclaw.fields import FIELDS, FITTING_LINE, MOMENTS
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.reading import Reject
 from warehouse.connection import open_in_memory
-from warehouse.formats.secrets import SHAPES, SHAPES_ANYWHERE, redact
+from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.schemas import RESULTS, arrow_schema
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class RecordBlock:
         results: a row for each result: its line, from 1, and the columns that the line has.
         events: events, and records of unknown types, each with its line.
         rejects: lines that are not records.
-        key_lines: lines that contain what looks like a key.
+        secrets: line and kind of what looks like a secret.
     """
 
     results: pa.Table
     events: list[tuple[int, EventRow]] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
-    key_lines: list[int] = field(default_factory=list)
+    secrets: list[tuple[int, str]] = field(default_factory=list)
 
 
 class LogReader:
@@ -73,13 +73,13 @@ class LogReader:
         self.abandon()
         self._open.close()
 
-    def begin(self, path: Path, *, redact_keys: bool = False) -> None:
+    def begin(self, path: Path, *, redact: bool = False) -> None:
         """Start on the first blocks of a log that will be read, while the caller does other work.
 
         Raises:
             OSError: the log cannot be read.
         """
-        self._begun[path, redact_keys] = self._ahead(path, redact_keys)
+        self._begun[path, redact] = self._ahead(path, redact)
 
     def abandon(self) -> None:
         """Drop what was begun and not read."""
@@ -87,40 +87,40 @@ class LogReader:
             ahead.cancel()
         self._begun.clear()
 
-    def read(self, path: Path, *, redact_keys: bool = False) -> Iterator[RecordBlock]:
+    def read(self, path: Path, *, redact: bool = False) -> Iterator[RecordBlock]:
         """Read a log, block by block.
 
         Raises:
             OSError: the log cannot be read.
         """
-        begun = self._begun.pop((path, redact_keys), None)
-        ahead = begun or self._ahead(path, redact_keys)
+        begun = self._begun.pop((path, redact), None)
+        ahead = begun or self._ahead(path, redact)
         try:
             yield from ahead.blocks()
         finally:
             ahead.cancel()
 
-    def _ahead(self, path: Path, redact_keys: bool) -> _Ahead:  # noqa: FBT001 - private
+    def _ahead(self, path: Path, redact: bool) -> _Ahead:  # noqa: FBT001 - private
         blocks = line_blocks(path)
-        return _Ahead(self._pool.submit(self._read_block, block, redact_keys) for block in blocks)
+        return _Ahead(self._pool.submit(self._read_block, block, redact) for block in blocks)
 
-    def _read_block(self, block: LineBlock, redact_keys: bool) -> RecordBlock:  # noqa: FBT001
+    def _read_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
         if block.reject is not None:
             return RecordBlock(results=_SCHEMA.empty_table(), rejects=[block.reject])
-        lines, starts = _lines(block.data)
+        data = bytes(block.data)
+        secrets = find_secrets(data)
+        lines, starts = _lines(data)
+        if redact and secrets:
+            lines, _ = _lines(mask(data, secrets))
         fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
-        with_key = _with_keys(lines, fits)
-        if redact_keys and len(with_key):
-            lines, _ = _lines(redact(bytes(block.data)))
-            fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
         results = self._by_columns(lines, fits, block.first_line)
         repeats = _rows_with_repeated_keys(results["parsed_output"])
         others = np.flatnonzero(pc.invert(fits))
         if len(repeats):
             others = np.append(others, results["line"].to_numpy()[repeats] - block.first_line)
             results = results.take(np.delete(np.arange(len(results)), repeats))
-        key_lines = [block.first_line + int(at) for at in with_key]
-        read = RecordBlock(results=results, key_lines=key_lines)
+        located = lines_of(data, secrets, block.first_line)
+        read = RecordBlock(results=results, secrets=located)
         rows: list[dict[str, object]] = []
         for at in sorted(others.tolist()):
             line, offset = block.first_line + at, block.offset + int(starts[at])
@@ -206,23 +206,6 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
 def _as_text(lines: pa.Array) -> pa.Array:
     """Declare lines to be text; only what matches `FITTING_LINE` is known to be valid UTF-8."""
     return pa.Array.from_buffers(pa.string(), len(lines), lines.buffers())
-
-
-def _with_keys(lines: pa.Array, fits: pa.Array) -> np.ndarray:
-    """Find the lines that contain what looks like a key.
-
-    Polars searches several bytes at a step, but valid text only, and without the boundaries,
-    which it defines differently: it finds all of these lines and some more.
-    """
-    import polars as pl
-
-    may_match = ~fits.to_numpy(zero_copy_only=False)
-    found = pl.Series(_as_text(lines).filter(fits)).str.contains(SHAPES_ANYWHERE)
-    may_match[~may_match] = found
-    places = np.flatnonzero(may_match)
-    matches = pc.match_substring_regex(lines.take(pa.array(places)), SHAPES)
-    with_key: np.ndarray = places[matches.to_numpy(zero_copy_only=False)]
-    return with_key
 
 
 def _read_exactly(

@@ -33,8 +33,8 @@ def numbered_blocks(blocks: Iterable[RecordBlock], *, path: Path, run_id: str) -
     """
     numbering = _Numbering(run_id)
     for block in blocks:
-        if block.rejects or block.key_lines:
-            yield Block(path=path, run_id=run_id, rejects=block.rejects, key_lines=block.key_lines)
+        if block.rejects or block.secrets:
+            yield Block(path=path, run_id=run_id, rejects=block.rejects, secrets=block.secrets)
         yield from _by_run(path, *numbering.number(block))
     yield from _by_run(path, *numbering.rest())
 

@@ -98,14 +98,14 @@ def _streamed(
     def blocks() -> Iterator[Block]:
         if log is None:
             return iter(())
-        return numbered_blocks(lines.read(log, redact_keys=mask), path=log, run_id=run_id)
+        return numbered_blocks(lines.read(log, redact=mask), path=log, run_id=run_id)
 
     paths = () if log is None else (log,)
     reading.stream = Stream(paths=paths, tables=("results", "events"), blocks=blocks)
     if log is not None:
         # Hashing a large log takes one processor a while; others start to parse it.
         with suppress(OSError):
-            lines.begin(log, redact_keys=mask)
+            lines.begin(log, redact=mask)
     yield reading
     lines.abandon()
 

@@ -1,8 +1,13 @@
-"""Secrets in logs: found by shape and by what stands around them, counted by kind, masked."""
+"""Secrets in logs: found by shape and by what stands around them, counted by kind, masked.
+
+find_secrets   where they are, and what each looks like
+mask           puts a mask in their place
+lines_of       on which lines they are, for messages
+describe       how many there are of each kind, for people
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.private_keys import open_key
@@ -10,12 +15,22 @@ from warehouse.formats.secrets.search import find_secrets
 from warehouse.formats.secrets.secret import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Secret", "find_secrets", "key_lines", "mask", "open_key", "redact"]
+__all__ = [
+    "Secret",
+    "article",
+    "describe",
+    "find_secrets",
+    "lines_of",
+    "mask",
+    "open_key",
+    "redact",
+]
 
 # Without quotes around it, it is still a text in YAML, where brackets would begin a list.
 _MASK = b"(redacted)"
+_WITH_AN = (*"AEIOaeio", "NVIDIA", "npm", "xAI")
 
 
 def mask(data: bytes | memoryview, secrets: Iterable[Secret]) -> bytes:
@@ -34,6 +49,30 @@ def redact(data: bytes) -> bytes:
     return mask(data, find_secrets(data))
 
 
-def key_lines(data: bytes) -> list[int]:
-    """Give the lines (from 1) on which a secret begins."""
-    return sorted({data.count(b"\n", 0, secret.start) + 1 for secret in find_secrets(data)})
+def lines_of(data: bytes, secrets: Iterable[Secret], first: int = 1) -> list[tuple[int, str]]:
+    """Return the line on which each secret starts, and its kind.
+
+    Args:
+        data: what holds the secrets, from the start of a line.
+        secrets: in their order.
+        first: number of the first line.
+    """
+    lines, line, end = [], first, 0
+    for secret in secrets:
+        line += data.count(b"\n", end, secret.start)
+        end = secret.start
+        lines.append((line, secret.kind))
+    return lines
+
+
+def describe(kinds: Mapping[str, int]) -> str:
+    """Return how many secrets there are of each kind, as in "2 OpenAI keys, 1 JWT"."""
+    return ", ".join(
+        f"{count:,} {kind}{'s' if count > 1 else ''}"
+        for kind, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    )
+
+
+def article(kind: str) -> str:
+    """Return a kind with its article, as in "an OpenAI key"."""
+    return f"{'an' if kind.startswith(_WITH_AN) else 'a'} {kind}"

@@ -18,10 +18,10 @@ _NAMES = r"token|secret|credentials?|creds|bearer|signature|jwt|session_?id|cook
 _PASSWORDS = r"passw(?:or)?d|passphrase|passcode|pwd"
 # A word may follow a name: SECRET_KEY_BASE, PASSWORD_PROD, TOKEN_2. No hash, no count.
 _SUFFIX = r"(?:[_-]?(?:base|prod|dev|staging|live|test|main|primary|secondary|old|new|value|\d))?"
-_OPERATOR = r"""\\{0,3}["'`]?\s{0,3}(?:=>|:=|={1,2}|:|\sis\s)\s{0,3}"""
+_OPERATOR = r"""\\{0,3}(?:''|["'`]?)\s{0,3}(?:=>|:=|={1,2}|:|\sis:?\s)\s{0,3}"""
 ASSIGNMENT_GATE = (
     rf"(?i:(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"
-    r"""\\*["'`]?\s*(?:=|:|\sis\s)[=>\s\\"'`]*[^\s"'`,;]{6})"""
+    r"""\\*["'`]*\s*(?:=|:|\sis[\s:])[=>\s\\"'`]*[^\s"'`,;]{6})"""
 )
 _NAME = re.compile(
     rf"(?:(?P<password>{_PASSWORDS})|(?P<key>key)|(?P<pass>pass)|(?P<auth>auth)|(?P<code>code|sig|sid)"
@@ -51,7 +51,7 @@ _VALUES = re.compile(
     \\{0,3}" (?P<double> (?: [^"\\\s]"""
     + _ESCAPE
     + rb""" )+ ) (?= \\{0,3}" )
-    | \\{0,3}' (?P<single> (?: [^'"\\\s]"""
+    | \\{0,3}'{1,2} (?P<single> (?: [^'"\\\s]"""
     + _ESCAPE
     + rb""" )+ ) (?= \\{0,3}' )
     | \\{0,3}[`"']? (?P<bare> (?: [^\s"'`\\,;<>(){}\[\]&|]"""
@@ -73,7 +73,7 @@ def assigned_secrets(data: bytes, start: int, end: int) -> Iterator[Secret]:
         first, last = value.span(value.lastgroup)
         text = data[first:last]
         if value.lastgroup == "bare":
-            # Code that calls or reads something is none; what ends a sentence does not belong to it.
+            # No call or index in code, and not the full stop of a sentence.
             if data[last : last + 1] in {b"(", b"["}:
                 continue
             text = text.rstrip(b".:?")

@@ -1,4 +1,4 @@
-"""Finds secrets by what stands around them: headers, URLs, commands; or by a shape without a start."""
+"""Finds secrets by what stands around them, or by a shape without a beginning of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.secret import (
+    START,
     Secret,
     is_placeholder,
     is_random_key,
@@ -28,12 +29,14 @@ class Context:
 
     Attributes:
         kind: what a secret there is.
+        part: in lower case, is part of every match in any case.
         gate: matches wherever `pattern` may; an expression for RE2.
         pattern: has a group, the secret.
         check: says whether the secret is one.
     """
 
     kind: str
+    part: bytes
     gate: str
     pattern: re.Pattern[bytes]
     check: Callable[[bytes], bool]
@@ -46,9 +49,9 @@ class Context:
 
 
 def _context(
-    kind: str, pattern: str, check: Callable[[bytes], bool], gate: str
+    kind: str, part: bytes, pattern: str, check: Callable[[bytes], bool], gate: str
 ) -> Context:
-    return Context(kind, gate, re.compile(pattern.encode()), check)
+    return Context(kind, part, gate, re.compile(pattern.encode()), check)
 
 
 def _is_credential(text: bytes) -> bool:
@@ -70,42 +73,49 @@ def _is_anything(_: bytes) -> bool:
 CONTEXTS = (
     _context(
         "JWT",
+        b".eyj",
         r"(eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]*){0,3})",
         _is_anything,
         r"\.eyJ",
     ),
     _context(
         "bearer token",
+        b"bearer",
         r"(?i:bearer)(?:\s|%20|\+)+([A-Za-z0-9._~+/=-]{20,})",
         _is_no_words,
         r"(?i:bearer)[\s%+]",
     ),
     _context(
         "Authorization header",
+        b"authorization",
         rf"(?i:authorization){_TO}(?:[A-Za-z][\w-]{{1,20}}\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
         _is_credential,
         r"(?i:authorization)\W",
     ),
     _context(
         "Authorization header",
-        r"(?i:\bbasic)\s+([A-Za-z0-9+/]{12,}={0,2})",
+        b"basic",
+        rf"{START}(?i:basic)\s+([A-Za-z0-9+/]{{12,}}={{0,2}})",
         is_user_and_password,
-        r"(?i:\bbasic)\s+[A-Za-z0-9+/]{12}",
+        r"(?i:basic)\s+[A-Za-z0-9+/]{12}",
     ),
     _context(
         "cookie",
+        b"cookie",
         rf"(?i:cookie){_TO}([\w.%-]+=[^\s;\"'\\]{{16,}}(?:;\s*[\w.%-]+=[^\s;\"'\\]*)*)",
         _is_no_words,
         r"(?i:cookie)\W",
     ),
     _context(
         "URL password",
-        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,30}:(?:\\*/){2}[^\s/:@"'<>`\\]*:([^\s/"'<>`\\]{3,200})@[\w\[]""",
+        b"@",
+        rf"""{START}[A-Za-z][A-Za-z0-9+.-]{{1,30}}:(?:\\*/){{2}}[^\s/:@"'<>`\\]*:([^\s/"'<>`\\]{{3,200}})@[\w\[]""",
         _is_no_placeholder,
         r"""/[^\s/:@"'<>`\\]*:[^\s/"'<>`\\@]+@""",
     ),
     _context(
         "AWS secret key",
+        b"key",
         rf"(?i:aws|secret[_-]?access)(?i:[\w .-]{{0,20}}key){_TO}((?:[A-Za-z0-9+]|\\*/){{40}})"
         r"(?![A-Za-z0-9+/=])",
         _is_no_words,
@@ -113,68 +123,80 @@ CONTEXTS = (
     ),
     _context(
         "Telegram token",
-        r"(?<![\w-])(?:bot)?([0-9]{8,10}:AA[\w-]{33})",
+        b":aa",
+        rf"(?:{START}|(?<=bot))([0-9]{{8,10}}:AA[\w-]{{33}})",
         _is_anything,
         r"[0-9]{8,10}:AA[\w-]{33}",
     ),
     _context(
         "Mailchimp key",
-        r"(?<![\w-])([0-9a-f]{32}-us[0-9]{1,2})(?!\w)",
+        b"-us",
+        rf"{START}([0-9a-f]{{32}}-us[0-9]{{1,2}})(?!\w)",
         _is_anything,
         r"[0-9a-f]{8}-us[0-9]",
     ),
     _context(
         "Azure secret",
-        r"(?<![\w.~-])([\w.~-]{3}[0-9]Q~[\w.~-]{31,34})",
+        b"q~",
+        rf"{START}([\w.~-]{{3}}[0-9]Q~[\w.~-]{{31,34}})",
         _is_anything,
         r"[0-9]Q~[\w.~-]{31}",
     ),
     _context(
         "Terraform token",
-        r"(?<![A-Za-z0-9])([A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,})",
+        b".atlasv1.",
+        rf"{START}([A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{30,}})",
         _is_anything,
         r"\.atlasv1\.",
     ),
     _context(
         "Discord token",
-        r"(?<![\w.+/-])([MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45})(?![\w.])",
+        b".",
+        rf"{START}([MNO][\w-]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,45}})(?!\w)",
         is_random_key,
         r"\w\.[\w-]{6}\.[\w-]{27}",
     ),
     _context(
         "Salesforce token",
-        r"(?<![\w+/-])(00D[A-Za-z0-9]{12,15}!\\?[A-Za-z0-9._-]{40,})",
+        b"00d",
+        rf"{START}(00D[A-Za-z0-9]{{12,15}}!\\?[A-Za-z0-9._-]{{40,}})",
         _is_anything,
         r"00D[A-Za-z0-9]{12,15}!",
     ),
     _context(
         "MaxMind key",
-        r"(?<![\w-])([A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)",
+        b"_mmk",
+        rf"{START}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)",
         _is_anything,
         r"_mmk",
     ),
     _context(
         "JWK",
+        b"kty",
         rf"{_QUOTES}\bd{_TO}([\w-]{{40,}})(?=\\*[\"'])",
         _is_no_words,
-        r"\bkty\W",
+        r"kty\W",
     ),
     _context(
         "command line password",
-        r"""\bcurl\b[^\r\n]{0,400}?\s(?:-u|--user)[ =]\\*["']?[^\s:"'\\]+:([^\s"'\\]{3,})""",
+        b"curl",
+        rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:-u|--user)[ =]"""
+        r"""\\*["']?[^\s:"'\\]+:([^\s"'\\]{3,})""",
         _is_no_placeholder,
         r"\s(?:-u|--user)[ =]\S+:",
     ),
     _context(
         "command line password",
-        r"""\bsshpass\s+-p\s*\\*["']?([^\s"'\\]{4,})""",
+        b"sshpass",
+        rf"""{START}sshpass\s+-p\s*\\*["']?([^\s"'\\]{{4,}})""",
         _is_no_placeholder,
-        r"\bsshpass\s",
+        r"sshpass\s",
     ),
     _context(
         "netrc password",
-        r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'\\]{4,})",
+        b"machine",
+        rf"{START}machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'\\]{{4,}})",
         _is_no_placeholder,
-        r"\bmachine\s+\S+\s+login\s",
+        r"machine\s+\S+\s+login\s",
     ),
 )

@@ -15,15 +15,15 @@ _LABEL = rb"[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _LINE_END = rb"(?:\s|\\+[nrt]|\\+u000[aAdD])+"
 _LONGEST = 1 << 15
 # No quote or bracket is part of one: what begins in one record does not end in another.
-_WHOLE = (
-    rb"-----BEGIN" + _LABEL + rb"[^\"'`<>{}\[\]]{16,%d}?-----END" % _LONGEST + _LABEL
-)
+_WHOLE = rb"-----BEGIN" + _LABEL + rb"[^\"'`<>{}\[\]]{16,%d}?-----END" % _LONGEST + _LABEL
 # Cut short, by a limit or at the end of a block.
 _HEAD = rb"-----BEGIN" + _LABEL + rb"(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{16,})+"
 _PUTTY = rb"Private-Lines: \d+(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{4,})+"
 _KEYS = re.compile(rb"|".join((_WHOLE, _HEAD, _PUTTY)))
 _END = re.compile(rb"-----END" + _LABEL)
-_TAIL = re.compile(rb"(?:[A-Za-z0-9+/=]{1,80}" + _LINE_END + rb")+\Z")
+_TAIL = re.compile(
+    rb"(?:[A-Za-z0-9+/=]{16,}" + _LINE_END + rb")*(?:[A-Za-z0-9+/=]+" + _LINE_END + rb")?\Z"
+)
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]{16}")
 
 
@@ -49,9 +49,9 @@ def _tails(data: bytes, start: int, end: int) -> Iterator[Secret]:
             yield Secret(match.start() - len(lines[0]), match.end(), _KIND)
 
 
-def open_key(data: bytes | bytearray) -> int | None:
-    """Return where the line starts on which a private key begins that has no end, if any does."""
-    begin = data.rfind(b"-----BEGIN", max(0, len(data) - _LONGEST))
-    if begin < 0 or data.find(b"-----END", begin) >= 0:
-        return None
+def open_key(data: bytearray, end: int) -> int:
+    """Return where the line starts on which a private key begins that does not end; else `end`."""
+    begin = data.rfind(b"-----BEGIN", max(0, end - _LONGEST), end)
+    if begin < 0 or data.find(b"-----END", begin, end) >= 0:
+        return end
     return data.rfind(b"\n", 0, begin) + 1

@@ -13,31 +13,37 @@ import numpy as np
 from warehouse.formats.secrets.assignments import ASSIGNMENT_GATE, assigned_secrets
 from warehouse.formats.secrets.contexts import CONTEXTS
 from warehouse.formats.secrets.private_keys import private_keys
-from warehouse.formats.secrets.secret import Secret, is_words
+from warehouse.formats.secrets.secret import ESCAPED, START, Secret, is_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _RULES = Path(__file__).with_name("rules.toml")
-# A secret starts where a word starts; in JSON text also behind an escape (`\nghp_`), in a URL
-# behind `%3D`. What has no punctuation of its own would be found in any base64 text.
-_ESCAPED = rb"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
-_START = rb"(?:(?<![A-Za-z0-9_-])|" + _ESCAPED + rb")"
-_BARE_START = rb"(?:(?<![A-Za-z0-9_+/-])|" + _ESCAPED + rb")"
+# What has no punctuation of its own would be found in any base64 text.
+_BARE_START = rf"(?:(?<![A-Za-z0-9_+/-])|{ESCAPED})"
 _SHORTEST_BODY = 8
 _LONG_LINE = 1 << 14
+# Bytes in which looking for secrets takes less time than to compile what looks at large ones.
+_SMALL = 1 << 13
 
 
 def find_secrets(data: bytes | memoryview) -> list[Secret]:
     """Return the secrets in some bytes, in their order; none overlaps another."""
     data = bytes(data)
     found = list(private_keys(data))
-    for start, end in _suspects(data, 0, len(data), b"\n") if data else ():
-        found += _find_tokens(data, start, end)
-        for context in CONTEXTS:
-            found += context.find(data, start, end)
-        found += assigned_secrets(data, start, end)
+    is_small = len(data) <= _SMALL
+    for start, end in [(0, len(data))] if is_small else _suspects(data, 0, len(data), b"\n"):
+        found += _find_in_part(data, start, end)
     return list(_without_overlaps(found))
+
+
+def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
+    yield from _find_tokens(data, start, end)
+    lowered = data[start:end].lower()
+    for context in CONTEXTS:
+        if context.part in lowered:
+            yield from context.find(data, start, end)
+    yield from assigned_secrets(data, start, end)
 
 
 def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
@@ -84,10 +90,10 @@ def _without_overlaps(found: Iterable[Secret]) -> Iterator[Secret]:
 @cache
 def _starts() -> re.Pattern[bytes]:
     """Return what matches where a token begins."""
-    starts = sorted(_rules(), key=len, reverse=True)
-    bare = b"|".join(start for start in starts if start.isalnum())
-    rest = b"|".join(re.escape(start) for start in starts if not start.isalnum())
-    return re.compile(_START + b"(?:" + rest + b")|" + _BARE_START + b"(?:" + bare + b")")
+    starts = [start.decode() for start in sorted(_rules(), key=len, reverse=True)]
+    bare = "|".join(start for start in starts if start.isalnum())
+    rest = "|".join(re.escape(start) for start in starts if not start.isalnum())
+    return re.compile(f"{START}(?:{rest})|{_BARE_START}(?:{bare})".encode())
 
 
 @cache

@@ -10,6 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 GENERIC = "possible secret"
+# A secret starts where a word starts; in JSON text also behind an escape (`\nghp_`), in a URL
+# behind `%3D`.
+ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
+START = rf"(?:(?<![A-Za-z0-9_-])|{ESCAPED})"
 # `your-api-key-here`, `replace_with_token`: words and small numbers, joined by punctuation.
 _WORDS = re.compile(
     rb"(?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20})?"
@@ -26,7 +30,7 @@ _PLACEHOLDERS = re.compile(
 )
 _NUMBER_OR_DATE = re.compile(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", re.IGNORECASE)
 _MIXED_RUN = re.compile(rb"[A-Za-z0-9]{10,}")
-_SHORTEST_KEY, _SHORTEST_PASSWORD = 16, 6
+_SHORTEST_KEY, _SHORTEST_PASSWORD, _SHORTEST_REST = 16, 6, 3
 _KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per character
 
 
@@ -71,7 +75,7 @@ def is_random_password(text: bytes) -> bool:
 
 def is_placeholder(text: bytes) -> bool:
     """Return whether a text only stands for a password."""
-    return len(_PLACEHOLDERS.sub(b"", text)) < 3 or text.startswith((b"$", b"%", b"<", b"{", b"["))
+    return len(_PLACEHOLDERS.sub(b"", text)) < _SHORTEST_REST
 
 
 def is_user_and_password(text: bytes) -> bool:

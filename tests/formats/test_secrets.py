@@ -1,0 +1,195 @@
+"""Kinds of secret: each is found wherever it stands, and masked so that its file stays valid."""
+
+import json
+from collections import Counter
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from secret_cases import HARMLESS, cases
+
+from warehouse.formats.secrets import (
+    article,
+    describe,
+    find_secrets,
+    lines_of,
+    mask,
+    open_key,
+    redact,
+)
+
+CASES = cases()
+# Long enough for the search that looks at large inputs all at once.
+FILLER = "Nothing to see on this line, {at all}.\n" * 300
+
+
+def core(secret):
+    """Give what of a secret no spelling changes."""
+    return max(secret.replace("\n", " ").split(), key=len)
+
+
+def around(text):
+    """Give a text in the places where logs hold it, by name."""
+    prose = f"no access with {text} today"
+    places = {
+        "line": text,
+        "prose": prose,
+        "end of a sentence": f"see {text}.",
+        "list": f"[{text}, x]",
+        "quotes": f"see `{text}`",
+    }
+    places |= {f"JSON {name}": json.dumps({"a": f"b\n{each}"}) for name, each in places.items()}
+    places["JSON in JSON"] = json.dumps({"raw": json.dumps({"a": f"b\n{text}\tc"})})
+    places["JSON in ASCII"] = json.dumps({"a": f"ä{text}ä"})
+    places["YAML"] = yaml.safe_dump({"a": prose, "b": [{"c": f"é {text}"}]}, width=10**6)
+    places["YAML block"] = "a: |\n" + "".join(f"  {line}\n" for line in prose.split("\n"))
+    return places
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_kind_is_found_wherever_it_stands(name):
+    case = CASES[name]
+    for place, text in around(case.text).items():
+        for before in ("", FILLER):
+            masked = redact((before + text).encode()).decode()
+            assert core(case.secret) not in masked, place
+            assert masked.startswith(before)
+            assert "(redacted)" in masked
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_masked_files_stay_valid(name):
+    for place, text in around(CASES[name].text).items():
+        masked = redact(text.encode()).decode()
+        if place.startswith("JSON"):
+            assert json.loads(masked).keys() == json.loads(text).keys()
+        if place == "JSON in JSON":
+            assert json.loads(json.loads(masked)["raw"])["a"].endswith("\tc")
+        if place.startswith("YAML"):
+            assert yaml.safe_load(masked).keys() == yaml.safe_load(text).keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_masked_is_masked_once(name):
+    for text in around(CASES[name].text).values():
+        once = redact(text.encode())
+        assert find_secrets(once) == []
+        assert redact(once) == once
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lines_are_kept(name):
+    for text in around(CASES[name].text).values():
+        assert redact(text.encode()).count(b"\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_is_no_secret(name):
+    for text in around(HARMLESS[name]).values():
+        for before in ("", FILLER):
+            assert find_secrets((before + text).encode()) == []
+
+
+def test_other_seeds_give_the_same():
+    missed = Counter()
+    for seed in range(2, 12):
+        for name, case in cases(seed).items():
+            missed[name] += core(case.secret) in redact(case.text.encode()).decode()
+    assert not +missed
+
+
+def test_a_secret_has_a_place_a_line_and_a_kind():
+    text = f"a\n\nb {CASES['GitHub'].text}, {CASES['JWT'].text}\n".encode()
+    secrets = find_secrets(text)
+    assert lines_of(text, secrets) == [(3, "GitHub token"), (3, "JWT")]
+    assert lines_of(text, secrets, 10) == [(12, "GitHub token"), (12, "JWT")]
+    assert text[secrets[0].start : secrets[0].end].decode() == CASES["GitHub"].text
+    assert mask(text, secrets) == b"a\n\nb (redacted), (redacted)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("OpenAI", "OpenAI key"),
+        ("Anthropic", "Anthropic key"),
+        ("GitHub, fine-grained", "GitHub token"),
+        ("AWS, temporary", "AWS key"),
+        ("AWS secret", "AWS secret key"),
+        ("bearer", "bearer token"),
+        ("basic", "Authorization header"),
+        ("database URL", "URL password"),
+        ("OpenSSH key", "private key"),
+        ("variable with a password", "possible secret"),
+        ("JSON api_key", "possible secret"),
+    ],
+)
+def test_kinds_have_names(name, kind):
+    [secret] = find_secrets(CASES[name].text.encode())
+    assert secret.kind == kind
+
+
+def test_a_known_shape_is_named_even_where_a_name_says_secret():
+    [secret] = find_secrets(f'{{"api_key": "{CASES["Groq"].secret}"}}'.encode())
+    assert secret.kind == "Groq key"
+
+
+def test_kinds_are_counted_for_people():
+    assert describe(Counter({"JWT": 1, "OpenAI key": 1200})) == "1,200 OpenAI keys, 1 JWT"
+    assert [article(kind) for kind in ("OpenAI key", "JWT")] == ["an OpenAI key", "a JWT"]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\\n", "\\\\n", "\r\n"])
+def test_a_private_key_is_masked_whatever_its_line_ends_are(newline):
+    lines = CASES["RSA key"].secret.split("\n")
+    masked = redact(f'x: "{newline.join(lines)}" y'.encode()).decode()
+    assert not any(line in masked for line in lines)
+    assert masked.endswith('(redacted)" y')
+
+
+def test_a_private_key_that_was_cut_is_masked_too():
+    lines = CASES["RSA key"].secret.split("\n")
+    for part in (lines[:4], lines[2:]):
+        masked = redact("\n".join(["a", *part, "b c"]).encode()).decode().split("\n")
+        assert masked == ["a", *["(redacted)"] * len(part), "b c"]
+
+
+def test_the_names_of_private_keys_are_none():
+    text = "-----BEGIN PRIV" + "ATE KEY-----\n...\n-----END PRIV" + "ATE KEY-----"
+    assert find_secrets(text.encode()) == []
+
+
+def test_an_open_private_key_starts_on_a_line():
+    lines = CASES["RSA key"].secret.split("\n")
+    whole = bytearray("\n".join(["a", *lines, "b"]).encode())
+    assert open_key(whole, len(whole)) == len(whole)
+    assert open_key(whole, len(whole) - 60) == 2
+
+
+def test_the_same_secret_counts_wherever_it_stands():
+    text = f"{CASES['GitHub'].text} and {CASES['GitHub'].text}"
+    assert len(find_secrets(text.encode())) == 2
+
+
+def test_bytes_of_any_kind_are_searched():
+    secret = CASES["GitHub"].text.encode()
+    for before in (b"\xff\xfe ", FILLER.encode() + b"\xff\x00 "):
+        assert redact(before + secret) == before + b"(redacted)"
+
+
+@given(st.text(alphabet="key:='\"\\ntokensecret (redacted)sk-A1b2_.,@/{}\n", max_size=200))
+def test_nothing_is_found_in_what_was_masked(text):
+    once = redact(text.encode())
+    assert redact(once) == once
+
+
+@given(st.data())
+def test_large_inputs_are_searched_like_small_ones(data):
+    picked = data.draw(st.lists(st.sampled_from(sorted(CASES)), max_size=4))
+    ends = st.sampled_from(["", "\n", " ", ", ", "{", '"'])
+    text = "".join(CASES[name].text + data.draw(ends) for name in picked).encode()
+    filler = FILLER.encode()
+    moved = [
+        (s.start - len(filler), s.end - len(filler), s.kind) for s in find_secrets(filler + text)
+    ]
+    assert moved == [(s.start, s.end, s.kind) for s in find_secrets(text)]

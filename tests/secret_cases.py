@@ -1,0 +1,167 @@
+"""Synthetic secrets of every kind. None of them is or was one.
+
+What they begin with is written with a `|` in it, so that no scanner takes this file for a leak.
+"""
+
+import base64
+import json
+import random
+import string
+
+_LETTERS = string.ascii_letters + string.digits
+_LOWER = string.ascii_lowercase + string.digits
+_UPPER = string.ascii_uppercase + "234567"
+_HEX = "0123456789abcdef"
+_URL = _LETTERS + "_-"
+
+
+class Case:
+    """A text with a secret in it: `before` and `after` are no part of it."""
+
+    def __init__(self, secret, before="", after=""):
+        self.secret = secret
+        self.text = f"{before}{secret}{after}"
+
+    def __repr__(self):
+        return f"{self.text[:12]}…"
+
+
+def cases(seed=1):
+    """Give a case of each kind, by name."""
+    chance = random.Random(seed)
+
+    def some(length, letters=_LETTERS):
+        return "".join(chance.choices(letters, k=length))
+
+    def token(start, *parts):
+        """Join a beginning and random parts; a part is text, or its length and letters."""
+        made = [part if isinstance(part, str) else some(*part) for part in parts]
+        return Case(start.replace("|", "") + "".join(made))
+
+    def value(before, secret, after=""):
+        return Case(secret, before.replace("|", ""), after)
+
+    def pair():
+        return base64.b64encode(f"{some(6)}:{some(12)}".encode()).decode()
+
+    def jwt():
+        parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": some(9), "iat": 1_516_239_022})
+        coded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts)
+        return ".".join([*(part.rstrip("=") for part in coded), some(43, _URL)])
+
+    def pem(label):
+        body = base64.b64encode(chance.randbytes(300)).decode()
+        lines = [body[at : at + 64] for at in range(0, len(body), 64)]
+        begin, end = f"-----BEGIN {label}", f"-----END {label}"
+        return Case("\n".join([f"{begin} KEY-----", *lines, f"{end} KEY-----"]))
+
+    digits = string.digits
+    return {
+        "OpenAI": token("s|k-", (48,)),
+        "OpenAI of a project": token("s|k-proj-", (74, _URL), "T3Blbk", "FJ", (74, _URL)),
+        "OpenAI of a service": token("s|k-svcacct-", (100, _URL)),
+        "Anthropic": token("s|k-ant-api03-", (93, _URL), "AA"),
+        "OpenRouter": token("s|k-or-v1-", (64, _HEX)),
+        "DeepSeek": token("s|k-", (32, _HEX)),
+        "Google": token("AI|zaSy", (33, _URL)),
+        "Hugging Face": token("h|f_", (34,)),
+        "Groq": token("gs|k_", (52,)),
+        "xAI": token("xa|i-", (80,)),
+        "Perplexity": token("ppl|x-", (48,)),
+        "NVIDIA": token("nvap|i-", (64, _URL)),
+        "Replicate": token("r|8_", (37,)),
+        "Fireworks": token("f|w_", (24,)),
+        "Together": token("tgp|_v1_", (43, _URL)),
+        "Cerebras": token("cs|k-", (48, _LOWER)),
+        "GitHub": token("gh|p_", (36,)),
+        "GitHub of an app": token("gh|s_", (36,)),
+        "GitHub, fine-grained": token("github|_pat_", (22,), "_", (59,)),
+        "GitLab": token("glpa|t-", (20, _URL)),
+        "GitLab runner": token("glr|t-", (20, _URL)),
+        "Stripe": token("sk|_live_", (24,)),
+        "Stripe, restricted": token("rk|_live_", (99,)),
+        "Slack bot": token("xox|b-", (12, digits), "-", (12, digits), "-", (24,)),
+        "Slack app": token("xap|p-1-A", (10, _UPPER), "-", (13, digits), "-", (64, _HEX)),
+        "Slack webhook": token(
+            "https://hooks.slack|.com/services/T", (8, _UPPER), "/B", (8, _UPPER), "/", (24,)
+        ),
+        "Discord webhook": token(
+            "https://discord|.com/api/webhooks/", (18, digits), "/", (68, _URL)
+        ),
+        "AWS": token("AK|IA", (16, _UPPER)),
+        "AWS, temporary": token("AS|IA", (16, _UPPER)),
+        "AWS secret": value("aws_secret|_access_key = ", some(40, _LETTERS + "/+")),
+        "AWS session": token("IQoJb3Jp|Z2luX2Vj", (300, _LETTERS + "+/"), "=="),
+        "Google OAuth": token("ya2|9.", (120, _URL)),
+        "Google OAuth client": token("GOCS|PX-", (28, _URL)),
+        "npm": token("np|m_", (36,)),
+        "PyPI": token("pypi|-AgEIcHlwaS5vcmc", (100, _URL)),
+        "SendGrid": token("S|G.", (22, _URL), ".", (43, _URL)),
+        "Twilio": token("S|K", (32, _HEX)),
+        "DigitalOcean": token("dop|_v1_", (64, _HEX)),
+        "Databricks": token("dap|i", (32, _HEX)),
+        "Telegram": token("", (10, "123456789"), ":A|A".replace("|", ""), (33, _URL)),
+        "Shopify": token("shpa|t_", (32, _HEX)),
+        "Linear": token("lin|_api_", (40,)),
+        "Azure application": token("", (3,), "8Q", "~", (34,)),
+        "Mailchimp": token("", (32, _HEX), "-us", "12"),
+        "JWT": Case(jwt()),
+        "bearer": value("Authorization: Bear|er ", some(40)),
+        "basic": value("Authorization: Bas|ic ", pair()),
+        "api-key header": value("api-k|ey: ", some(32, _HEX)),
+        "x-api-key header": value("'x-api-k|ey': '", some(40), "'"),
+        "cookie": value("Cookie: session|id=", some(40), "; theme=dark"),
+        "password in a URL": value("https://bob|:", some(14), "@proxy.example.org:8080/v1"),
+        "parameter of a URL": value("https://example.org/v1?api|_key=", some(32), "&x=1"),
+        "key in a URL": value("https://example.org/v1?x=1&ke|y=", some(39)),
+        "variable with a key": value("export MISTRAL_API|_KEY=", some(32)),
+        "variable with a password": value("PASS|WORD=", some(5) + "!" + some(5) + "7x"),
+        "database URL": value("postgres://eval|:", some(16), "@db.example.org:5432/logs"),
+        "MongoDB URL": value("mongodb+srv://eval|:", some(16), "@c0.example.net/x"),
+        "Redis URL": value("redis://|:", some(18), "@cache.example.org:6379/0"),
+        "JSON api_key": value('{"api|_key": "', some(32), '"}'),
+        "JSON password": value('{"pass|word": "', some(10) + "$7" + some(4), '"}'),
+        "YAML client secret": value("client|_secret: ", some(36)),
+        "connection string": value("Server=x;User Id=sa;Pass|word=", some(8) + "#1" + some(5), ";"),
+        "storage key": value("AccountName=x;Account|Key=", some(86, _LETTERS + "+/") + "=="),
+        "curl": value("curl -|u admin:", some(14), " https://example.org"),
+        "netrc": value("machine example.org login bob pass|word ", some(16)),
+        "RSA key": pem("RSA PRIV" + "ATE"),
+        "PKCS 8 key": pem("PRIV" + "ATE"),
+        "OpenSSH key": pem("OPENSSH PRIV" + "ATE"),
+        "EC key": pem("EC PRIV" + "ATE"),
+        "encrypted key": pem("ENCRYPTED PRIV" + "ATE"),
+    }
+
+
+HARMLESS = {
+    "UUID": "3bf5f6c4-b9f3-4932-ba70-62ed5d513e61",
+    "MD5": '"md5": "d41d8cd98f00b204e9800998ecf8427e"',
+    "SHA-256": '{"sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}',
+    "git commit": "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "ULID": '"batch": "01HZX3J9KQ8V6W2Y4N5T7R1M0P"',
+    "content id": '"content_id": "b1946ac92492d2347c6235b4d2611184"',
+    "template hash": "template_hash: 5d41402abc4b2a76b9719d911017c592",
+    "base64 picture": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQ"
+    "VQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==",
+    "models": "claude-3-5-sonnet-20241022, gpt-4o-mini-2024-07-18, meta-llama/Llama-3.1-70B",
+    "call id": '"id": "call_abcDEF123456ghiJKL789mno"',
+    "completion id": "chatcmpl-9QyFb0VBmC1nQ8aX3xvZ2dGkLmNoP",
+    "message id": "msg_01XFDUDYJgAACzvnptvVoYEL",
+    "placeholder": "export OPENAI_API_KEY=your-api-key-here",
+    "placeholder of a token": "sk-your-openai-api-key-here-please",
+    "variable": "api_key = os.environ['OPENAI_API_KEY']",
+    "call": "token = get_token_from_the_vault_2(1)",
+    "template": '"password": "${DB_PASSWORD}", "token": "{{ secrets.TOKEN_1 }}"',
+    "type": '"token_type": "bearer", "password": null, "objective_pass": true',
+    "words": "risk-management-of-very-long-words, task-specific-token-budget",
+    "tokens": '"prompt_tokens": 1234567, "max_tokens": 100000000000000000',
+    "date": "session_token: 2026-03-04T10:20:30.123456Z",
+    "plain URL": "http://localhost:8080/v1@2, https://example.org/a:b",
+    "example URL": "postgres://user:password@localhost/db",
+    "bearer of news": "the bearer of very-good-news-about-everything",
+    "basic": "Basic understanding of everything",
+    "dots": "com.example.Something.Another.Microsoft.Extensions.Logging",
+    "own paths": "01HZX3J9KQ8V6W2Y4N5T7R1M0P/results.parquet",
+    "short": "sk-lyhyt AIzalea hf_x",
+}
