@@ -28,16 +28,19 @@ _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "sco
 class SqlFile:
     """A file of `sql/`.
 
-    Its header is the block of comments at its top: a sentence, `grain:`, then the columns that
-    need a word (`name: meaning`, or `name, name: meaning`), and for a score `materialised`,
-    `suite:`, `key:` and `inputs:`, for a check `severity:`.
+    Its header is the block of comments at its top: a sentence, `grain:`, then the meanings of
+    columns (`name: meaning`, or `name, name: meaning`). `inherits:` names the views and tables
+    whose columns mean the same here. A check has `severity:`; a score has `materialised`,
+    `suite:`, `key:` and `inputs:`.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
+        family: subfolder: facts, shared, or a suite; empty in `base`.
         name: of the view, table or function that it defines.
         purpose: the sentence.
         grain: what one row is.
         columns: meaning by column name.
+        inherits: views, and tables of the lake, whose columns mean the same here.
         suite: the only one whose runs a materialised score is of; None for a view.
         key: the columns that know a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
@@ -46,10 +49,12 @@ class SqlFile:
     """
 
     folder: str
+    family: str
     name: str
     purpose: str
     grain: str
     columns: dict[str, str]
+    inherits: tuple[str, ...]
     suite: str | None
     key: tuple[str, ...]
     inputs: str | None
@@ -80,10 +85,7 @@ class SqlFile:
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
     """Read all SQL files: functions first, in the order of their calls, then the rest by path."""
     paths = sorted(path for folder in _SCHEMAS for path in (root / folder).rglob("*.sql"))
-    files = [
-        parse_sql_file(path.relative_to(root).parts[0], path.stem, path.read_text("utf-8"))
-        for path in paths
-    ]
+    files = [parse_sql_file(path.relative_to(root), path.read_text("utf-8")) for path in paths]
     functions = {file.name: file for file in files if file.is_function}
     calls = {
         name: [other for other in functions if other != name and f"{other}(" in file.sql]
@@ -106,8 +108,13 @@ def code_digest() -> str:
     return hashlib.sha256(code).hexdigest()
 
 
-def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
-    """Read the header of a SQL file."""
+def parse_sql_file(path: Path, sql: str) -> SqlFile:
+    """Read the header of a SQL file.
+
+    Args:
+        path: relative to `sql/`.
+        sql: the whole text.
+    """
     purpose: list[str] = []
     notes: dict[str, str] = {}
     labels: tuple[str, ...] = ()
@@ -122,10 +129,12 @@ def parse_sql_file(folder: str, name: str, sql: str) -> SqlFile:
         else:
             purpose.append(line)
     return SqlFile(
-        folder=folder,
-        name=name,
+        folder=path.parts[0],
+        family="/".join(path.parts[1:-1]),
+        name=path.stem,
         purpose=" ".join(purpose),
         grain=notes.pop("grain", ""),
+        inherits=_names(notes.pop("inherits", "")),
         suite=notes.pop("suite", None),
         key=_names(notes.pop("key", "")),
         inputs=notes.pop("inputs", None) if notes.pop("materialised", None) is not None else None,

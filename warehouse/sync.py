@@ -12,6 +12,7 @@ import duckdb
 
 from warehouse import loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
+from warehouse.dictionary import comment_on_everything, dictionary_digest
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
 from warehouse.schemas import SCHEMA_VERSION, TABLES
@@ -256,6 +257,7 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
                 emptied.add(file.name)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
+    comment_on_everything(connection, files)
     connection.execute(
         "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?)", [_definitions()]
     )
@@ -304,7 +306,7 @@ def _definitions_in_order() -> tuple[tuple[SqlFile, ...], dict[str, frozenset[st
 
 @cache
 def _definitions() -> str:
-    return f"{sql_digest(shipped_sql())} {code_digest()}"
+    return f"{sql_digest(shipped_sql())} {code_digest()} {dictionary_digest()}"
 
 
 def _first_line(error: Exception) -> str:

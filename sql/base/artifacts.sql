@@ -1,7 +1,7 @@
 -- The texts kept with a run or a result, byte for byte: notes, reports, OCR, repaired records.
 -- grain: text
--- kind: ocr, repair, refine, locfill, notes, report or manifest
--- name: path in the run's folder
+-- inherits: lake.artifacts
+-- artifact_id: id of the text
 SELECT
     suite,
     run_id,

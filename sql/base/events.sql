@@ -1,9 +1,7 @@
 -- The events that a harness logged between its results.
 -- grain: event
--- seq: order in the source, among the results
--- tag: the part of the run that it belongs to
--- document: the whole record as JSON, keys in their order
--- source: the record's own text; NULL where `document` reproduces it
+-- inherits: lake.events
+-- event_id: id of the event
 SELECT
     suite,
     run_id,

@@ -1,6 +1,7 @@
 -- The imported files.
 -- grain: file, by content
--- is_kept: its bytes are in lake.files
+-- inherits: lake.files
+-- is_kept: whether lake.files has the bytes
 SELECT
     path,
     format,

@@ -1,9 +1,13 @@
--- The figures of imported published reports and ledgers, of every generation of their schema.
+-- The figures of imported published reports and ledgers, in every version of their format.
 -- grain: report × form × model × metric
--- form: quality (24 columns), core (28, with app_core_score), labelled (with gold or silver), ledger
--- run_id: the run that the report says it is of
--- seq: place of the model in the report; 0 for the report's texts, whose model is empty
--- value, low, high: the figure and its 95 % interval; text: what is no number
+-- inherits: lake.published
+-- form: format of the report: quality (24 columns), core (28, with app_core_score), labelled (with
+--     gold or silver), ledger
+-- published_on: day of publication, UTC
+-- seq: position of the model in the report; 0 for the report's texts, whose model is empty
+-- low: lower end of the 95 % interval of the value
+-- high: upper end of the 95 % interval of the value
+-- published_id: id of the figure
 SELECT
     suite,
     report,

@@ -1,6 +1,8 @@
--- What could not be used, and why.
+-- Records and files that could not be used, and why.
 -- grain: record or file
--- raw_bytes: size of what was kept of it; the bytes themselves are in lake.quarantine
+-- inherits: lake.quarantine
+-- quarantine_id: id of the entry
+-- raw_bytes: size of the kept part, bytes; the bytes are in lake.quarantine
 SELECT
     content_id AS quarantine_id,
     path,

@@ -1,5 +1,7 @@
--- The tasks of all task sets, all versions of them.
+-- The tasks of all task sets, in all versions.
 -- grain: version of a task in a version of its task set
+-- inherits: lake.tasks
+-- task_version: id of this version
 SELECT
     content_id AS task_version,
     suite,

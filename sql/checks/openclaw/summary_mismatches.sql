@@ -1,7 +1,7 @@
 -- Figures of an imported summary.json that its own results do not give.
 -- severity: critical
 -- grain: run × provider × model × thinking level × field; provider is NULL for the whole run
--- recorded, computed: as text; see summary_audit
+-- inherits: summary_audit
 SELECT
     run_id,
     provider,

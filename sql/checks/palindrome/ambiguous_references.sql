@@ -1,6 +1,7 @@
--- Palindrome tasks whose task files give the same prompt different right answers.
+-- Palindrome prompts to which task files give different right answers.
 -- severity: warning
 -- grain: prompt × reference
+-- inherits: tasks
 SELECT DISTINCT
     prompt,
     reference

@@ -1,8 +1,11 @@
 -- Poster figures whose label, gold or silver, is not that of all the ground truth behind them.
 -- severity: critical
 -- grain: run × model × part
--- label: what the figures say of themselves; `mixed` says that both are in them
--- n_gold, n_silver, n_unlabelled: posters behind the figures, by the label of their ground truth
+-- label: label of the figures; `mixed` if they rest on gold and silver
+-- posters: posters behind the figures, as poster_report counts them
+-- n_gold: posters with gold ground truth
+-- n_silver: posters with silver ground truth
+-- n_unlabelled: posters whose ground truth has no label
 WITH parts AS (
     SELECT run_id, model, label, 'all' AS part
     FROM scores.poster_prediction_scores

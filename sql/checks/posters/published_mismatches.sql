@@ -1,8 +1,10 @@
 -- Figures of imported poster reports that their runs, as they are in the store, do not give. Ground
--- truth that changed since explains a difference; so does a run whose predictions were repaired.
+-- truth that has changed since, or predictions that were repaired, explain a difference.
 -- severity: warning
 -- grain: report × model × metric; model is empty for the report's own label
--- recorded, computed: as text
+-- inherits: published
+-- recorded: value in the report, as text
+-- computed: value computed from the run, as text
 WITH reports AS (
     SELECT DISTINCT suite, report, run_id, label
     FROM published

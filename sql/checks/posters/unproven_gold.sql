@@ -1,6 +1,7 @@
--- Records called gold that neither two people and an adjudication prove, nor an import declares.
+-- Gold records that are neither proven by two people and an adjudication nor declared by an import.
 -- severity: critical
 -- grain: record
+-- inherits: annotations
 -- n_annotators: people whose records of the same poster it settles; two are needed
 WITH settled AS (
     SELECT annotations.content_id, count(DISTINCT people.annotator) AS n_annotators

@@ -1,6 +1,7 @@
--- Paths of model files of which versions differ in name or parameters.
+-- Paths of model files whose versions differ in name or parameters.
 -- severity: warning
 -- grain: version of a model configuration
+-- inherits: models
 SELECT
     model_path,
     name,

@@ -1,9 +1,10 @@
--- Rows that refer to something that is not in the store.
+-- Rows that refer to something that the store does not have.
 -- severity: critical
 -- grain: row × reference
 -- table_name: table of the lake that the row is in
--- refers_to: what is missing: batch, run, file, or the record that the row stands in for or settles
--- reference: its id
+-- refers_to: kind of the missing thing: batch, run, file, or the result or annotation that the row
+--     stands in for or settles
+-- reference: id of the missing thing
 WITH lake_rows AS (
     SELECT 'runs' AS table_name, suite, run_id, content_id, file_sha256, batch FROM lake.runs
     UNION ALL

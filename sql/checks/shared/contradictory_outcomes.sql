@@ -1,7 +1,8 @@
--- Results that say two things at once: of their outcome, their verdict or their tools.
+-- Results that contradict themselves in their outcome, their verdict or their tools.
 -- severity: critical
 -- grain: result × reason
--- reason: what does not go together
+-- inherits: lake.results
+-- reason: the contradiction
 WITH reasons AS (
     SELECT
         *,

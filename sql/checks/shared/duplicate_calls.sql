@@ -1,6 +1,8 @@
--- Calls that stand in more than one run; the marts count them once.
+-- Calls that are in more than one run; the marts count them once.
 -- severity: warning
--- grain: result that does not count
+-- grain: result that is not counted
+-- inherits: results
+-- duplicate_of: run in which the call is counted
 SELECT
     results.suite,
     results.run_id,

@@ -1,6 +1,8 @@
--- Generations that replace the same one: made at the same moment, only the first in order counts.
+-- Generations that replace the same one, made independently: the one with the smallest hash counts.
 -- severity: warning
 -- grain: generation
+-- inherits: lake.runs
+-- parent: generation that they replace
 SELECT DISTINCT
     suite,
     run_id,

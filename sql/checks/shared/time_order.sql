@@ -1,8 +1,10 @@
--- Times that cannot be: an end before its start, or a call made after it came into the store.
+-- Impossible times: an end before its start, or a call made after it entered the store.
 -- severity: critical
 -- grain: row × reason
 -- table_name: table of the lake that the row is in
--- reason: what is out of order; a day is allowed for clocks that differ
+-- started_at: start of the run or the call, or time of the annotation, UTC
+-- ended_at: end of the run or the call, UTC
+-- reason: what is out of order; one day is allowed for clocks that differ
 WITH spans AS (
     SELECT 'runs' AS table_name, suite, run_id, content_id, started_at, ended_at, batch
     FROM lake.runs

@@ -1,8 +1,8 @@
--- Runs that lack what it takes to do them again: their prompts, their temperature, their seeds.
+-- Runs that lack something needed to repeat them: prompts, temperature or seeds.
 -- severity: warning
--- grain: run × what is missing
--- origin: import or runner
--- missing: the hash of the prompts, the temperature or the seeds
+-- grain: run × missing thing
+-- inherits: lake.runs
+-- missing: `hash of the prompts`, `temperature` or `seeds`
 WITH calls AS (
     SELECT suite, run_id, bool_and(task_hash IS NOT NULL) AS names_tasks
     FROM lake.results

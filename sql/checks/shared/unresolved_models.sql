@@ -1,6 +1,7 @@
--- Runs whose model file is missing: the model is known by the recorded path alone.
+-- Runs whose model file is missing: of the model, only the recorded path is known.
 -- severity: warning
 -- grain: run × model path
+-- inherits: lake.runs
 SELECT
     suite,
     run_id,

@@ -1,6 +1,7 @@
 -- Places where imported files break a rule of their specification.
 -- severity: warning
 -- grain: file × field × rule
+-- inherits: lake.violations
 SELECT
     path,
     line,

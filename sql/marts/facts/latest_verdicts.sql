@@ -1,5 +1,7 @@
--- Each model's latest verdict on each task.
+-- The latest verdict of each model on each task.
 -- grain: suite × task set × task × provider × model × settings
+-- inherits: verdicts
+-- run_id: run of the latest verdict
 SELECT
     suite,
     task_set,

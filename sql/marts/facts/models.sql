@@ -1,10 +1,10 @@
--- The model configurations, all versions of them.
+-- The model configurations, in all versions.
 -- grain: version of a model configuration
+-- inherits: lake.models
+-- model_version: id of this version
 -- provider: as the file says, else the part of the name before its first slash
--- parameters: JSON, keys sorted
--- settings: the parameters for people
--- is_current: the version that logs which name the path are read with
--- is_unresolved: made by an export for a model whose own file was missing
+-- is_unresolved: whether an export made it up for a model whose own file was missing
+-- is_current: whether results that name this path are read with this version
 SELECT
     content_id AS model_version,
     model_path,

@@ -1,5 +1,6 @@
--- The prompt templates that runs were made with.
+-- The prompt templates that runs used.
 -- grain: prompt template
+-- inherits: lake.runs
 SELECT DISTINCT
     template_hash,
     prompt_template

@@ -1,15 +1,21 @@
--- Every model call, with the names that the model's file gives it.
+-- Every model call, with the model's name and settings resolved.
 -- grain: result
--- result_id: unique in its run
--- run_date: the log's own local date, else the UTC day of the call
--- model: as recorded, else as the model file says, else the recorded path of the model file
--- is_resolved: the model is known by its name, not just by the path of a missing file
--- settings: parameters of the call for people
--- parameters: the same as JSON, keys sorted
--- latency_ms: e2e_ms, else the recorded duration
--- availability_status, success: ok and true where the log's form only holds answered calls
--- duplicate_of: the run in which this very call counts; NULL where it counts here
--- is_correct, objective_pass, violation, tool_calls, tool_call_count, tool_use_success: as recorded
+-- inherits: lake.results
+-- run_date: local date in the log, else the UTC day of the call
+-- provider: way to reach the model: as recorded, else as the model file says
+-- model: name of the model: as recorded, else as the model file says, else the file's path
+-- recorded_model: name of the model, exactly as recorded
+-- is_resolved: whether the model's name is known, rather than only the path of a missing model file
+-- settings: parameters of the call as readable text
+-- parameters: parameters of the call as JSON, keys sorted
+-- task_set: task set as recorded for the call, else for its run, else the suite
+-- attempt: planned repetition of the task, from 1; 1 where not recorded
+-- availability_status: ok, skipped_unavailable, auth_error, rate_limited or error; ok where the log
+--     holds answered calls only
+-- success: whether the model answered without an error; true where the log holds answered calls
+--     only
+-- latency_ms: e2e_ms, else duration_seconds, in milliseconds
+-- duplicate_of: run in which this same call is counted; NULL if it is counted here
 WITH model_files AS (
     SELECT model_path, name, provider, parameters, settings, is_unresolved
     FROM models

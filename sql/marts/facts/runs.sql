@@ -1,8 +1,12 @@
 -- The runs, each in its current generation.
 -- grain: run
--- run_date: the log's own local date, else the UTC day of the first call
--- n_templates: prompt templates used; prompt_template is that of the fullest source
--- models: the models that were called, sorted
+-- inherits: lake.runs
+-- run_date: local date in the log, else the UTC day of the first call
+-- n_results: results of the run
+-- n_tasks: different tasks of the results
+-- models: names of the models that were called, sorted
+-- prompt_template: prompt template of the source with the most records
+-- n_templates: number of different prompt templates
 WITH headers AS (
     SELECT
         *,

@@ -1,7 +1,9 @@
--- Each judged result beside the same model's previous one for the same task.
+-- Each judged result next to the same model's previous one for the same task.
 -- grain: judged result
--- previous_passed: NULL for the first; what has no date or time comes before what has
--- change: gained (failed before, passed now), lost (the other way), or same
+-- inherits: verdicts
+-- previous_passed: the previous verdict; NULL for the first. Results without a date or time come
+--     first
+-- change: gained (failed before, passed now), lost (the reverse) or same; NULL for the first
 SELECT
     suite,
     run_id,

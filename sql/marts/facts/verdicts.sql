@@ -1,9 +1,10 @@
--- Whether each result passed: as recorded where a log says so, else as we compute it.
+-- Whether each result passed: as recorded in the log, else as evalstore computes it.
 -- grain: result
--- recorded: the log's own verdict
--- computed: ours, by the original program's rule; NULL where the task is not known
+-- inherits: results
+-- recorded: verdict in the log
+-- computed: verdict by the original program's rule; NULL if the task is not known
 -- passed: recorded, else computed
--- verdict_source: which of the two `passed` is
+-- verdict_source: `recorded` or `computed`: where `passed` comes from
 SELECT
     results.suite,
     results.run_id,

@@ -1,13 +1,25 @@
--- Every field of summary.json, and ours beside them.
+-- Every field of summary.json, and more of our own.
 -- grain: run × provider × model × thinking level (of openclaw)
--- n_total: the sum of the five counts that follow it, less n_success, and of unknown statuses
+-- inherits: results
+-- n_total: results, whatever their status
+-- n_ok: results with status ok
+-- n_success: successful results among them
+-- n_skipped_unavailable: results with status skipped_unavailable
+-- n_rate_limited: results with status rate_limited
+-- n_auth_error: results with status auth_error
+-- n_error: results with status error
 -- success_rate_ok: n_success / n_ok
--- objective_pass_rate: passed of those that were judged, among the successful
--- n_recorded, n_computed: where the verdicts come from; without the prompts there is no computed one
--- wall_clock_ms: from the first start to the last end
--- p50_ms, p95_ms, p99_ms, mean_ms: e2e latency of the successful calls, linear interpolation
--- resources_before, resources_after: JSON
--- tool_use_rate, tool_tier, tier_basis: see tool_use; over the settings of the group
+-- objective_pass_rate: share of the successful, judged results that passed
+-- n_recorded: judged results whose verdict is the log's
+-- n_computed: judged results whose verdict is computed; without the prompts there are none
+-- wall_clock_ms: from the first start to the last end, milliseconds
+-- mean_ms: mean end-to-end latency of the successful calls, milliseconds
+-- resources_before: system resources before the model's suite, JSON
+-- resources_after: system resources after the model's suite, JSON
+-- n_tool_counted: answered calls that count for the tool tier, over all settings of the group
+-- tool_use_rate: share of n_tool_counted that used a tool
+-- tool_tier: tier of tool_use_rate, 1 to 3; see tool_tiers
+-- tier_basis: `expected` or `recorded`: the calls that count for the tier; see tool_checks
 WITH calls AS (
     SELECT
         results.*,

@@ -1,6 +1,14 @@
--- The system's resources before and after each model's suite.
--- grain: run × tag (provider, model and thinking level, as in the names of the snapshots)
--- mem_*, disk_*, store_*: as the system's programs printed them; store: the folder of the models
+-- The system's resources before and after each model's suite, as the system's programs print them.
+-- grain: run × tag
+-- inherits: lake.resources
+-- mem_total: total memory
+-- mem_used_before: used memory before the suite
+-- mem_used_after: used memory after the suite
+-- disk_size: size of the root file system
+-- disk_used_before: used share of the root file system before the suite
+-- disk_used_after: used share of the root file system after the suite
+-- store_before: size of the models' folder before the suite
+-- store_after: size of the models' folder after the suite
 SELECT
     suite,
     run_id,

@@ -1,9 +1,10 @@
 -- The snapshots of the system's resources.
 -- grain: snapshot
--- invocation: which invocation of the run made it, from 1; counted where it is not recorded
--- is_latest: the latest of its name, which exports write
--- content: the file, byte for byte
--- size_bytes: of the content
+-- inherits: lake.resources
+-- invocation: invocation of the run that made it, from 1; counted where it is not recorded
+-- is_latest: whether it is the latest of its name, which is the one that exports write
+-- size_bytes: size of the text, bytes
+-- snapshot_id: id of the snapshot
 SELECT
     suite,
     run_id,

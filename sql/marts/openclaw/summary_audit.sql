@@ -1,9 +1,10 @@
--- Each figure of an imported summary.json beside ours.
+-- Each figure of an imported summary.json next to ours.
 -- grain: run × provider × model × thinking level × field; provider is NULL for the whole run
+-- inherits: results
 -- field: path in the group's object: latency_ms.p50, resources_before.mem_used
--- recorded, computed: as text
--- A field that neither has is left out.
--- agrees: equal, numbers within 1e-12 of each other
+-- recorded: value in summary.json, as text; NULL if it has none
+-- computed: value computed from the results, as text; NULL if there is none
+-- agrees: whether both are equal, numbers within 1e-12
 WITH summaries AS (
     SELECT run_id, recorded_summary
     FROM lake.runs

@@ -1,15 +1,18 @@
--- What each openclaw answer shows of tool use: as recorded, and as we find it.
+-- The tool use of each openclaw answer: as recorded, and as computed.
 -- grain: openclaw result
--- is_task_known: the prompt set that the run used is known
--- expected_tools: of which an answer should use one; NULL where the task is not known
--- recorded_tools, recorded_success: the log's own
--- tools: ours, by the original program's five patterns; NULL where there is no text
--- used_expected: an answered call that used an expected tool; NULL where none is expected
--- original_success: what the original program's rule gives, which takes any tool where the prompt
---   expects none, and failed calls too; NULL where the task is not known
--- tier_basis: what the model's tier in the run goes by, on answered calls: `expected`, calls whose
---   prompt expects a tool, by our own finding; `recorded`, where no prompt is known, all of them
--- is_used: whether a tool was used, on that basis; NULL where the call does not count
+-- inherits: results
+-- is_task_known: whether the prompt set of the run is known
+-- expected_tools: tools of which an answer should use one; NULL if the task is not known
+-- recorded_tools: tools that the log lists
+-- recorded_success: verdict of the tool use in the log
+-- tools: tools found by the original program's five patterns; NULL if there is no text
+-- used_expected: whether an answered call used an expected tool; NULL if none is expected
+-- original_success: verdict by the original program's rule, which accepts any tool where the prompt
+--     expects none, and failed calls too; NULL if the task is not known
+-- tier_basis: which answered calls count for the model's tier in the run: `expected`, those whose
+--     prompt expects a tool, by the tools found; `recorded`, if no prompt is known, all with a
+--     recorded verdict
+-- is_used: whether a tool was used, on that basis; NULL if the call does not count
 WITH tasks AS (
     SELECT
         *,

@@ -1,7 +1,6 @@
--- Recorded tools, or verdicts of their use, that the original program's rules do not give.
+-- Recorded tools, or verdicts of their use, that the original program's rules do not confirm.
 -- grain: openclaw result
--- recorded_tools, recorded_success: the log's own
--- tools, original_success: what the same rules give on the same text
+-- inherits: tool_checks
 SELECT
     run_id,
     provider,

@@ -1,10 +1,13 @@
 -- The tool-use tier of each model, and whether subagents may be routed to it.
--- grain: run × provider × model × settings (of openclaw) that has calls to judge by
+-- grain: run × provider × model × settings (of openclaw) with calls that count
+-- inherits: tool_use
 -- tier: 1 from 80 % on, 2 from 50 % on, else 3
--- tier_basis, n_counted, n_used, rate: see tool_use
--- is_supported: the rate's 95 % interval lies in the tier's range
--- is_recommended: for subagent routing with full tool access: tier 1 alone
--- could_be_recommended: the rate is below 80 %, but its interval reaches it
+-- tier_name: name of the tier
+-- is_supported: whether the rate's 95 % interval lies within the tier's range
+-- is_recommended: whether it is recommended for subagent routing with full tool access: only tier 1
+--     is
+-- could_be_recommended: whether the rate is below 80 %, but its interval reaches it
+-- routing: the recommendation in words
 SELECT
     run_id,
     provider,

@@ -1,8 +1,12 @@
--- How often each model used a tool that it was asked to use.
+-- How often each model used a tool when it was asked to.
 -- grain: run × provider × model × settings (of openclaw) with answered calls
--- tier_basis: see tool_checks
--- n_counted: answered calls that count on that basis; n_used: those that used a tool
--- rate_low, rate_high: Wilson's 95 % interval
+-- inherits: tool_checks
+-- n_answered: answered calls
+-- n_counted: answered calls that count on the tier's basis
+-- n_used: counted calls that used a tool
+-- rate: n_used / n_counted
+-- rate_low: lower end of Wilson's 95 % interval of the rate
+-- rate_high: upper end of Wilson's 95 % interval of the rate
 SELECT
     run_id,
     provider,

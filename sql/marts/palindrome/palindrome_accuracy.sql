@@ -1,9 +1,13 @@
--- How accurate each model is at palindromes, and what a right answer costs.
+-- The accuracy of each model on palindromes, and the cost of a right answer.
 -- grain: model × settings
--- n: judged answers, all runs
--- accuracy_low, accuracy_high: Wilson's 95 % interval
--- n_cost_known: answers whose cost is known; the money figures are over these alone
--- time_per_task_seconds: mean wall time, retries included
+-- n: judged answers of all runs
+-- n_correct: right answers
+-- accuracy: n_correct / n
+-- accuracy_low: lower end of Wilson's 95 % interval of the accuracy
+-- accuracy_high: upper end of Wilson's 95 % interval of the accuracy
+-- n_cost_known: answers of known cost; the cost figures cover only these
+-- cost_per_correct_usd: total_cost_usd per right answer of known cost, US dollars
+-- time_per_task_seconds: mean wall time per answer, retries included
 SELECT
     model,
     settings,

@@ -1,8 +1,10 @@
 -- The tasks of palindrome logs, as they are exported.
 -- grain: palindrome result
+-- inherits: results, palindrome_variations, lake.runs
+-- run_started_at: start of the run's first call, UTC
+-- is_correct: recorded verdict, else the computed one
 -- log_extra: fields of the whole log that the specification does not have, as JSON
--- exported_path: the model file that the exported log names
--- obstacle: why the specification has no place for it; NULL where it has
+-- obstacle: why the specification cannot hold it; NULL if it can
 WITH templates AS (
     SELECT template_hash, prompt_template
     FROM prompt_templates

@@ -1,7 +1,14 @@
--- How hard each palindrome task is, and who solved it.
+-- How hard each palindrome task is, and which models solved it.
 -- grain: task (its prompt)
--- reference: the right answer, where a task file says it
--- accuracy_low, accuracy_high: Wilson's 95 % interval
+-- inherits: results
+-- reference: the right answer, if a task file has it
+-- n: judged answers
+-- n_correct: right answers
+-- accuracy: n_correct / n
+-- accuracy_low: lower end of Wilson's 95 % interval of the accuracy
+-- accuracy_high: upper end of Wilson's 95 % interval of the accuracy
+-- time_per_task_seconds: mean wall time per answer, retries included
+-- n_models: models that answered
 -- solved_by: models with at least one right answer, sorted
 WITH answers AS (
     SELECT *

@@ -1,9 +1,13 @@
--- Which `models/<model>-<variation-index>.yaml` each palindrome model is exported as.
+-- The `models/<model>-<variation-index>.yaml` as which each palindrome model is exported.
 -- grain: recorded model path, with the model and parameters that it stands for
--- file_model: the model's name with slashes as dashes; indices are counted for each of these
--- is_known: a model file says the model's name
--- proven_index: the index that the recorded path has, where name or log file prove that it is one
--- variation: proven indices are kept, the others follow by first use and content
+-- inherits: results
+-- is_known: whether a model file or the log has the model's name
+-- file_model: the model's name as part of a file name: slashes become dashes. Indices are counted
+--     per name
+-- proven_index: index in the recorded path, if the model's name or the log's file name proves that
+--     it is one
+-- variation: proven indices are kept; the others are numbered by first use and content
+-- exported_path: path of the model file that the exported log names
 WITH model_files AS (
     SELECT
         model_path,

@@ -1,9 +1,11 @@
 -- Where two annotators' records of a poster differ, to be adjudicated.
 -- grain: dataset × poster × pair of annotators × field
--- field: artist_name, or events[2].venue with the event's place in a's record; a whole event
---     that only one of them has is events[2]
--- value_a, value_b: as they wrote it; NULL where one has nothing
--- is_adjudicated: a third record settles the poster already
+-- inherits: lake.annotations
+-- field: artist_name, or events[2].venue with the event's index in the first record; an event that
+--     only one record has is events[2]
+-- value_a: value in the first record; NULL if it has none
+-- value_b: value in the second record; NULL if it has none
+-- is_adjudicated: whether a third record already settles the poster
 WITH adjudicated AS (
     SELECT DISTINCT suite, task_set, task_id
     FROM lake.annotations

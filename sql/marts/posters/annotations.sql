@@ -1,9 +1,10 @@
--- What people, adjudications and models wrote down of each poster.
+-- The records of people, adjudications and models for each poster.
 -- grain: record
--- kind: human, adjudicated, declared (settled elsewhere, as an import says) or model
+-- inherits: lake.annotations
+-- annotation_id: id of the record
+-- kind: human, adjudicated, declared (adjudicated elsewhere, as an import says) or model
 -- label: gold or silver; NULL for a person's record, which is neither until it is adjudicated
--- label_basis: proven in the store, or declared at the import
--- is_current: the newest of its annotator and kind for the poster
+-- is_current: whether it is the newest of its annotator, kind and label for the poster
 SELECT
     content_id AS annotation_id,
     suite,

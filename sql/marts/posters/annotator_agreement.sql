@@ -1,9 +1,19 @@
 -- How far two annotators agree, over the posters that both annotated.
 -- grain: dataset × pair of annotators
--- event_count_agreement: share of posters for which both found as many events
--- event_count_kappa: Cohen's kappa of those numbers; NULL where chance alone explains all of them
--- date_match, venue_match: events aligned by the core fields, equal ones over the larger number
--- …_low, …_high: Wilson's 95 % interval
+-- inherits: lake.annotations
+-- n_posters: posters that both annotated
+-- event_count_agreement: share of the posters for which both found the same number of events
+-- event_count_low: lower end of Wilson's 95 % interval of event_count_agreement
+-- event_count_high: upper end of Wilson's 95 % interval of event_count_agreement
+-- event_count_kappa: Cohen's kappa of the numbers of events; NULL if chance alone explains all of
+--     them
+-- n_events: sum over the posters of the larger number of events
+-- date_match: events with equal dates / n_events; events are aligned by the core fields
+-- date_match_low: lower end of Wilson's 95 % interval of date_match
+-- date_match_high: upper end of Wilson's 95 % interval of date_match
+-- venue_match: events with equal venues / n_events; events are aligned by the core fields
+-- venue_match_low: lower end of Wilson's 95 % interval of venue_match
+-- venue_match_high: upper end of Wilson's 95 % interval of venue_match
 WITH pairs AS (
     SELECT suite, task_set, task_id, annotator_a, annotator_b, events_a, events_b,
         dates_equal, venues_equal

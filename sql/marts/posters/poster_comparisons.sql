@@ -1,10 +1,13 @@
 -- Every two models of a poster run compared, on app quality and app core.
 -- grain: run × part × metric × pair of models
--- part: all posters; where the ground truth is mixed, also those of each label
--- diff_mean: mean of model_a less mean of model_b, in points, 0 to 100
--- low, high, p_value, is_significant: the original's unpaired bootstrap; p_value can be 0
--- paired_low, paired_high, paired_p_value: bootstrap over the posters that both scored
--- holm_p_value: paired_p_value adjusted for the number of pairs in the run
+-- inherits: scores.poster_pair_tests
+-- diff_mean: mean_difference, rounded to 3 places
+-- low: lower end of the 95 % interval by the original's unpaired bootstrap, rounded to 3 places
+-- high: upper end of the 95 % interval by the original's unpaired bootstrap, rounded to 3 places
+-- p_value: p-value by the original's unpaired bootstrap, rounded to 4 places; it can be 0
+-- low_unrounded: low, unrounded
+-- high_unrounded: high, unrounded
+-- is_holm_significant: whether holm_p_value is below 0.05
 SELECT
     suite,
     run_id,

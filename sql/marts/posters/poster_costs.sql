@@ -1,7 +1,6 @@
--- What each model of a poster run cost, over the scored posters, US dollars.
+-- The cost of each model of a poster run, over the scored posters.
 -- grain: run × model
--- n_cost_known: predictions whose cost is known; unknown costs count as 0, as in the original
--- ground_truth_cost_usd: of the whole dataset; the original adds it to every model
+-- n_cost_known: predictions of known cost; unknown costs count as 0, as in the original
 WITH scored AS (
     SELECT inputs.run_id, inputs.model, inputs.task_id, inputs.seq, predictions.cost_usd
     FROM scores.poster_score_inputs AS inputs

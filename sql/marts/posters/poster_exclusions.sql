@@ -1,6 +1,8 @@
 -- The posters that are not scored, and why.
 -- grain: run × poster
--- reason: the manifest's exclusion (carousel, not_tour, no_date, or text), or what is missing
+-- inherits: scores.poster_ground_truth
+-- reason: exclusion in the manifest (carousel, not_tour, no_date, or text), or what is missing
+-- is_excluded: whether the manifest excludes it
 SELECT
     suite,
     run_id,

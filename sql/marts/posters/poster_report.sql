@@ -1,13 +1,41 @@
--- Every column of a poster report's summary, a row for each model.
+-- Every column of a poster report's summary, one row per model.
 -- grain: run × model × part
--- part: all posters; where the ground truth is mixed, also those of each label, gold and silver
--- label: gold, silver or mixed: of the ground truth that the figures rest on
--- app_quality_score and the other figures: rounded as the original's report rounds them
--- app_quality_low, app_quality_high, app_core_low, app_core_high: bounds of the 95 % interval
--- avg_score, schema_ok_rate: the judge's
--- schema_exact_rate: the JSON Schema taken literally; schema_strict_rate is the original's check
--- prediction_cost_usd and the other costs: of the whole run, in every part
--- app_quality_mean, app_core_mean: unrounded
+-- label: gold, silver or mixed: label of the ground truth behind the figures
+-- posters: scored posters
+-- missing_predictions: scored posters without a prediction
+-- judged: posters with a judge's score
+-- app_quality_score: mean app quality, 0 to 100; this and the figures below are rounded as in the
+--     original
+-- app_quality_low: lower end of the 95 % bootstrap interval of the mean app quality
+-- app_quality_high: upper end of the 95 % bootstrap interval of the mean app quality
+-- app_quality_std: standard deviation of the app quality, as of a population
+-- app_core_score: mean app core, 0 to 100
+-- app_core_low: lower end of the 95 % bootstrap interval of the mean app core
+-- app_core_high: upper end of the 95 % bootstrap interval of the mean app core
+-- app_core_std: standard deviation of the app core, as of a population
+-- avg_score: mean score by the judge, 0 to 100
+-- schema_ok_rate: share of the judged posters that the judge calls valid
+-- schema_valid_rate: share of predictions with schema_valid, see poster_scores
+-- schema_strict_rate: share of predictions with schema_strict, see poster_scores
+-- json_parse_rate: share of predictions that are a JSON object
+-- avg_top_level_score: mean top_level, see poster_scores
+-- avg_event_match_score: mean event_match, see poster_scores
+-- avg_core_event_match_score: mean core_event_match, see poster_scores
+-- avg_event_count_score: mean event_count, see poster_scores
+-- avg_location_score: mean location, see poster_scores
+-- avg_venue_score: mean venue, see poster_scores
+-- avg_missing_field_rate: mean missing_field_rate, see poster_scores
+-- avg_event_diff: mean event_diff, see poster_scores
+-- avg_date_f1: mean date_f1, see poster_scores
+-- prediction_cost_usd: cost of the predictions of the whole run, in every part, US dollars
+-- judge_cost_usd: cost of the judge's calls of the whole run, in every part, US dollars
+-- ground_truth_cost_usd: cost of the ground truth of the whole dataset, in every part, US dollars
+-- total_cost_usd: sum of the three costs, US dollars
+-- gold_posters: scored posters with gold ground truth
+-- schema_exact_rate: share of predictions with schema_exact, see poster_scores
+-- avg_missing_of_gold_rate: mean missing_of_gold_rate, see poster_scores
+-- app_quality_mean: mean app quality, unrounded
+-- app_core_mean: mean app core, unrounded
 WITH parts AS (
     SELECT *, 'all' AS part FROM scores.poster_prediction_scores
     UNION ALL

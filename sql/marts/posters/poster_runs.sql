@@ -1,10 +1,17 @@
--- What each poster run rests on: dataset, ground truth and its label, seeds, hashes.
+-- The basis of each poster run: dataset, ground truth and its label, seeds, hashes.
 -- grain: run
--- posters_manifest_ok: posters whose image could be had; n_excluded of them are not scored
--- label: gold, silver or mixed; label_basis: proven in the store, or declared at an import
--- generated_at: when its report was made, as recorded; else when the run came into the store
--- seed_values: JSON, sorted; sent in the calls of ground truth, predictions and judgements
--- dataset_hashes: JSON: SHA-256 of URL list, manifest and prompts
+-- inherits: runs
+-- n_models: models of the run
+-- posters_manifest_ok: posters with an image
+-- n_excluded: posters with an image that the manifest excludes
+-- ground_truth_available: scored posters: with an image and ground truth, and not excluded
+-- missing_ground_truth: posters with an image, not excluded, that have no ground truth
+-- gold_posters: scored posters with gold ground truth
+-- label: gold, silver or mixed: label of the ground truth
+-- label_basis: proven in the store, declared at an import, or `proven and declared`
+-- generated_at: when its report was made, as recorded; else when the run entered the store
+-- seed_values: JSON list of the seeds sent for ground truth, predictions and judgements, sorted
+-- report_source: folder that the recorded report came from; empty if not recorded
 WITH posters AS (
     SELECT
         runs.run_id,

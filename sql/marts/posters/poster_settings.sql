@@ -1,7 +1,8 @@
--- Temperature and seed as our runner really sent them, and where they are not the protocol's.
+-- The temperature and seed that our runner sent, and where they differ from the protocol's.
 -- grain: posters run × model
--- temperature, seed: NULL where none was sent
--- deviation: from temperature 0.1 and seed 23; NULL where there is none
+-- temperature: sampling temperature sent; NULL if none was
+-- seed: random seed sent; NULL if none was
+-- deviation: how they differ from temperature 0.1 and seed 23; NULL if they do not
 WITH runs AS (
     SELECT DISTINCT run_id
     FROM lake.runs

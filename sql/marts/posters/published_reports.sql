@@ -1,9 +1,20 @@
--- The models of every published poster report, whatever generation of schema it has.
+-- The models of every published poster report, in every version of the format.
 -- grain: report × model
--- form: the generation; where a report is there as a folder and in a ledger, the folder speaks
--- app_core_score: NULL in reports of the first generation, which do not have it
--- place: by app quality in the report, 1 the best
--- is_best_of_day: the best model of all reports published on that day (UTC)
+-- inherits: published
+-- form: format of the report; if both a folder and a ledger have it, the folder is used
+-- posters: scored posters
+-- app_quality_score: mean app quality, 0 to 100
+-- app_quality_low: lower end of its 95 % interval
+-- app_quality_high: upper end of its 95 % interval
+-- app_core_score: mean app core, 0 to 100; NULL in reports of the first format, which lacks it
+-- app_core_low: lower end of its 95 % interval
+-- app_core_high: upper end of its 95 % interval
+-- schema_strict_rate: share of predictions that pass the original's schema check
+-- json_parse_rate: share of predictions that are a JSON object
+-- avg_score: mean score by the judge, 0 to 100
+-- total_cost_usd: cost of ground truth, predictions and judge, US dollars
+-- place: rank by app quality in the report, from 1
+-- is_best_of_day: whether it is the best model of all reports published that day (UTC)
 WITH figures AS (
     SELECT *
     FROM published

@@ -1,8 +1,7 @@
 -- What each model cost in each run.
 -- grain: run × provider × model × settings
--- n_cost_known: calls whose cost is known; the money figures are over these alone
--- cost_per_passed_usd: cost of the calls of known cost, per passed one among them
--- input_tokens, output_tokens: sums over the calls that tell them; NULL from 2^63 on
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- input_tokens, output_tokens: sum over the calls that record them; NULL above 2^63 - 1
 SELECT
     suite,
     run_id,

@@ -1,6 +1,8 @@
--- The calls that gave no answer, by reason.
+-- The calls without an answer, by reason.
 -- grain: run × provider × model × settings × availability status × failure type
--- example: the text that came in the first such call, shortened
+-- inherits: results
+-- n: number of such calls
+-- example: first 200 characters of the text that the first such call returned
 SELECT
     suite,
     run_id,

@@ -1,7 +1,7 @@
--- How long each model took in each run, over the calls that were answered.
+-- The latency of each model in each run, over the answered calls.
 -- grain: run × provider × model × settings
--- p50_ms, p95_ms, p99_ms: percentiles by linear interpolation, as in openclaw_summary
--- ttft_p50_ms: median time to the first token, where it was captured
+-- n_timed: answered calls with a known latency
+-- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds
 WITH answered AS (
     SELECT
         suite,

@@ -1,12 +1,15 @@
 -- The models of every suite, best first.
 -- grain: suite × provider × model × settings
--- n_judged: results with a verdict
--- pass_rate_low, pass_rate_high: Wilson's 95 % interval
--- n_cost_known: calls whose cost is known; the money figures are over these alone
--- p50_ms, mean_ms: latency of the answered calls
--- score, score_low, score_high: of suites that score instead of passing (posters: app quality, 0 to
---     100, with its bootstrap interval), in the model's latest run; n_scored: tasks scored in it
--- tool_tier, routing: of openclaw, over all runs: see tool_tiers; NULL where no call asks for tools
+-- n_runs: runs with results of the model
+-- p50_ms: median latency of the answered calls, milliseconds
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- score: for suites that score rather than pass (posters: app quality, 0 to 100), of the model's
+--     latest run
+-- score_low: lower end of the 95 % bootstrap interval of the score
+-- score_high: upper end of the 95 % bootstrap interval of the score
+-- n_scored: tasks behind the score
+-- tool_tier: OpenClaw tier over all runs, see tool_tiers; NULL if no call asks for tools
+-- routing: whether subagents may be routed to the model, in words; see tool_tiers
 WITH tools AS (
     SELECT
         provider,

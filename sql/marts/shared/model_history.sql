@@ -1,7 +1,8 @@
--- Each model's pass rate over time.
+-- The pass rate of each model over time.
 -- grain: suite × provider × model × settings × day
--- previous_pass_rate: of the day before it on which the model ran
--- n_gained, n_lost: results that differ from the model's previous one for the same task
+-- previous_pass_rate: pass rate of the previous day on which the model ran
+-- n_gained: results that passed where the model's previous one for the task failed
+-- n_lost: results that failed where the model's previous one for the task passed
 WITH days AS (
     SELECT
         suite,

@@ -1,10 +1,17 @@
 -- Two models on the tasks that both did, by the latest verdict of each on each task.
 -- grain: suite × pair of models (provider × model × settings), a before b
--- n_tasks: tasks that both have a verdict on
--- n_only_a, n_only_b: tasks that just one of the two passed
--- pass_rate_difference: a's less b's, over these tasks
--- p_value: McNemar's exact test, two-sided
--- p_holm: adjusted over all pairs of the suite (Holm 1979, Scand. J. Statist. 6, 65)
+-- provider_a: provider of the first model
+-- settings_a: settings of the first model
+-- provider_b: provider of the second model
+-- settings_b: settings of the second model
+-- n_tasks: tasks on which both have a verdict
+-- n_both: tasks that both passed
+-- n_only_a: tasks that only the first model passed
+-- n_only_b: tasks that only the second model passed
+-- n_neither: tasks that neither passed
+-- pass_rate_difference: pass rate of the first model minus that of the second, over these tasks
+-- p_value: two-sided p-value of McNemar's exact test
+-- p_holm: p_value adjusted for all pairs of the suite (Holm 1979, Scand. J. Statist. 6, 65)
 WITH sides AS (
     SELECT
         suite,

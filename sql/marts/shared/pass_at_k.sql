@@ -1,8 +1,8 @@
--- How likely one of k attempts passes, where tasks were asked several times.
+-- The probability that at least one of k attempts passes, for tasks with several attempts.
 -- grain: run × provider × model × settings × task set × k
--- k: attempts allowed
+-- k: number of attempts allowed
 -- n_tasks: tasks with at least k judged attempts
--- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), for c passed attempts of n
+-- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), with c of n attempts passed
 WITH attempts AS (
     SELECT
         suite,

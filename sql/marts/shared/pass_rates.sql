@@ -1,8 +1,5 @@
--- How often each model passed in each run.
+-- The pass rate of each model in each run.
 -- grain: run × provider × model × settings × task set
--- n_judged: results with a verdict
--- n_recorded, n_computed: where the verdicts come from
--- pass_rate_low, pass_rate_high: Wilson's 95 % interval
 SELECT
     suite,
     run_id,

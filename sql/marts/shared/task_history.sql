@@ -1,7 +1,9 @@
--- Each task's pass rate over time.
+-- The pass rate of each task over time.
 -- grain: suite × task set × task × day
--- previous_pass_rate: of the day before it on which the task was run
--- n_gained, n_lost: results that differ from the same model's previous one for the task
+-- n_models: models (provider × model × settings) that did the task that day
+-- previous_pass_rate: pass rate of the previous day on which the task was run
+-- n_gained: results that passed where the same model's previous one for the task failed
+-- n_lost: results that failed where the same model's previous one for the task passed
 WITH days AS (
     SELECT
         suite,

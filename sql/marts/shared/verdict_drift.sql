@@ -1,10 +1,10 @@
 -- Recorded verdicts that our own computation does not confirm.
 -- grain: result
--- recorded: the log's own verdict
--- answer: what was judged; in openclaw the whole text
--- reference: the right answer; in openclaw the validator
--- computed: ours, by the original program's rule
--- recorded_violation, computed_violation: why it did not pass, in openclaw
+-- inherits: verdicts
+-- answer: the text that was judged: the extracted answer, in openclaw the whole text
+-- reference: the right answer, in openclaw the validator
+-- recorded_violation: recorded reason of the failed validator, in openclaw
+-- computed_violation: computed reason of the failed validator, in openclaw
 SELECT
     verdicts.suite,
     verdicts.run_id,

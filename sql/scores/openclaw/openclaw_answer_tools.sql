@@ -4,7 +4,7 @@
 -- suite: openclaw
 -- key: suite, run_id, content_id
 -- inputs: openclaw_tool_inputs
--- tools: lower-cased, each once
+-- tools: tools in lower case, without repetitions
 SELECT
     suite,
     run_id,

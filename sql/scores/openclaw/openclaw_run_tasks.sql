@@ -1,8 +1,11 @@
--- The tasks of openclaw runs, as far as the prompt sets that they used are known.
--- grain: run × task id × task name × task hash, as its results have them
--- validator: JSON; NULL where nothing is validated
--- expected_tools: of the validator and of the prompt, lower-cased
--- expected_tool_calls: JSON, of the prompt alone, which is what the original program looks at
+-- The tasks of openclaw runs whose prompt set is known.
+-- grain: run × task id × task name × task hash, as in its results
+-- inherits: lake.tasks
+-- task_hash: content hash of the task's version, as in the result; NULL if not recorded
+-- validator: rule that decides whether an answer passes, JSON; NULL if nothing is validated
+-- expected_tools: tools that the validator and the prompt expect, in lower case
+-- expected_tool_calls: tools that the prompt expects, JSON; the original program looks only at
+--     these
 WITH prompt_sets AS (
     SELECT
         run_id,

@@ -1,5 +1,6 @@
--- What the tools found in an openclaw answer depend on: its text.
+-- The inputs of openclaw_answer_tools: the text of each answer.
 -- grain: openclaw result with a text
+-- inherits: lake.results
 SELECT
     suite,
     run_id,

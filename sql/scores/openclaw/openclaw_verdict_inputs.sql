@@ -1,5 +1,6 @@
--- What the verdict of an openclaw answer depends on.
+-- The inputs of openclaw_verdicts: the text of each answer and the validator of its task.
 -- grain: answered openclaw result whose task is known and has a validator
+-- inherits: lake.results, lake.tasks
 SELECT
     calls.suite,
     calls.run_id,

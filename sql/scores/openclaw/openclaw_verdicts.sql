@@ -4,9 +4,9 @@
 -- suite: openclaw
 -- key: suite, run_id, content_id
 -- inputs: openclaw_verdict_inputs
--- objective_pass: NULL where nothing is validated, or nothing could be
+-- objective_pass: whether it passes; NULL if nothing is validated, or nothing could be
 -- violation: why it does not pass, or why there is no verdict
--- parsed_output: JSON object, what the validator read
+-- parsed_output: what the validator read, JSON object
 WITH rules AS (
     -- NULL for an unusual validator.
     SELECT

@@ -1,6 +1,8 @@
--- What the verdict of a palindrome answer depends on.
+-- The inputs of palindrome_verdicts: each answer and the right answer.
 -- grain: palindrome result whose task is known
--- reference: of the task's very version where the result names it, else of the task with that prompt
+-- inherits: lake.results
+-- reference: right answer of the task's version if the result names it, else of the task with that
+--     prompt
 WITH references_by_prompt AS (
     SELECT prompt, arg_min(reference, content_id) AS reference
     FROM lake.tasks

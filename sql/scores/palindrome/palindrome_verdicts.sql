@@ -4,6 +4,8 @@
 -- suite: palindrome
 -- key: suite, run_id, content_id
 -- inputs: palindrome_verdict_inputs
+-- inherits: scores.palindrome_verdict_inputs
+-- is_correct: whether the answer is right
 SELECT
     suite,
     run_id,

@@ -1,6 +1,9 @@
--- The posters that two people annotated, each with their newest records.
+-- The inputs of annotation_pairs: posters that two people annotated, with their newest records.
 -- grain: dataset × poster × pair of annotators
--- run_id: empty; a record belongs to no run
+-- inherits: lake.annotations
+-- run_id: empty: a record belongs to no run
+-- record_a: record of the first annotator, JSON text
+-- record_b: record of the second annotator, JSON text
 WITH newest AS (
     SELECT suite, task_set, task_id, annotator, coalesce(source, document) AS record
     FROM lake.annotations

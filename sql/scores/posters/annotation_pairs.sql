@@ -4,6 +4,12 @@
 -- suite: posters
 -- key: suite, run_id, task_set, task_id, annotator_a, annotator_b
 -- inputs: annotation_pair_inputs
+-- inherits: scores.annotation_pair_inputs
+-- events_a: number of events in the first record
+-- events_b: number of events in the second record
+-- dates_equal: aligned events with equal dates
+-- venues_equal: aligned events with equal venues
+-- differences: fields that differ, with both values
 WITH compared AS (
     SELECT
         suite,

@@ -1,9 +1,18 @@
--- The pairs of events that each prediction's scores come from, and the events without a partner.
+-- The pairs of events behind each prediction's scores, and the events without a partner.
 -- grain: posters run × model × poster × assignment × pair
 -- materialised
 -- suite: posters
 -- key: suite, run_id, model, task_id
 -- inputs: poster_score_inputs
+-- assignment: full (by all fields) or core (by date, venue, city, province and country)
+-- gold_index: index of the gold event, from 0; NULL if the predicted event has no partner
+-- predicted_index: index of the predicted event, from 0; NULL if the gold event has no partner
+-- similarity: similarity of the pair by the weights of all fields, 0 to 1
+-- core_similarity: similarity of the pair by the weights of the core fields, 0 to 1
+-- date, time, venue, city, province, country, event_name, ticket_info, status: similarity of the
+--     two events in this field, 0 to 1
+-- gold_event: the gold event, JSON
+-- predicted_event: the predicted event, JSON
 WITH pairs AS (
     SELECT
         suite,

@@ -1,8 +1,12 @@
--- The posters of each run's dataset, with the ground truth that counts now.
+-- The posters of each run's dataset, with their current ground truth.
 -- grain: posters run × poster
--- exclusion: why the poster is not scored, as the newest version of the dataset says
--- gold: the record's text; NULL where there is none, or none that is an object
--- label: gold where two people annotated it and a third record settled it, or so declared
+-- inherits: lake.tasks, lake.annotations
+-- seq: position of the poster in the manifest, from 1
+-- exclusion: why the poster is not scored, by the newest version of the dataset
+-- gold: text of the record; NULL if there is none, or none that is an object
+-- label: gold if two people annotated it and a third record settled it, or if so declared; else
+--     silver
+-- ground_truth_cost_usd: cost of the model's record, US dollars
 WITH exclusions AS (
     SELECT task_set, task_id, exclusion
     FROM lake.tasks

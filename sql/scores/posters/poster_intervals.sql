@@ -1,9 +1,15 @@
--- How sure a model's mean scores are: bootstrap intervals, equal to the original program's.
+-- Bootstrap intervals of a model's mean scores, equal to the original program's.
 -- grain: posters run × model × part
 -- materialised
 -- suite: posters
 -- key: suite, run_id, model, part
 -- inputs: poster_score_lists
+-- quality_low: lower end of the 95 % interval of the mean app quality
+-- quality_high: upper end of the 95 % interval of the mean app quality
+-- quality_std: standard deviation of the app quality, as of a population
+-- core_low: lower end of the 95 % interval of the mean app core
+-- core_high: upper end of the 95 % interval of the mean app core
+-- core_std: standard deviation of the app core, as of a population
 WITH computed AS (
     SELECT
         suite,

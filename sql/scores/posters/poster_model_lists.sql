@@ -1,5 +1,7 @@
--- The score lists of all models of a run side by side, models sorted by name.
+-- The inputs of poster_pair_tests: the score lists of all models of a run, models sorted by name.
 -- grain: posters run × part × metric
+-- models: names of the models
+-- scores: list of scores of each model, in the order of the manifest
 WITH metrics AS (
     SELECT suite, run_id, part, 'app_quality' AS metric, model, quality AS scores
     FROM scores.poster_score_lists

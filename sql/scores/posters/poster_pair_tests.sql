@@ -1,9 +1,19 @@
--- Every two models of a run compared: unpaired as the original program does, and paired.
+-- Every two models of a run compared: unpaired as in the original program, and paired.
 -- grain: posters run × part × metric × pair of models
 -- materialised
 -- suite: posters
 -- key: suite, run_id, part, metric
 -- inputs: poster_model_lists
+-- mean_difference: mean of the first model minus mean of the second, in points (0 to 100)
+-- low: lower end of the 95 % interval by the original's unpaired bootstrap
+-- high: upper end of the 95 % interval by the original's unpaired bootstrap
+-- p_value: p-value by the original's unpaired bootstrap; it can be 0
+-- is_significant: whether the interval from low to high excludes 0
+-- paired_low: lower end of the 95 % interval by a bootstrap over the posters that both scored
+-- paired_high: upper end of the 95 % interval by a bootstrap over the posters that both scored
+-- paired_p_value: p-value by the paired bootstrap
+-- holm_p_value: paired_p_value adjusted for all pairs of the run
+-- is_paired_significant: whether the interval from paired_low to paired_high excludes 0
 WITH pairs AS (
     SELECT
         suite,

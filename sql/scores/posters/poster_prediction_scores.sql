@@ -4,6 +4,41 @@
 -- suite: posters
 -- key: suite, run_id, model, task_id
 -- inputs: poster_score_inputs
+-- inherits: scores.poster_score_inputs
+-- output_state: missing, cut, not_utf8, null, no_object or object; all of them are scored
+-- pred_missing: whether there is no prediction (absent, not JSON, or null)
+-- parse_ok: whether the prediction is a JSON object
+-- schema_valid: whether it has the required keys and types; other keys are allowed
+-- schema_strict: whether it has the required keys and types and no others, the original's check
+-- schema_exact: whether it follows the JSON Schema taken literally, with real calendar dates
+-- gold_events: events in the gold record
+-- pred_events: events in the prediction
+-- event_diff: difference between gold_events and pred_events, without sign
+-- date_precision: share of the predicted dates that the gold record has; NULL if there are no dates
+--     to compare
+-- date_recall: share of the gold record's dates that the prediction has; NULL if there are no dates
+--     to compare
+-- date_f1_raw: harmonic mean of date_precision and date_recall; NULL if there are no dates to
+--     compare
+-- date_f1: date_f1_raw, with 0 for NULL
+-- event_count: 1 - event_diff / the larger number of events
+-- event_match: mean similarity of the gold events to their partners, by all fields
+-- venue: mean similarity of the venues, events paired by all fields
+-- location: mean similarity of city, province and country, events paired by all fields
+-- core_event_match: mean similarity of the gold events to their partners, by the core fields
+-- core_venue: mean similarity of the venues, events paired by the core fields
+-- core_location: mean similarity of city, province and country, events paired by the core fields
+-- top_level: weighted mean similarity of the fields outside of events
+-- missing_field_rate: share of empty dates, venues, cities and provinces in the predicted events,
+--     whatever the gold record has
+-- missing_of_gold_rate: share of the gold events' dates, venues, cities and provinces that their
+--     partners lack
+-- structured: 0.7 × schema_strict + 0.3 × parse_ok
+-- app_quality: composite of all sub-scores, 0 to 100, unrounded
+-- app_core: composite with events compared by the core fields, 0 to 100, unrounded
+-- matches: partner and similarity of each gold event, by all fields
+-- core_matches: partner and similarity of each gold event, by the core fields
+-- reason: what could not be read; NULL if everything could
 WITH scored AS (
     SELECT
         suite,

@@ -1,6 +1,7 @@
--- The prediction that counts of each model for each poster: the last one that came of a try.
+-- The prediction of each model for each poster: that of the last try with a result.
 -- grain: posters run × model × poster
--- prediction: JSON text; NULL where there is none
+-- inherits: lake.results
+-- prediction: JSON text; NULL if there is none
 WITH stood_in_for AS (
     SELECT run_id, stands_in_for AS content_id
     FROM lake.results

@@ -1,6 +1,7 @@
--- The poster runs, each with its dataset's version and its models.
+-- The dataset version and the models of each poster run.
 -- grain: posters run
--- models: those that the run's folder names, and those that have results, sorted
+-- inherits: lake.runs
+-- models: models that the run's folder names or that have results, sorted
 WITH headers AS (
     SELECT *
     FROM lake.runs

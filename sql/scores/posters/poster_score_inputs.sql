@@ -1,5 +1,7 @@
--- What the score of a prediction depends on; a missing prediction is scored too.
+-- The inputs of poster scores; a missing prediction is scored too.
 -- grain: posters run × model × poster that has ground truth and is not excluded
+-- inherits: scores.poster_ground_truth, scores.poster_predictions
+-- label: gold or silver: label of the poster's ground truth
 WITH models AS (
     SELECT run_id, unnest(models) AS model
     FROM scores.poster_run_setups

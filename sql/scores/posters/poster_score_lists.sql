@@ -1,6 +1,7 @@
 -- The scores of each model as lists, in the order of the manifest.
 -- grain: posters run × model × part
--- part: all posters; where a run's ground truth is mixed, also those of each label, gold and silver
+-- quality: app quality of each poster
+-- core: app core of each poster
 WITH mixed AS (
     SELECT run_id
     FROM scores.poster_prediction_scores

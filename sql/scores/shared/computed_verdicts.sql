@@ -1,8 +1,8 @@
--- The verdicts that we compute, of all suites.
+-- The verdicts that evalstore computes, of all suites.
 -- grain: result with a computed verdict
--- is_correct: NULL where nothing could be judged
--- reference: the right answer; in openclaw the task's validator has it
--- violation: why it did not pass, or why there is no verdict, in openclaw
+-- is_correct: whether the result passes; NULL if nothing could be judged
+-- reference: the right answer; NULL in openclaw, where the task's validator has it
+-- violation: why it does not pass, or why there is no verdict, in openclaw
 SELECT
     suite,
     run_id,
