@@ -17,8 +17,8 @@ from ingest.reconciliation import FileOutcome, reconcile
 from ingest.session import ImportSession
 from ingest.sources import source_of
 from ingest.streams import StreamedReading, StreamImport
+from warehouse.hashing import file_sha256
 from warehouse.lake.contents import read_contents
-from warehouse.lake.lake import file_sha256
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.schemas import BY_NAME
 
@@ -58,7 +58,7 @@ def import_paths(
     """
     found = find_files(paths)
     with (
-        shared_lake_lock(lake.store),
+        shared_lake_lock(lake.store_path),
         lake.write("import") as writer,
         ImportSession(lake.current(), writer, options) as session,
     ):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Generation
-from warehouse.lake.contents import ADDED, COMPARED, RunContent, known
+from warehouse.lake.contents import ADDED, COMPARED, RunContent, known_row
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
@@ -107,12 +107,12 @@ def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
     """
     ids = {row["content_id"] for row in rows}
     templates = {row.get("template_hash") for row in rows}
-    new = [known(row) for row in rows if row["content_id"] not in content.rows]
+    new = [known_row(row) for row in rows if row["content_id"] not in content.rows]
     calls = {row.call for row in new}
     n_missing = sum(
-        known_row.template_hash in templates or known_row.call in calls
-        for content_id, known_row in content.rows.items()
-        if content_id not in ids and not known_row.is_failure
+        held.template_hash in templates or held.call in calls
+        for content_id, held in content.rows.items()
+        if content_id not in ids and not held.is_failure
     )
     return n_missing, len(new)
 
@@ -139,7 +139,7 @@ def _write(reading: Reading, content: RunContent, outcome: FileOutcome) -> Recon
 
 def _is_new(row: Row, content: RunContent) -> bool:
     before = content.rows.get(row["content_id"])
-    return before is None or before.seq < known(row).seq
+    return before is None or before.seq < known_row(row).seq
 
 
 def _next_generation(reading: Reading, content: RunContent) -> RunContent:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ingest.reading import ImportOptions, Reading, Reject
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import Batch, RunKey
-    from warehouse.lake.lake import BatchWriter
+    from warehouse.lake.writer import BatchWriter
 
 _LARGEST_READ_BYTES = 64 * 2**20
 _VIOLATIONS_NAMED = 20

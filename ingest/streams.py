@@ -26,7 +26,7 @@ from ingest.streamed_runs import (
 from warehouse.errors import BadInput
 from warehouse.formats.secrets import redact
 from warehouse.lake.batch import Generation
-from warehouse.lake.contents import read_added, read_places
+from warehouse.lake.contents import read_added, read_positions
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ class StreamImport:
         if run.outcome is FileOutcome.UNCHANGED:
             tables = [BY_NAME[name] for name in stream.tables if BY_NAME[name].of_run]
             before = Places()
-            for name, rows in read_places(self._lake, self._session.batches, key, tables).items():
+            for name, rows in read_positions(
+                self._lake, self._session.batches, key, tables
+            ).items():
                 before.add_rows(name, rows)
             before.add(self._places.get(key, Places()))
             run.compare(before, replace=self._session.options.replace)

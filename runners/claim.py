@@ -13,8 +13,8 @@ from runners.run import Run
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import MASK
-from warehouse.journal.journal import claimed
 from warehouse.journal.recovery import pending_journals
+from warehouse.journal.run_lock import run_lock
 from warehouse.lake.batch import Generation
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def new_run(store: Store, plan: Plan, settings: RunSettings) -> Iterator[Run]:
         moment += timedelta(seconds=1)
         with ExitStack() as stack:
             try:
-                stack.enter_context(claimed(store.path, plan.suite, run_id))
+                stack.enter_context(run_lock(store.path, plan.suite, run_id))
             except StoreBusy:
                 continue
             # A process with this ID may have been killed: then a journal still has its results.
@@ -65,7 +65,7 @@ def resumed_run(
     if len(suites) != 1:
         problem = "is in several suites, name one" if suites else "is not in the store"
         raise BadInput(f"run {run_id} {problem}: `evalstore runs` lists all runs")
-    with claimed(store.path, suites[0], run_id):
+    with run_lock(store.path, suites[0], run_id):
         store.recover_journals()
         if _is_pending(store, suites[0], run_id):
             raise StoreBusy(
@@ -115,5 +115,5 @@ def _check_not_beginning(store: Store, run_id: str, suite: str | None) -> None:
     """Raise `StoreBusy` if a process is running a run that the lake does not have yet."""
     for pending in pending_journals(store.path):
         if pending.run is not None and pending.run.run_id == run_id:
-            with claimed(store.path, suite or pending.run.suite, run_id):
+            with run_lock(store.path, suite or pending.run.suite, run_id):
                 pass

@@ -71,13 +71,13 @@ class CompletedCells:
 
 def find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
     """Read what the lake has of a run; None if it has no such run."""
-    with shared_lake_lock(lake.store):
+    with shared_lake_lock(lake.store_path):
         return _find_completed(lake, suite, run_id)
 
 
 def suites_of(lake: Lake, run_id: str) -> list[str]:
     """Return the suites that have a run with this ID."""
-    with shared_lake_lock(lake.store):
+    with shared_lake_lock(lake.store_path):
         return sorted(
             {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
         )

@@ -22,7 +22,7 @@ from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry, Journal
-from warehouse.lake.lake import evalstore_version
+from warehouse.lake.batch import evalstore_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

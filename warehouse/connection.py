@@ -1,7 +1,7 @@
-"""The one place that opens the warehouse file, and puts our functions into it.
+"""Connections to the warehouse file, with our functions registered; the only place to open it.
 
-DuckDB lets one writer in, or many readers. So nobody keeps the file open: a connection lives
-for one query or one sync, and is closed with its functions removed.
+DuckDB allows one writer or many readers. So the file is never kept open: a connection lives for
+one query or one sync, and its functions are removed before it is closed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, Signature
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
     from warehouse.scoring.registry import Udf
 
-# Files of this form open in every DuckDB client since 1.2.
+# A file format that every DuckDB client since 1.2 can open.
 _STORAGE = "v1.2.0"
 _PAUSE_SECONDS = 0.05
-# By another program, or by a reader of this one where a writer comes.
+# Errors when another program, or a reader of this one, holds the file.
 _HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
 @contextmanager
 def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the warehouse alone, with all scoring functions.
+    """Open the warehouse exclusively, with all scoring functions.
 
     Raises:
         StoreBusy: another program still holds the file after `wait_seconds`.
@@ -48,8 +48,7 @@ def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.Duck
     """
     from warehouse.scoring.registry import UDFS
 
-    config = {"storage_compatibility_version": _STORAGE}
-    connection = _connect_patiently(path, wait_seconds, read_only=False, config=config)
+    connection = _connect(path, wait_seconds, read_only=False)
     registered: list[str] = []
     try:
         for udf in UDFS:
@@ -64,16 +63,16 @@ def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.Duck
 def open_for_reading(
     path: Path, *, wait_seconds: float, query: str = ""
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the warehouse beside other readers; no query can change it or reach outside it.
+    """Open the warehouse, shared with other readers; no query can change it or reach outside it.
 
-    The scoring functions that `query` names are registered: they need pyarrow, which a query
-    without them should not have to wait for.
+    Only the scoring functions that `query` names are registered: they need pyarrow, whose import
+    would delay every other query.
 
     Raises:
         StoreBusy: another program still holds the file for writing after `wait_seconds`.
-        duckdb.Error: the file is damaged or not there.
+        duckdb.Error: the file is damaged or missing.
     """
-    shared = _join(path.resolve(), wait_seconds, _mentioned(query))
+    shared = _join(path.resolve(), wait_seconds, _named_udfs(query))
     try:
         with shared.root.cursor() as connection:
             yield connection
@@ -83,12 +82,12 @@ def open_for_reading(
 
 @dataclass(slots=True)
 class _Shared:
-    """The database that the readers of this process share: DuckDB opens a file but once.
+    """The database that all readers of this process share: DuckDB opens a file only once.
 
     Attributes:
-        root: the connection that the others are cursors of.
-        functions: names of those that are registered.
-        n_readers: cursors at work; the last one closes the database.
+        root: the connection whose cursors the readers use.
+        functions: names of the registered functions.
+        n_readers: number of open cursors; the last one closes the database.
     """
 
     root: duckdb.DuckDBPyConnection
@@ -104,8 +103,8 @@ def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf]) -> _Shared:
     with _sharing:
         shared = _shared.get(path)
         if shared is None:
-            root = _connect_patiently(path, wait_seconds, read_only=True, config={})
-            # A timestamp with a zone would otherwise be shown in the zone of whoever reads it.
+            root = _connect(path, wait_seconds, read_only=True)
+            # Otherwise timestamps with a time zone would depend on the reader's.
             root.execute("SET GLOBAL TimeZone = 'UTC'")
             root.execute("SET enable_external_access = false")
             root.execute("SET lock_configuration = true")
@@ -128,10 +127,10 @@ def _leave(path: Path, shared: _Shared) -> None:
 
 @contextmanager
 def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty database of its own, to read files with.
+    """Open an empty in-memory database, to query files.
 
     Args:
-        threads: of one query; None for as many as there are processors.
+        threads: threads of a query; None for one per processor.
     """
     connection = duckdb.connect(config={} if threads is None else {"threads": threads})
     try:
@@ -141,24 +140,24 @@ def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyCon
 
 
 def _close(connection: duckdb.DuckDBPyConnection, functions: Iterable[str]) -> None:
-    # A result left half read, or a transaction that failed, must not hide what went wrong.
+    # A half-read result or a failed transaction must not hide the actual error.
     with suppress(duckdb.Error):
         connection.fetchall()
     with suppress(duckdb.Error):
         connection.rollback()
-    # DuckDB 2.0 prints leak warnings at exit for functions that were left behind.
+    # DuckDB 2.0 prints leak warnings at exit for functions that are still registered.
     for name in functions:
         connection.remove_function(name)
     connection.close()
 
 
-def _connect_patiently(
-    path: Path, wait_seconds: float, *, read_only: bool, config: dict[str, Any]
-) -> duckdb.DuckDBPyConnection:
+def _connect(path: Path, wait_seconds: float, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     give_up_at = time.monotonic() + wait_seconds
     while True:
         try:
-            return duckdb.connect(str(path), read_only=read_only, config=config)
+            if read_only:
+                return duckdb.connect(str(path), read_only=True)
+            return duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE})
         except (duckdb.IOException, duckdb.ConnectionException) as error:
             if not any(sign in str(error) for sign in _HELD):
                 raise
@@ -171,11 +170,11 @@ def _busy_message(path: Path, reason: str) -> str:
     holder = _HOLDER.search(reason)
     pid = int(holder[1]) if holder else os.getpid()
     who = "this program itself" if pid == os.getpid() else f"the program with process id {pid}"
-    return f"{path}: {who} holds the warehouse open: close it there. The lake has everything safe"
+    return f"{path}: {who} holds the warehouse open: close it there. All data is safe in the lake"
 
 
-def _mentioned(query: str) -> list[Udf]:
-    # The names are looked for in the text first: importing them all costs start-up time.
+def _named_udfs(query: str) -> list[Udf]:
+    # A cheap test of the text first: importing the functions costs start-up time.
     if "_" not in query or "(" not in query:
         return []
     from warehouse.scoring.registry import UDFS
@@ -184,13 +183,12 @@ def _mentioned(query: str) -> list[Udf]:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
-
     arrow_type = _arrow_type(udf.returns)
 
-    def on_arrow(*columns: Any) -> Any:  # noqa: ANN401
+    def on_arrow(*columns: pa.ChunkedArray) -> pa.Array:
         return arrow_array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
 
-    # DuckDB counts the parameters, and evaluates annotations, by the signature.
+    # DuckDB takes the number of parameters from the signature.
     parameters = [Parameter(f"c{n}", Parameter.POSITIONAL_ONLY) for n in range(len(udf.parameters))]
     on_arrow.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     connection.create_function(

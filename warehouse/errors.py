@@ -1,34 +1,34 @@
-"""What can go wrong, by what the caller can do about it.
+"""The errors of evalstore, by what the caller can do about them.
 
-EvalstoreError              anything that a person can mend; ends a command with `exit_code`
-├── BadInput              a file, a query or an argument cannot be used
-├── CheckFailed           the work was done, and what it found is not good (exit code 1)
-├── StoreDamaged          a file of the store is not what it was when it was written
+EvalstoreError              anything a user can fix; ends a command with `exit_code`
+├── BadInput              a file, query or argument cannot be used
+├── CheckFailed           the command worked, but what it checked failed (exit code 1)
+├── StoreDamaged          a file of the store has changed since it was written
 ├── StoreBusy             another program holds the warehouse file
 ├── StoreReadOnly         the store cannot be written
-├── StoreNewer            the store was written by a newer version of evalstore
-└── UnknownColumn         a reader, suite or exporter used a column that its table lacks
+├── StoreNewer            a newer version of evalstore wrote the store
+└── UnknownColumn         a row has a key that its table has no column for
 """
 
 
 class EvalstoreError(Exception):
-    """A failure with a message for people: what is wrong, where, and what to do."""
+    """A failure whose message says what is wrong, where, and what to do."""
 
     exit_code = 2
 
 
 class BadInput(EvalstoreError):
-    """A file, a query or an argument that cannot be used."""
+    """A file, query or argument cannot be used."""
 
 
 class CheckFailed(EvalstoreError):
-    """Something was checked and did not hold."""
+    """A check found something wrong."""
 
     exit_code = 1
 
 
 class StoreDamaged(EvalstoreError):
-    """A file of the store does not have the content that it was written with."""
+    """A file of the store has changed since it was written."""
 
 
 class StoreBusy(EvalstoreError):
@@ -40,8 +40,8 @@ class StoreReadOnly(EvalstoreError):
 
 
 class StoreNewer(EvalstoreError):
-    """The store holds batches of a newer version of evalstore."""
+    """A newer version of evalstore wrote batches of the store."""
 
 
 class UnknownColumn(EvalstoreError):
-    """A row has a key that its table has no column for: a misspelt name, or a missing column."""
+    """A row has a key that its table has no column for: misspelt, or not yet in the schema."""

@@ -1,4 +1,4 @@
-"""The commit of the checkout that a file lies in, where it lies in one."""
+"""The git commit of a folder."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _WAIT_SECONDS = 5
 
 
 def git_commit(folder: Path) -> str | None:
-    """Give the commit of the repository that a folder is in; None outside of one, or without git.
+    """Return the current commit of a folder's repository; None without a repository or git.
 
     Args:
-        folder: it need not be there yet.
+        folder: it need not exist yet.
     """
     git = shutil.which("git")
-    place = next((path for path in (folder, *folder.resolve().parents) if path.is_dir()), None)
-    if git is None or place is None:
+    existing = next((path for path in (folder, *folder.resolve().parents) if path.is_dir()), None)
+    if git is None or existing is None:
         return None
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command
             [git, "rev-parse", "HEAD"],
-            cwd=place,
+            cwd=existing,
             capture_output=True,
             text=True,
             check=False,

@@ -1,4 +1,4 @@
-"""Hashes that know a record by its content, wherever and whenever it is read."""
+"""Hashes of records and files: the same content has the same hash wherever it is read."""
 
 from __future__ import annotations
 
@@ -9,23 +9,34 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 _DIGEST_BYTES = 16
-# `json.dumps` would make an encoder for each call.
+# `json.dumps` would create an encoder for each call.
 _as_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def content_hash(*parts: object) -> str:
-    """Hash plain values (text, numbers, lists, dicts of them) to 32 hexadecimal digits.
+    """Return 32 hexadecimal digits that identify plain values: text, numbers, lists, dicts.
 
-    Key order does not count. Two values that Python calls equal but that a file tells apart
+    The order of keys does not matter. Values that Python calls equal but JSON distinguishes
     (1, 1.0 and true) have different hashes.
     """
     return hashlib.blake2b(_as_json(parts).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def numbered(hashes: Iterable[str]) -> list[str]:
-    """Tell repeated hashes apart by a count, so that a source may hold a record twice."""
+    """Return the hashes with a count added to repeated ones: a source may repeat a record."""
     seen: Counter[str] = Counter()
     ids = []
     for value in hashes:

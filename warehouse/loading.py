@@ -1,8 +1,8 @@
-"""Loads batches of the lake into the tables of the warehouse.
+"""Loading batches of the lake into the tables of the warehouse.
 
-A run that one file of one batch tells is inserted as it is. A run that spans several is loaded anew
-from all of them: its current generation's rows, each content once. So the work depends on the
-runs that a new batch touches, and the order of batches does not matter.
+A run whose rows come from one file of one batch is inserted as it is. A run that spans several is
+reloaded from all of them: the rows of its current generation, each content id once. So the work
+depends on the runs in the new batches only, and the order of batches does not matter.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
 
-# The same call in two runs counts once. A log without timestamps has its date and model instead.
-# A call of which neither text nor time is known cannot be told to be another one.
+# The same call in two runs counts once. Without timestamps, a log's date and model stand in.
+# A call without text and time has no hash: there is nothing to recognise it by.
 _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
@@ -34,7 +34,7 @@ _CALL_HASH = """CASE
     )
 END"""
 
-# Rows of a merged batch say with which one they came in; of any other one the folder does.
+# Rows of a merged batch name the batch they were added with; for others it is the folder.
 _ROWS = """(
     SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
     FROM (
@@ -52,8 +52,8 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
     for table in TABLES:
         columns = ", ".join(f"{c.name} {duckdb_type(c)}" for c in table.columns)
-        further = ", call_hash UBIGINT" if table.name == "results" else ""
-        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{further})")
+        computed = ", call_hash UBIGINT" if table.name == "results" else ""
+        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{computed})")
     connection.execute(
         """
         CREATE TABLE lake.batches (
@@ -68,10 +68,10 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def is_kept(
+def is_preserved(
     connection: duckdb.DuckDBPyConnection, folders: Iterable[Batch], gone: Collection[str]
 ) -> bool:
-    """Tell whether all that came from folders that are gone lies, as it was, in new ones."""
+    """Return whether new folders hold all batches of the folders that are gone, unchanged."""
     parts = {(part.name, part.rewritten_by) for folder in folders for part in folder.contents}
     rows = connection.execute(
         "SELECT batch, rewritten_by FROM lake.batches WHERE list_contains($gone, folder)",
@@ -83,11 +83,11 @@ def is_kept(
 def load(
     connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch]
 ) -> list[Batch]:
-    """Load new batches, in the caller's transaction; give them as they came in.
+    """Load new batches in the caller's transaction; return them as they were added.
 
-    Of merged ones only that is loaded which is not there yet; the rest lies elsewhere now.
-    Leaves a temporary table `changed_runs` (suite, run_id, generation, is_single_batch): the runs
-    that have rows in the new batches, and whether all their rows come from one of these.
+    Parts of merged batches that are loaded already are only noted under their new folder. The
+    temporary table `changed_runs` (suite, run_id, generation, is_single_batch) is left behind: the
+    runs with rows in the new batches, and whether all their rows come from one batch.
     """
     new = _record(connection, folders)
     _find_changed_runs(connection, new)
@@ -102,7 +102,7 @@ def load(
 
 
 def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
-    """Note where batches lie now, and give those that are new."""
+    """Record the folders of batches, and return the new ones."""
     loaded = {name for (name,) in connection.execute("SELECT batch FROM lake.batches").fetchall()}
     parts = [part for folder in folders for part in folder.contents]
     new = [part for part in parts if part.name not in loaded]
@@ -167,9 +167,9 @@ def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[
 
 
 def _in_several_files(batch: Batch) -> Iterator[RunKey]:
-    """Give the runs that may be twice in a batch: a log, and the log that it grew to."""
-    told = Counter(g for source in batch.sources for g in source.generations)
-    return (generation.run for generation, count in told.items() if count > 1)
+    """Return the runs that may be in a batch twice: a log and a longer version of it."""
+    n_sources = Counter(g for source in batch.sources for g in source.generations)
+    return (generation.run for generation, count in n_sources.items() if count > 1)
 
 
 def _load_single_batch_runs(
@@ -188,7 +188,7 @@ def _load_single_batch_runs(
 
 
 def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
-    # Which rows, is found out by their keys alone: the rows may be whole files.
+    # New rows are found by their keys only: the other columns may hold whole files.
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
@@ -234,9 +234,9 @@ def _reload_multi_batch_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) 
 def _insert_each_content_once(
     connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
 ) -> None:
-    # A grown file tells a later place for a record than a part of it did, and speaks for the run.
-    places = [f"{name} DESC" for name in ("seq", "source_rows") if name in table.column_names]
-    order = ", ".join([*places, "batch"])
+    # A grown log has later positions than its earlier version, and the better header.
+    longest = [f"{name} DESC" for name in ("seq", "source_rows") if name in table.column_names]
+    order = ", ".join([*longest, "batch"])
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
@@ -257,7 +257,7 @@ def _computed(table: Table) -> str:
 def _insert_many(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]
 ) -> None:
-    # Column by column: DuckDB takes a list at once, where executemany would go row by row.
+    # Column by column: DuckDB takes each list at once; executemany would insert row by row.
     if rows:
         marks = ", ".join(["unnest(?)"] * len(rows[0]))
         columns = [list(column) for column in zip(*rows, strict=True)]

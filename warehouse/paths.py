@@ -1,7 +1,7 @@
-"""Where the folders that ship with evalstore are: beside the packages, never by import.
+"""Paths of the data folders that ship with evalstore, next to its packages.
 
-A checkout and an installed wheel have the same layout, and a user's own `models/` or `tasks/`
-cannot shadow ours, because no package of that name is ever imported.
+A checkout and an installed wheel have the same layout. The folders are found by path and never
+imported, so that a user's own `models/` or `tasks/` cannot hide ours.
 """
 
 from pathlib import Path

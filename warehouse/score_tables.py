@@ -1,9 +1,8 @@
-"""Keeps the score tables current: what is computed by Python functions, and calls told twice.
+"""The score tables: values that Python functions compute, and duplicate calls.
 
-A score is defined by two SQL files: its inputs, a view in schema `scores`, and the score itself,
-`-- materialised`, a query over the temporary table `inputs`, of the runs of one suite. A row is
-computed anew when its inputs changed, in whichever batch the change came, or when the scorer
-changed.
+Two SQL files define a score: its inputs, a view in schema `scores`, and the score itself, marked
+`-- materialised`: a query over the temporary table `inputs` for the runs of one suite. A row is
+recomputed when its inputs or the scorer have changed.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ def update_scores(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[SqlFile],
     *,
-    everywhere: Container[str],
+    recompute_all: Container[str],
 ) -> None:
-    """Compute what is missing of every score, in the caller's transaction.
+    """Compute the missing rows of every score in the caller's transaction.
 
     Args:
-        connection: has the temporary table `changed_runs` of the runs that new batches touch.
+        connection: has the temporary table `changed_runs` of `loading.load`.
         files: the SQL files, in order.
-        everywhere: names of the scores that may be missing in any run: their scorer is another
-            one, or what came tells of tasks, models or annotations that they are made from.
+        recompute_all: names of scores that may lack rows of any run, because their scorer changed
+            or new tasks, models or annotations are among their inputs.
     """
     rows = connection.execute(
         "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
@@ -46,7 +45,7 @@ def update_scores(
     for file in files:
         if not file.is_materialised:
             continue
-        if file.name in everywhere:
+        if file.name in recompute_all:
             _update(connection, file, None)
         elif file.suite in changed_runs:
             _update(connection, file, changed_runs[file.suite])
@@ -55,9 +54,9 @@ def update_scores(
 def create_score_table(
     connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Sequence[SqlFile]
 ) -> bool:
-    """Create the empty table of a score; False where there is one by the same scorer.
+    """Create the empty table of a score, whose input view must exist.
 
-    The view of its inputs has to be there.
+    Return False, and keep the table, if it was filled by the same scorer.
     """
     scorer = _scorer_hash(file, files)
     key = _scorer_key(file.name)
@@ -87,10 +86,10 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
 
 
 def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Find the calls that stand in several runs; all but the first run's are duplicates.
+    """Find the calls that are in several runs; all but the first run's are duplicates.
 
-    `scores.duplicate_calls` (grain: result that must not count) holds suite, run_id, content_id
-    and the run that counts; only calls of the changed_runs runs are looked at.
+    `scores.duplicate_calls` (grain: a result that does not count) holds suite, run_id, content_id
+    and the run that counts; only calls of changed runs are examined.
     """
     connection.execute(
         """
@@ -101,8 +100,8 @@ def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
             SELECT call_hash FROM scores.duplicate_calls AS duplicates
                 SEMI JOIN changed_runs ON duplicates.suite = changed_runs.suite
                     AND duplicates.counted_in = changed_runs.run_id;
-        -- Their time tells where in a long history the same calls can stand: a scan for the
-        -- hashes alone would read all of it.
+        -- With their times, the scan skips the parts of a long history where these calls cannot
+        -- be; a scan for the hashes only would read all of it.
         CREATE OR REPLACE TEMP TABLE affected AS
             SELECT call_hash, started_at FROM lake.results
                 SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
@@ -143,7 +142,7 @@ def _scorer_key(name: str) -> str:
 
 
 def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
-    """Hash what a score is computed by: its SQL, its inputs' SQL, and all our functions."""
+    """Return a hash of a score's SQL, its inputs' SQL and all scoring functions."""
     inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
     digest = hashlib.sha256(code_digest().encode())
     for used in (*(other for other in files if other.is_function), inputs, file):
@@ -152,18 +151,18 @@ def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
 
 
 def _update(
-    connection: duckdb.DuckDBPyConnection, file: SqlFile, reach: tuple[str, str] | None
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, run_range: tuple[str, str] | None
 ) -> None:
-    """Drop the rows whose inputs are gone or changed, then compute those that are missing.
+    """Drop the rows whose inputs are gone or changed, then compute the missing rows.
 
     Args:
         connection: has the temporary table `changed_runs`.
         file: the score.
-        reach: the first and the last of the changed_runs runs; None for all runs there are.
+        run_range: the first and last id of the changed runs; None for all runs.
     """
-    in_scope = "" if reach is None else "SEMI JOIN changed_runs USING (suite, run_id)"
-    # Bounds come down through joins and windows to the scan; a join with the runs stays above.
-    within = "" if reach is None else "WHERE run_id BETWEEN ? AND ?"
+    in_scope = "" if run_range is None else "SEMI JOIN changed_runs USING (suite, run_id)"
+    # DuckDB pushes these bounds down to the scan; it does not push the join with the runs.
+    within = "" if run_range is None else "WHERE run_id BETWEEN ? AND ?"
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
     connection.execute(
         f"""
@@ -171,7 +170,7 @@ def _update(
             SELECT source.*, hash(source) AS input_hash
             FROM scores.{file.inputs} AS source {in_scope} {within}
         """,
-        reach,
+        run_range,
     )
     connection.execute(
         f"""

@@ -1,4 +1,4 @@
-"""The SQL files: what each one says of itself, and the order in which they build on each other."""
+"""The SQL files: their headers, and the order in which they depend on each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-# What a folder's files become: the schema in the warehouse that holds them.
+# The schema of the warehouse that holds each folder's views.
 _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "scores"} | {
     "checks": "checks"
 }
@@ -44,7 +44,7 @@ class SqlFile:
         suite: the only one whose runs a materialised score is of; None for a view.
         key: the columns that know a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
-        severity: of a check's rows: critical, or warning; empty for what is no check.
+        severity: of a check's rows, critical or warning; empty for other files.
         sql: the whole text.
     """
 
@@ -63,7 +63,7 @@ class SqlFile:
 
     @property
     def schema(self) -> str:
-        """The schema of the warehouse that it lives in."""
+        """Its schema in the warehouse."""
         return _SCHEMAS[self.folder]
 
     @property
@@ -73,7 +73,7 @@ class SqlFile:
 
     @property
     def is_function(self) -> bool:
-        """Whether it defines a function (and creates it itself), not a relation."""
+        """Whether it creates a function, not a view or table."""
         return self.folder == "functions"
 
     @property
@@ -83,7 +83,7 @@ class SqlFile:
 
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
-    """Read all SQL files: functions first, in the order of their calls, then the rest by path."""
+    """Read all SQL files: functions in order of their calls, then the others by path."""
     paths = sorted(path for folder in _SCHEMAS for path in (root / folder).rglob("*.sql"))
     files = [parse_sql_file(path.relative_to(root), path.read_text("utf-8")) for path in paths]
     functions = {file.name: file for file in files if file.is_function}
@@ -96,14 +96,14 @@ def read_sql_files(root: Path = SQL) -> list[SqlFile]:
 
 
 def sql_digest(files: Iterable[SqlFile]) -> str:
-    """Hash the texts of the files: views are made anew where it differs."""
+    """Return a hash of the files' texts: if it changes, views are recreated."""
     text = "\0".join(f"{file.qualified}\0{file.sql}" for file in files)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
 def code_digest() -> str:
-    """Hash the code of our scoring functions: scores are computed anew where it differs."""
+    """Return a hash of the code of the scoring functions: if it changes, scores are recomputed."""
     code = b"\0".join(path.read_bytes() for path in sorted(SCORING.rglob("*.py")))
     return hashlib.sha256(code).hexdigest()
 
@@ -147,7 +147,7 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
 def references(
     files: Iterable[SqlFile], connection: duckdb.DuckDBPyConnection
 ) -> dict[str, set[str]]:
-    """Find what each view and score refers to: full names of views, scores and tables.
+    """Return the qualified names of the views, scores and tables that each file refers to.
 
     Raises:
         EvalstoreError: a file does not parse.
@@ -160,10 +160,10 @@ def references(
 
 
 def in_order(files: Sequence[SqlFile], referred: Mapping[str, set[str]]) -> list[SqlFile]:
-    """Sort files so that each comes after those that it refers to; functions come first.
+    """Sort files so that each comes after those it refers to; functions come first.
 
     Raises:
-        EvalstoreError: files refer to each other in a circle.
+        EvalstoreError: files refer to each other in a cycle.
     """
     relations = {file.qualified: file for file in files if not file.is_function}
     graph = {name: referred[name] & relations.keys() for name in relations}
@@ -171,7 +171,7 @@ def in_order(files: Sequence[SqlFile], referred: Mapping[str, set[str]]) -> list
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         raise EvalstoreError(
-            f"sql/: views refer to each other in a circle: {error.args[1]}"
+            f"sql/: views refer to each other in a cycle: {error.args[1]}"
         ) from None
     return [file for file in files if file.is_function] + [relations[name] for name in order]
 
@@ -179,7 +179,7 @@ def in_order(files: Sequence[SqlFile], referred: Mapping[str, set[str]]) -> list
 def lake_tables(
     files: Iterable[SqlFile], referred: Mapping[str, set[str]]
 ) -> dict[str, frozenset[str]]:
-    """Find the tables of the lake that each view and score is made from, however deep.
+    """Return the tables of the lake that each view and score depends on, also indirectly.
 
     Args:
         files: in order.
@@ -215,7 +215,7 @@ def _references(file: SqlFile, connection: duckdb.DuckDBPyConnection) -> set[str
 
 
 def _tables_in(sql: str, connection: duckdb.DuckDBPyConnection) -> set[str]:
-    # Fetched to the end: an open result would hide the error below behind one of its own.
+    # Fetched completely: an open result would hide the error below.
     [(text,)] = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
     tree: dict[str, Any] = json.loads(text)
     if tree["error"]:
@@ -236,5 +236,5 @@ def _base_tables(node: object) -> Iterator[str]:
 
 @cache
 def shipped_sql() -> tuple[SqlFile, ...]:
-    """Read the SQL files that ship with evalstore, once."""
+    """Return the SQL files that ship with evalstore; they are read once."""
     return tuple(read_sql_files())

@@ -1,4 +1,4 @@
-"""A store as its users see it: a folder with a lake, and SQL over what the lake holds."""
+"""A store as its users see it: a folder with a lake, and SQL over its content."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import duckdb
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreReadOnly
-from warehouse.journal.recovery import absorb_journals
+from warehouse.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
-from warehouse.sync import WAIT_SECONDS, SyncReport, is_at_work, is_current, only_writer, sync
+from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, is_syncing, sync, sync_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EvalstoreWarning(UserWarning):
-    """Something that a reader of the figures should know: what is missing from them, and why."""
+    """A warning about the figures: what they lack, and why."""
 
 
 def _warn(message: str) -> None:
@@ -38,7 +38,7 @@ class Store:
     Attributes:
         path: the folder.
         lake: its batches.
-        warehouse: the DuckDB file made from them; it can be deleted at any time.
+        warehouse: the DuckDB file built from them; it can be deleted at any time.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> Query:
-        """Prepare a query; it runs when its rows are fetched, on what the store holds then.
+        """Prepare a query; it runs when its rows are fetched, on the content of that moment.
 
         Args:
-            query: any query that DuckDB reads; values are bound as `$name`.
+            query: any DuckDB query; values are bound as `$name`.
             parameters: the values, by name.
         """
         return Query(self, query, dict(parameters or {}))
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
-        """Bring the warehouse up to date with the lake; with `rebuild`, from nothing.
+        """Bring the warehouse up to date with the lake; with `rebuild`, from scratch.
 
         Raises:
             StoreBusy: another program holds the warehouse.
             StoreReadOnly: the folder cannot be written.
-            StoreNewer: the lake has batches of a newer version.
+            StoreNewer: a newer version of evalstore wrote a batch.
         """
         self.recover_journals()
         return self._sync(rebuild=rebuild)
@@ -80,43 +80,43 @@ class Store:
     def _sync(self, *, rebuild: bool = False) -> SyncReport:
         report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
         for problem in report.damaged:
-            self._on_warning(f"{problem}; left out")
+            self._on_warning(f"{problem}; the batch was left out")
         return report
 
     def recover_journals(self) -> None:
-        """Take in the journals of runs whose process was killed."""
-        for problem in absorb_journals(self.lake):
+        """Add the results of runs whose process was killed to the lake."""
+        for problem in recover_journals(self.lake):
             self._on_warning(problem)
 
     def write_snapshot(self, path: Path) -> None:
-        """Write a copy of the warehouse, whole or not at all.
+        """Write a copy of the warehouse, complete or not at all.
 
         Raises:
             BadInput: the file cannot be written.
         """
-        beside = path.with_name(f".{path.name}.part")
+        temporary = path.with_name(f".{path.name}.part")
         try:
-            with only_writer(self.path):
-                shutil.copyfile(self.warehouse, beside)
-            beside.replace(path)
+            with sync_lock(self.path):
+                shutil.copyfile(self.warehouse, temporary)
+            temporary.replace(path)
         except OSError as error:
             with suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
             raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
-        """Open the warehouse for reading, brought up to date where that is possible.
+        """Bring the warehouse up to date if possible, and open it for reading.
 
         Args:
-            query: the query to come; the scoring functions that it names are registered.
+            query: the query to run; the scoring functions it names are registered.
 
         Raises:
-            BadInput: there is no store here.
+            BadInput: the folder does not exist.
             StoreBusy: another program holds the warehouse for writing.
         """
         if not self.path.is_dir():
-            raise BadInput(f"{self.path}: no store here; `evalstore import` makes one")
+            raise BadInput(f"{self.path}: no store here; `evalstore import` creates one")
         self.recover_journals()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)
@@ -129,7 +129,7 @@ class Store:
         return open_for_reading(self.warehouse, wait_seconds=self._wait_seconds, query=query)
 
     def _open_if_current(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection | None:
-        """Open the warehouse; None, and nothing left open, where the lake has something new."""
+        """Open the warehouse; None, with nothing left open, if the lake has changed."""
         if not self.warehouse.exists():
             return None
         with ExitStack() as attempt:
@@ -140,8 +140,8 @@ class Store:
             except duckdb.Error:
                 return None
             except StoreBusy:
-                # Our own sync will be done soon; another program may keep the file for hours.
-                if not is_at_work(self.path):
+                # Our own sync ends soon; another program may hold the file for hours.
+                if not is_syncing(self.path):
                     raise
                 return None
             stack.push(attempt.pop_all())
@@ -153,11 +153,11 @@ class Store:
         except (StoreBusy, StoreReadOnly) as error:
             if not self.warehouse.exists():
                 raise
-            self._on_warning(f"{error}. The figures lack what was added since")
+            self._on_warning(f"{error}. The figures lack what was added since the last sync")
 
 
 class Query:
-    """A query that runs when its rows are fetched. It holds no file open before or after."""
+    """A query that runs when its rows are fetched; it holds no file open before or after."""
 
     def __init__(self, store: Store, query: str, parameters: dict[str, Any]) -> None:
         self._store = store
@@ -165,30 +165,30 @@ class Query:
         self._parameters = parameters
 
     def pl(self) -> pl.DataFrame:
-        """Fetch all rows as a Polars frame."""
+        """Return all rows as a Polars frame."""
         with self._relation() as relation:
             frame: pl.DataFrame = relation.pl()
             return frame
 
     def df(self) -> pd.DataFrame:
-        """Fetch all rows as a pandas frame."""
+        """Return all rows as a pandas frame."""
         with self._relation() as relation:
             frame: pd.DataFrame = relation.df()
             return frame
 
     def to_arrow_table(self) -> pa.Table:
-        """Fetch all rows as an Arrow table."""
+        """Return all rows as an Arrow table."""
         with self._relation() as relation:
             return relation.to_arrow_table()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """Fetch all rows as tuples."""
+        """Return all rows as tuples."""
         with self.cursor() as cursor:
             return cursor.fetchall()
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Run the query and stream its rows: `fetchmany` on what this gives.
+        """Run the query and yield a cursor to stream its rows from (`fetchmany`).
 
         Raises:
             BadInput: DuckDB cannot run the query; the message marks the place.
@@ -204,11 +204,11 @@ class Query:
             self._check_values(connection)
             relation = connection.sql(self._query, params=self._parameters)
             if relation is None:
-                raise BadInput("there is no SQL statement that gives rows")
+                raise BadInput("the query returns no rows")
             yield relation
 
     def _check_values(self, connection: duckdb.DuckDBPyConnection) -> None:
-        # DuckDB 1.5 does not name the parameter whose value is missing.
+        # DuckDB 1.5 does not name the parameter that has no value.
         for statement in connection.extract_statements(self._query):
             if missing := sorted(statement.named_parameters - self._parameters.keys()):
                 raise BadInput(f"no value for ${', $'.join(missing)}")
@@ -216,17 +216,17 @@ class Query:
 
 @contextmanager
 def query_errors() -> Iterator[None]:
-    """Make DuckDB's errors, which mark the place in the query, a `BadInput`.
+    """Turn DuckDB's errors, which mark the position in the query, into our own.
 
     Raises:
         BadInput: the query is wrong.
-        StoreDamaged: the file is; no query can reach any other file.
+        StoreDamaged: the warehouse file is damaged; a query cannot reach other files.
     """
     try:
         yield
     except (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException) as error:
         raise StoreDamaged(
-            f"{error}\nThe warehouse is damaged: `evalstore sync --rebuild` makes it anew"
+            f"{error}\nThe warehouse is damaged: `evalstore sync --rebuild` recreates it"
         ) from error
     except duckdb.Error as error:
         raise BadInput(str(error)) from error

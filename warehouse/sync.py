@@ -1,4 +1,4 @@
-"""Brings the warehouse up to date with the lake, by what is new alone."""
+"""The incremental update of the warehouse from the lake."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
     from warehouse.sql_files import SqlFile
 
-# How long another program may hold the warehouse before we go on without it, and how long
-# another sync of ours may take before we do.
+# How long to wait for another program that holds the warehouse, and for another sync.
 WAIT_SECONDS = 5.0
 _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
@@ -45,9 +44,9 @@ class SyncReport:
     """What a sync did.
 
     Attributes:
-        loaded: names of the batches that it loaded.
-        damaged: what is wrong with the batches that it left out.
-        rebuilt: whether the warehouse was made from nothing.
+        loaded: names of the loaded batches.
+        damaged: one message per damaged batch, which was left out.
+        rebuilt: whether the warehouse was built from scratch.
     """
 
     loaded: tuple[str, ...] = ()
@@ -57,12 +56,12 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a warehouse was made from.
+    """What a warehouse was built from.
 
     Attributes:
         schema: version of the lake's schemas.
         definitions: hash of the SQL files and scoring functions.
-        batches: folders of the lake that are loaded.
+        batches: names of the loaded folders of the lake.
     """
 
     schema: str
@@ -71,28 +70,28 @@ class _State:
 
 
 def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
-    """Tell whether an open warehouse holds all batches of the lake, and our own views.
+    """Return whether an open warehouse has all batches of the lake and this version's views.
 
     Raises:
-        duckdb.Error: it is no warehouse of ours.
+        duckdb.Error: the file is not a warehouse of evalstore.
     """
-    return _state(connection) == _wanted(connection, lake)
+    return _state(connection) == _target_state(connection, lake)
 
 
-def examine(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]:
-    """Say which version an open warehouse is of, and which batches it has loaded.
+def describe(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]:
+    """Return which version built an open warehouse, in words, and its loaded folders.
 
     Raises:
-        duckdb.Error: it is no warehouse of ours.
+        duckdb.Error: the file is not a warehouse of evalstore.
     """
     state = _state(connection)
     is_ours = (state.schema, state.definitions) == (str(SCHEMA_VERSION), _definitions())
-    other = "of another version of evalstore; the next command that reads brings it up to date"
-    return "of this version" if is_ours else other, state.batches
+    other = "built by another version of evalstore; the next command that reads updates it"
+    return "built by this version" if is_ours else other, state.batches
 
 
-def lacking(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> set[str]:
-    """Say which of some folders of the lake an open warehouse should have loaded, and has not."""
+def missing_folders(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> set[str]:
+    """Return those folders of the lake that an open warehouse should have loaded but has not."""
     replaced = connection.execute("FROM lake.replaced_batches").fetchall()
     return set(folders) - _state(connection).batches - {name for (name,) in replaced}
 
@@ -100,18 +99,18 @@ def lacking(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> se
 def sync(
     warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
 ) -> SyncReport:
-    """Load the batches that the warehouse has not seen, and compute what depends on them.
+    """Load the batches that are not in the warehouse, and compute what depends on them.
 
-    One transaction: readers see the state before or the state after. A warehouse of another
-    version, a damaged one, or one with something that `forget` has taken out since is made from
-    nothing, beside the old one, and takes its place when it is complete.
+    All in one transaction: readers see the state before or after. A warehouse that is damaged,
+    has another schema version, or holds rows that `forget` has removed since is built from
+    scratch in a new file, which replaces the old one when it is complete.
 
     Raises:
         StoreBusy: another program holds the warehouse.
-        StoreNewer: the lake has batches of a newer version.
+        StoreNewer: a newer version of evalstore wrote a batch.
     """
-    with only_writer(lake.store) as has_waited:
-        with shared_lake_lock(lake.store):
+    with sync_lock(lake.store_path) as has_waited:
+        with shared_lake_lock(lake.store_path):
             report = None
             if warehouse.exists() and not rebuild:
                 if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
@@ -125,13 +124,13 @@ def sync(
 
 
 def _sweep(lake: Lake) -> None:
-    """Remove what a `forget` that was killed has left behind; later, where the lake is read."""
-    with suppress(EvalstoreError), exclusive_lake_lock(lake.store, wait_seconds=0):
+    """Remove what a killed `forget` left behind, unless the lake is being read."""
+    with suppress(EvalstoreError), exclusive_lake_lock(lake.store_path, wait_seconds=0):
         lake.remove_replaced()
 
 
 def _was_brought_up_to_date(warehouse: Path, lake: Lake, wait_seconds: float) -> bool:
-    """Tell whether the sync that this one waited for has done its work: then nobody is kept out."""
+    """Return whether the sync that this one waited for did its work: no need to write then."""
     try:
         with open_for_reading(warehouse, wait_seconds=wait_seconds) as connection:
             return is_current(connection, lake)
@@ -140,47 +139,47 @@ def _was_brought_up_to_date(warehouse: Path, lake: Lake, wait_seconds: float) ->
 
 
 def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport | None:
-    """Add what is new; None where only a rebuild will do."""
+    """Load what is new; None if only a rebuild will do."""
     try:
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
-            state, wanted = _state(connection), _wanted(connection, lake)
-            batches, damaged = _readable(lake, sorted(wanted.batches - state.batches))
+            state, target = _state(connection), _target_state(connection, lake)
+            batches, damaged = _readable(lake, sorted(target.batches - state.batches))
             replaced = {name for batch in batches for name in batch.replaces}
             batches = [batch for batch in batches if batch.name not in replaced]
-            gone = state.batches - (wanted.batches - replaced)
-            if state.schema != wanted.schema or not loading.is_kept(connection, batches, gone):
+            gone = state.batches - (target.batches - replaced)
+            if state.schema != target.schema or not loading.is_preserved(connection, batches, gone):
                 return None
-            redefine = state.definitions != wanted.definitions
+            redefine = state.definitions != target.definitions
             loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, redefine=redefine)
             return SyncReport(loaded, tuple(damaged))
-    except (duckdb.Error, StoreDamaged):  # damaged: the warehouse, or what it was made from
+    except (duckdb.Error, StoreDamaged):  # in the warehouse, or in the batches it was built from
         return None
 
 
 def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
-    fresh = warehouse.with_name(f"{warehouse.name}.new")
-    _discard(fresh)
+    new_file = warehouse.with_name(f"{warehouse.name}.new")
+    _discard(new_file)
     batches, damaged = _readable(lake, sorted(lake.batch_names()))
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
     try:
-        with open_for_writing(fresh, wait_seconds=wait_seconds) as connection:
+        with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
             _create(connection)
             loaded = _increment(connection, lake, batches, redefine=True)
-            # What is only in its log would not be moved; and closing is silent on a full disk.
+            # The log file is not moved with the warehouse, and a full disk fails silently at close.
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
-        _discard(fresh)
+        _discard(new_file)
         raise EvalstoreError(
-            f"{fresh}: the warehouse could not be built ({_first_line(error)}); the lake has "
-            "everything safe"
+            f"{new_file}: the warehouse could not be built ({_first_line(error)}); all data is "
+            "safe in the lake"
         ) from error
     try:
-        _swap(fresh, warehouse, wait_seconds)
+        _swap(new_file, warehouse, wait_seconds)
     except StoreBusy:
-        _discard(fresh)
+        _discard(new_file)
         raise
     return SyncReport(loaded, tuple(damaged), rebuilt=True)
 
@@ -190,8 +189,8 @@ def _discard(warehouse: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _swap(fresh: Path, warehouse: Path, wait_seconds: float) -> None:
-    # A program that holds the old file would go on reading what is no longer there.
+def _swap(new_file: Path, warehouse: Path, wait_seconds: float) -> None:
+    # A program that holds the old file would keep reading it: wait until it closes it.
     if warehouse.exists():
         try:
             with open_for_writing(warehouse, wait_seconds=wait_seconds):
@@ -199,7 +198,7 @@ def _swap(fresh: Path, warehouse: Path, wait_seconds: float) -> None:
         except duckdb.Error:
             pass
     warehouse.with_name(f"{warehouse.name}.wal").unlink(missing_ok=True)
-    fresh.replace(warehouse)
+    new_file.replace(warehouse)
 
 
 def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]:
@@ -215,7 +214,7 @@ def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]
 
 
 def _create(connection: duckdb.DuckDBPyConnection) -> None:
-    # One transaction: each statement by itself would wait for the disk.
+    # One transaction: otherwise each statement would wait for the disk.
     connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
     loading.create_tables(connection)
     connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
@@ -227,7 +226,7 @@ def _create(connection: duckdb.DuckDBPyConnection) -> None:
 def _increment(
     connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch], *, redefine: bool
 ) -> tuple[str, ...]:
-    """Load batches and compute what depends on them; give the names of those that were new."""
+    """Load batches and compute what depends on them; return the names of new ones."""
     files, tables = _definitions_in_order()
     connection.execute("BEGIN")
     emptied = _define(connection, files) if redefine else set()
@@ -235,12 +234,12 @@ def _increment(
     score_tables.update_duplicate_calls(connection)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
-    everywhere = {
+    recompute_all = {
         file.name
         for file in files
         if file.is_materialised and (file.name in emptied or tables[file.qualified] & changed)
     }
-    score_tables.update_scores(connection, files, everywhere=everywhere)
+    score_tables.update_scores(connection, files, recompute_all=recompute_all)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
@@ -290,14 +289,14 @@ def _state(connection: duckdb.DuckDBPyConnection) -> _State:
     )
 
 
-def _wanted(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
+def _target_state(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
     replaced = {name for (name,) in connection.execute("FROM lake.replaced_batches").fetchall()}
     return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names() - replaced))
 
 
 @cache
 def _definitions_in_order() -> tuple[tuple[SqlFile, ...], dict[str, frozenset[str]]]:
-    """Give the SQL files in order, and the tables of the lake that each of them is made from."""
+    """Return the SQL files in order, and the tables of the lake that each depends on."""
     with open_in_memory() as connection:
         referred = references(shipped_sql(), connection)
     files = tuple(in_order(shipped_sql(), referred))
@@ -313,10 +312,10 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def is_at_work(store: Path) -> bool:
-    """Tell whether a sync of ours is changing the store's warehouse at this moment."""
+def is_syncing(store_path: Path) -> bool:
+    """Return whether a sync is changing the store's warehouse at this moment."""
     try:
-        with (store / _LOCK).open("r") as lock:
+        with (store_path / _LOCK).open("r") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -326,14 +325,14 @@ def is_at_work(store: Path) -> bool:
 
 
 @contextmanager
-def only_writer(store: Path) -> Iterator[bool]:
-    """Keep other syncs of the store away; tell whether one had to be waited for.
+def sync_lock(store_path: Path) -> Iterator[bool]:
+    """Keep other syncs of the store out; yield whether one had to be waited for.
 
     Raises:
-        StoreBusy: another sync is still at work after two minutes.
+        StoreBusy: another sync is still active after two minutes.
         StoreReadOnly: the store cannot be written.
     """
-    path = store / _LOCK
+    path = store_path / _LOCK
     with open_lock(path) as lock:
-        busy = f"{path}: another sync is at work; wait until it is done"
+        busy = f"{path}: another sync is active; try again when it ends"
         yield wait_for(lock, fcntl.LOCK_EX, _SYNC_SECONDS, busy)

@@ -404,7 +404,7 @@ def test_a_full_disk_at_the_sync(store, tmp_path, n_bytes, has_warehouse):
     if not has_warehouse:
         store.warehouse.unlink()
     bring_in(store, write_log(tmp_path / "b.yaml", log(range(3000), date="2026-01-01")))
-    refused_on_full_disk(store, n_bytes, "sync", message="lake has everything safe")
+    refused_on_full_disk(store, n_bytes, "sync", message="safe in the lake")
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(3005,)]
     assert not list(store.path.glob("*.new*"))
 

@@ -18,9 +18,10 @@ from runners.run import RunSettings
 from warehouse.errors import StoreBusy, UnknownColumn
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.formats.values import utf8
-from warehouse.journal import journal, recovery
-from warehouse.journal.journal import Entry, Journal, claimed, journal_paths
-from warehouse.journal.recovery import absorb_journals, pending_journals
+from warehouse.journal import recovery
+from warehouse.journal.journal import Entry, Journal, journal_paths
+from warehouse.journal.recovery import pending_journals, recover_journals
+from warehouse.journal.run_lock import run_lock
 from warehouse.lake import locks
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
@@ -44,7 +45,7 @@ def test_a_journal_becomes_the_batch_of_its_name(tmp_path):
         journal.append([Entry("runs", {"content_id": "run", "origin": "runner"}), result(1)])
         journal.append([result(2, started_at=MOMENT)])
         assert pending_journals(tmp_path)[0].n_results == 2
-        assert absorb_journals(Lake(tmp_path)) == []  # it is being written
+        assert recover_journals(Lake(tmp_path)) == []  # it is being written
         assert Lake(tmp_path).batch_names() == set()
     assert stored(tmp_path) == [(1, "p1"), (2, "p2")]
     assert Lake(tmp_path).batch_names() == {journal.name}
@@ -139,7 +140,7 @@ def test_a_journal_that_tells_of_no_run_is_nothing(tmp_path, size):
     with Journal(tmp_path, RUN) as journal:
         path = journal.path
     path.write_bytes(path.read_bytes()[:size])
-    assert absorb_journals(Lake(tmp_path)) == []
+    assert recover_journals(Lake(tmp_path)) == []
     assert journal_paths(tmp_path) == []
 
 
@@ -209,7 +210,7 @@ def before_locking(monkeypatch):
 
 
 def test_a_journal_just_being_made_is_not_taken_for_left_behind(tmp_path, before_locking):
-    before_locking(lambda: absorb_journals(Lake(tmp_path)))
+    before_locking(lambda: recover_journals(Lake(tmp_path)))
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
     assert stored(tmp_path) == [(1, "p1")]
@@ -240,30 +241,30 @@ def test_what_another_process_is_taking_in_is_waited_for(tmp_path, monkeypatch):
         write(*arguments)
 
     monkeypatch.setattr(recovery, "_write_batch", slowly)
-    other = threading.Thread(target=absorb_journals, args=[Lake(tmp_path)])
+    other = threading.Thread(target=recover_journals, args=[Lake(tmp_path)])
     other.start()
     assert is_writing.wait(30)
     threading.Timer(0.3, may_write.set).start()
-    assert absorb_journals(Lake(tmp_path)) == []
+    assert recover_journals(Lake(tmp_path)) == []
     assert Lake(tmp_path).batch_names() == {journal.name}
     other.join()
 
 
 def test_a_run_whose_process_has_not_said_which_it_is_is_held_all_the_same(tmp_path):
-    with claimed(tmp_path, "mine", "r1"):
+    with run_lock(tmp_path, "mine", "r1"):
         (lock,) = (tmp_path / "journals").glob("*.lock")
         lock.write_bytes(b"")
-        with pytest.raises(StoreBusy, match="another process"), claimed(tmp_path, "mine", "r1"):
+        with pytest.raises(StoreBusy, match="another process"), run_lock(tmp_path, "mine", "r1"):
             pass
 
 
 def test_one_process_runs_a_run(tmp_path):
-    with claimed(tmp_path, "mine", "r1"):
-        with pytest.raises(StoreBusy, match=str(os.getpid())), claimed(tmp_path, "mine", "r1"):
+    with run_lock(tmp_path, "mine", "r1"):
+        with pytest.raises(StoreBusy, match=str(os.getpid())), run_lock(tmp_path, "mine", "r1"):
             pass
-        with claimed(tmp_path, "mine", "r2"):
+        with run_lock(tmp_path, "mine", "r2"):
             pass
-    with claimed(tmp_path, "mine", "r1"):
+    with run_lock(tmp_path, "mine", "r1"):
         pass
 
 
@@ -304,7 +305,7 @@ def begin(store):
 
 
 def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, monkeypatch):
-    store, claim, names = new_store(tmp_path), journal.claimed, []
+    store, claim, names = new_store(tmp_path), run_lock, []
 
     @contextmanager
     def claimed_just_after_a_kill(path, suite, run_id):
@@ -315,7 +316,7 @@ def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, mon
         with claim(path, suite, run_id):
             yield
 
-    monkeypatch.setattr("runners.claim.claimed", claimed_just_after_a_kill)
+    monkeypatch.setattr("runners.claim.run_lock", claimed_just_after_a_kill)
     with begin(store) as run:
         assert run.run_id == names[1] != names[0]
     assert store.sql("SELECT run_id, count(*) FROM results GROUP BY ALL").fetchall() == [

@@ -162,7 +162,7 @@ def test_a_reader_is_waited_for(lake_of_many, monkeypatch):
     names = lake_of_many.lake.batch_names()
     with shared_lake_lock(lake_of_many.path):
         ended = command(lake_of_many.path, "compact")
-    assert (ended.code, "reads the lake" in ended.err) == (2, True)
+    assert (ended.code, "is reading the lake" in ended.err) == (2, True)
     assert lake_of_many.lake.batch_names() == names
 
 

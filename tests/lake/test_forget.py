@@ -5,7 +5,7 @@ import os
 import pytest
 from support import SECRET, bring_in, command, digests, new_store, task, write_log
 
-from warehouse.journal.journal import claimed
+from warehouse.journal.run_lock import run_lock
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_an_unknown_run_is_said(store, logs):
 def test_a_run_that_is_being_run_is_left_alone(store, logs):
     bring_in(store, logs)
     run, _ = run_ids(store)
-    with claimed(store.path, "palindrome", run):
+    with run_lock(store.path, "palindrome", run):
         ended = command(store.path, "forget", run, "--yes")
     assert ended.code == 2
     assert f"run {run} is being run by the process with id {os.getpid()}" in ended.err

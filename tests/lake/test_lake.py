@@ -15,9 +15,9 @@ from support import EXAMPLES, bring_in, log, new_store, write_log
 from warehouse.errors import StoreDamaged, StoreNewer, UnknownColumn
 from warehouse.lake.batch import (
     Batch,
-    Forgotten,
     Generation,
     Source,
+    Tombstone,
     batch_from_json,
     batch_to_json,
 )
@@ -92,7 +92,7 @@ def test_a_batch_says_what_it_holds(lake):
                 Source("ff", "ä.yaml", None, is_clean=True, generations=(Generation("s", "r"),))
             ],
             replaces=["older"],
-            forgotten=[Forgotten("hash", ("ff",))],
+            forgotten=[Tombstone("hash", ("ff",))],
             restored=["aa"],
         )
     [read] = lake.current()
@@ -158,7 +158,7 @@ def test_files_say_their_schema_and_every_columns_meaning(lake):
 
 
 def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
-    monkeypatch.setattr("warehouse.lake.lake.ROWS_PER_GROUP", 10)
+    monkeypatch.setattr("warehouse.lake.writer.ROWS_PER_GROUP", 10)
     with lake.write("import") as writer:
         for n in range(3):
             writer.add(QUARANTINE, [row(n * 10 + at) for at in range(7)])

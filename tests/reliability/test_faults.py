@@ -15,7 +15,7 @@ from warehouse.errors import BadInput, StoreBusy, StoreNewer
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.store import EvalstoreWarning, Store
-from warehouse.sync import only_writer
+from warehouse.sync import sync_lock
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def verified(store, code=0):
 def test_info_verifies_and_changes_nothing(two, tmp_path):
     facts, _ = verified(two)
     assert (facts["n_batches"], facts["damaged"], facts["is_sound"]) == (2, [], True)
-    assert facts["warehouse"] == "of this version"
+    assert facts["warehouse"] == "built by this version"
     assert "is sound       yes" in command(two.path, "info", "--verify").out
     bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     with Journal(two.path, Generation("mine", "r")) as journal:
@@ -188,12 +188,12 @@ def test_a_batch_of_a_newer_version_is_refused(two):
     path = batches_of(two)[1] / "batch.json"
     document = json.loads(path.read_bytes())
     path.write_text(json.dumps({**document, "schema_version": 99, "new": True, "version": "9"}))
-    with pytest.raises(StoreNewer, match="install a newer one"):
+    with pytest.raises(StoreNewer, match="upgrade it"):
         two.sync(rebuild=True)
     for arguments in (["sync", "--rebuild"], ["import", EXAMPLES], ["info", "--verify"]):
         ended = command(two.path, *arguments)
         assert (ended.code, "Traceback" in ended.err) == (2, False)
-        assert "install a newer one" in ended.err
+        assert "upgrade it" in ended.err
     assert len(batches_of(two)) == 2
 
 
@@ -282,10 +282,10 @@ def test_another_program_holds_the_warehouse(two, holder, tmp_path):
     ended = command(two.path, "sync")
     assert ended.code == 2
     assert f"process id {holder.pid}" in ended.err
-    assert "lake has everything safe" in ended.err
+    assert "safe in the lake" in ended.err
     ended = command(two.path, "runs", "--format", "csv")
     assert f"process id {holder.pid}" in ended.err
-    assert "lake has everything safe" in ended.err
+    assert "safe in the lake" in ended.err
     if holder.how == "reading":  # goes on with what it has, and says what is missing
         assert (ended.code, len(ended.out.splitlines())) == (0, 3)
         assert "The figures lack what was added since" in ended.err
@@ -311,7 +311,7 @@ def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
 def test_another_sync_is_at_work(two, tmp_path, monkeypatch):
     bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     monkeypatch.setattr("warehouse.sync._SYNC_SECONDS", 0)
-    with only_writer(two.path):
+    with sync_lock(two.path):
         with pytest.raises(StoreBusy, match="another sync"):
             two.sync()
         with pytest.warns(EvalstoreWarning, match="The figures lack what was added since"):

@@ -27,7 +27,7 @@ from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
 from tests.campaigns.killing import forked, killed_at_each_deed
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
-from warehouse.journal.recovery import absorb_journals
+from warehouse.journal.recovery import recover_journals
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
@@ -218,7 +218,7 @@ def killed(lake, arguments, deed):
 
 
 def runs_in(lake):
-    assert absorb_journals(lake) == []
+    assert recover_journals(lake) == []
     return [g.run_id for batch in lake.current() for g in batch.generations]
 
 

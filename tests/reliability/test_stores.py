@@ -16,8 +16,9 @@ from serving import chat, http, serving
 from support import SECRET, bring_in, command, digests, files_in, log, new_store, suite, write_log
 
 from tests.campaigns.killing import forked
+from warehouse.hashing import file_sha256
 from warehouse.lake.compaction import merge_small
-from warehouse.lake.lake import Lake, file_sha256
+from warehouse.lake.lake import Lake
 from warehouse.schemas import SCHEMA_VERSION
 from warehouse.store import Store
 
@@ -82,7 +83,7 @@ def test_a_warehouse_of_another_version_is_brought_up_to_date(mine, monkeypatch)
     assert mine.sync().rebuilt
     monkeypatch.undo()
     facts = json.loads(command(mine.path, "info", "--verify", "--format", "json").out)
-    assert facts["warehouse"].startswith("of another version")
+    assert facts["warehouse"].startswith("built by another version")
     assert mine.sync().rebuilt
     assert summary(mine) == before
 
@@ -311,7 +312,7 @@ def test_a_disk_that_is_really_full(mine, tiny_disk, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         fill(tiny_disk / "filler")
     told(store, "import", new, of="nothing was")()
-    told(store, "sync", "--rebuild", of="lake has everything safe")()
+    told(store, "sync", "--rebuild", of="safe in the lake")()
     told(store, "export", "palindrome", "--to", tiny_disk / "out", of="cannot be written")()
     told(store, "compact", of="nothing was")()
     with serving(http(200, chat("yes"))) as server:
@@ -323,7 +324,7 @@ def test_a_disk_that_is_really_full(mine, tiny_disk, tmp_path, monkeypatch):
     assert command(store.path, "import", new).code == 0
     assert len(summary(store)) == len(before) + 1
     # There is no room for a second warehouse beside the first, which stays.
-    told(store, "sync", "--rebuild", of="lake has everything safe")()
+    told(store, "sync", "--rebuild", of="safe in the lake")()
     assert len(summary(store)) == len(before) + 1
     assert not list(store.path.glob("*.new*"))
     assert list(Lake(store.path).staging.iterdir()) == []

@@ -19,7 +19,7 @@ from exports.palindrome.log_files import Selection, export_palindrome
 from runners.suites.registry import SUITES, suite_named, suite_of
 from tests.campaigns.runner_kills import run_and_kill
 from warehouse.formats.yaml.documents import load
-from warehouse.journal.journal import claimed
+from warehouse.journal.run_lock import run_lock
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -291,7 +291,7 @@ def test_a_second_runner_is_refused(space):
     with serving(http(400, "{}")) as server:
         _, err = run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
         run_id = run_id_of(err)
-        with claimed(space / "store", "mine", run_id):
+        with run_lock(space / "store", "mine", run_id):
             _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=2)
         assert f"run {run_id} is being run by the process with id" in err
     assert len(server.requests) == 1

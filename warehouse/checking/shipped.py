@@ -14,7 +14,7 @@ from warehouse.checking.expectations import Batch, Expectation, read_batches
 from warehouse.paths import EXPECTATIONS
 from warehouse.schemas import TABLES
 from warehouse.sql_files import shipped_sql
-from warehouse.sync import lacking
+from warehouse.sync import missing_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def all_loaded(store: Store) -> Batch:
     """Expect that the warehouse has all batches of the lake, as it has not where one is damaged."""
     folders = store.lake.batch_names()
     with store.reading() as connection:
-        missing = lacking(connection, folders)
+        missing = missing_folders(connection, folders)
     missing &= store.lake.batch_names()  # others may be merged or forgotten at any time
     literals = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(missing))
     return Batch(

@@ -30,14 +30,14 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     \b
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
     """
-    from warehouse.journal.journal import claimed
+    from warehouse.journal.run_lock import run_lock
     from warehouse.lake.forgetting import find_run
 
     store = open_store(path)
     store.recover_journals()
     key = find_run(store.lake, run, suite)
     # Held until it is gone: a resume in between would bring some of it back.
-    with claimed(path, *key):
+    with run_lock(path, *key):
         if not yes:
             click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
         _forget(store, key)

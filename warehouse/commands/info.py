@@ -16,7 +16,7 @@ from warehouse.output.formatting import as_json, visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.journal.recovery import Pending
+    from warehouse.journal.recovery import PendingJournal
     from warehouse.store import Store
 
 _COUNTS = """
@@ -83,7 +83,7 @@ def _verify(store: Store, fmt: str) -> None:
         raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is sound")
 
 
-def _journal(pending: Pending) -> dict[str, Any]:
+def _journal(pending: PendingJournal) -> dict[str, Any]:
     run = pending.run
     named = {"suite": run.suite, "run": run.run_id} if run is not None else {}
     return {**named, "results": pending.n_results}

@@ -26,7 +26,7 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
     """
-    from warehouse.lake.compaction import MANY, small
+    from warehouse.lake.compaction import MANY_SMALL, small_batches
     from warehouse.lake.locks import shared_lake_lock
 
     store = open_store(path)
@@ -36,8 +36,8 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
     with shared_lake_lock(path):
-        n_small = len(small(store.lake, store.lake.folders())) if not report.damaged else 0
-    if n_small > MANY:
+        n_small = len(small_batches(store.lake, store.lake.folders())) if not report.damaged else 0
+    if n_small > MANY_SMALL:
         note(f"{n_small:,} batches are small: `evalstore compact` merges them, which is faster")
     if snapshot is not None:
         store.write_snapshot(snapshot)

@@ -1,4 +1,4 @@
-"""Makes batches of the journals of runs: of a run that ended, or whose process was killed."""
+"""The recovery of journals: batches from runs that ended or whose process was killed."""
 
 from __future__ import annotations
 
@@ -18,59 +18,60 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.journal.journal import AbandonedJournal, Entry
-    from warehouse.lake.lake import BatchWriter, Lake
+    from warehouse.lake.lake import Lake
+    from warehouse.lake.writer import BatchWriter
     from warehouse.types import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """A journal that is no batch yet: its run is at work, or it could not be taken in.
+class PendingJournal:
+    """A journal that is not a batch yet: its run is active, or its recovery failed.
 
     Attributes:
-        run: the run; None where it says none yet.
-        n_results: results in it.
+        run: the run; None if the journal does not name it yet.
+        n_results: number of results.
     """
 
     run: Generation | None
     n_results: int
 
 
-def absorb_journals(lake: Lake) -> list[str]:
-    """Make a batch of every journal that nobody writes any more; give what went wrong.
+def recover_journals(lake: Lake) -> list[str]:
+    """Turn every journal that no process writes any more into a batch; return the problems.
 
-    What another process is taking in at this moment is waited for: who looks into the lake after
-    this finds there what was answered before.
+    Journals that another process is recovering are waited for, so that the lake then holds every
+    result recorded before the call.
     """
     problems = []
-    for path in journal_paths(lake.store):
+    for path in journal_paths(lake.store_path):
         try:
-            with recovery_lock(lake.store), abandoned_file(path) as file:
+            with recovery_lock(lake.store_path), abandoned_file(path) as file:
                 if file is not None:
-                    _absorb(lake, path, file)
+                    _recover(lake, path, file)
         except (EvalstoreError, OSError) as error:
-            problems.append(f"{path}: its results are safe, but not in the lake yet ({error})")
+            problems.append(f"{path}: could not be recovered; its results are safe ({error})")
     return problems
 
 
-def pending_journals(store: Path) -> list[Pending]:
-    """Say what the journals hold."""
+def pending_journals(store_path: Path) -> list[PendingJournal]:
+    """Return the journals that are not batches yet."""
     pending = []
-    for path in journal_paths(store):
+    for path in journal_paths(store_path):
         try:
             with path.open("rb") as file:
                 journal = read_journal(file)
-        except FileNotFoundError:  # taken in since they were listed
+        except FileNotFoundError:  # recovered since they were listed
             continue
         n_results = sum(entry.table == "results" for entry in journal.entries)
-        pending.append(Pending(journal.run, n_results))
+        pending.append(PendingJournal(journal.run, n_results))
     return pending
 
 
-def _absorb(lake: Lake, path: Path, file: IO[bytes]) -> None:
-    # A process that was killed between commit and removal has left both.
+def _recover(lake: Lake, path: Path, file: IO[bytes]) -> None:
+    # A process killed between commit and removal leaves both.
     if path.stem not in lake.batch_names():
         journal = read_journal(file)
-        # A run that was killed before it could say its plan has not begun.
+        # A run killed before it recorded its plan has not begun.
         if journal.entries or journal.bad_lines:
             _write_batch(lake, path, journal)
     path.with_suffix(".reserve").unlink(missing_ok=True)
@@ -85,7 +86,7 @@ def _write_batch(lake: Lake, path: Path, journal: AbandonedJournal) -> None:
 
 
 def _add_rows(writer: BatchWriter, journal: AbandonedJournal) -> list[Generation]:
-    """Add the rows of a journal; gives the generations that they belong to, its own run's first."""
+    """Add the rows of a journal; return their generations, that of its own run first."""
     run = journal.run
     if run is None:
         return []
@@ -104,12 +105,12 @@ def _add_rows(writer: BatchWriter, journal: AbandonedJournal) -> list[Generation
 
 
 def _key(run: Generation) -> Row:
-    """The run that a row belongs to, where it does not name another: a judge names the judged."""
+    """Return the key of rows that do not name another run, as a judge names the judged run."""
     return {"suite": run.suite, "run_id": run.run_id, "generation": run.generation}
 
 
 def _last_of_each(entries: Iterable[Entry]) -> Iterable[Entry]:
-    """A row that was written again, with the same id, takes the place of the first."""
+    """Return the rows without those that a later row with the same id replaces."""
     return {(entry.table, entry.row["content_id"]): entry for entry in entries}.values()
 
 
@@ -119,5 +120,5 @@ def _bad_row(path: Path, number: int, line: bytes) -> Row:
         "path": path.name,
         "line": number,
         "raw": line,
-        "reason": "a line of a journal that is no record",
+        "reason": "not an entry of a journal",
     }

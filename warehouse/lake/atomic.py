@@ -1,4 +1,4 @@
-"""Writes files whole or not at all."""
+"""Atomic and durable file writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that nobody sees a part of it.
+    """Write a file through a temporary one in its folder, so that no reader sees a part of it.
 
     Raises:
         BadInput: the file cannot be written.
@@ -23,18 +23,45 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
-    """Write a file as `write_whole` does, of lines that need not all be in memory.
+    """Write a file as `write_whole` does, from lines that need not fit in memory.
 
     Raises:
         BadInput: the file cannot be written.
     """
-    beside = path.with_name(f".{os.getpid()}.part")
+    temporary = path.with_name(f".{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             file.writelines(lines)
-        beside.replace(path)
+        temporary.replace(path)
     except OSError as error:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a file and flush it to disk.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_file(path: Path) -> None:
+    """Flush a written file to disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Flush a folder to disk: the names of its files."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,8 +1,9 @@
-"""What a batch of the lake says of itself: `batch.json`, and the generations of runs."""
+"""The description of a batch, `batch.json`, and the generations of runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from warehouse.schemas import SCHEMA_VERSION
@@ -25,7 +26,7 @@ class BatchFile:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A generation of a run, and the one that it replaces (None for the root)."""
+    """A generation of a run, and the one it replaces (None for the root)."""
 
     suite: str
     run_id: str
@@ -34,7 +35,7 @@ class Generation:
 
     @property
     def run(self) -> RunKey:
-        """The run that it is a generation of."""
+        """The run's suite and id."""
         return self.suite, self.run_id
 
 
@@ -44,10 +45,10 @@ class Source:
 
     Attributes:
         sha256: hash of its bytes.
-        name: its name, which for model and task files is part of what they say.
-        run_as: the run that it was imported as, where that was asked for.
-        is_clean: whether all of it could be used.
-        generations: what it fed.
+        name: its file name; part of the content of model and task files.
+        run_as: the run id it was imported under, if one was given (`--as`).
+        is_clean: whether every record could be used.
+        generations: the generations its rows belong to.
     """
 
     sha256: str
@@ -58,8 +59,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """A tombstone: hashes of what `forget` removed. The run's name itself is not kept."""
+class Tombstone:
+    """Hashes of a run and its files that `forget` removed; the run's name is not kept."""
 
     run: str
     files: tuple[str, ...]
@@ -67,24 +68,24 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What `batch.json` says.
+    """The content of `batch.json`.
 
     Attributes:
         name: a ULID, also the folder's name.
         created_at: UTC, ISO 8601.
-        command: what made it: import, run, forget, compact.
+        command: the command that wrote it: import, run, annotate, forget or compact.
         version: version of evalstore.
         schema_version: version of the tables' schemas.
-        files: by table name; of a part, those that it came in with.
+        files: by table name; for a part, the files it was written with.
         generations: the generations of runs that have rows here.
-        sources: the files that were imported.
+        sources: the imported files.
         replaces: batches whose content this one holds, so that they no longer count.
         forgotten: tombstones.
-        restored: hashes of files that were brought back after a `forget`.
-        parts: the batches that were merged into this one, each as it was; their rows lie in this
-            one's files and keep their batch's name. None where it is one batch.
-        merged_into: of such a part, the batch that its rows lie in.
-        rewritten_by: of such a part, the batch in which `forget` last took something out of it.
+        restored: hashes of files that were imported again after a `forget`.
+        parts: the batches merged into this one, each as it was; their rows are in this one's
+            files and keep their batch's name. Empty for a batch that was not merged.
+        merged_into: for a part, the batch that holds its rows.
+        rewritten_by: for a part, the batch in which `forget` last removed some of its rows.
     """
 
     name: str
@@ -96,7 +97,7 @@ class Batch:
     generations: tuple[Generation, ...] = ()
     sources: tuple[Source, ...] = ()
     replaces: tuple[str, ...] = ()
-    forgotten: tuple[Forgotten, ...] = ()
+    forgotten: tuple[Tombstone, ...] = ()
     restored: tuple[str, ...] = ()
     parts: tuple[Batch, ...] = ()
     merged_into: str | None = None
@@ -104,20 +105,20 @@ class Batch:
 
     @property
     def folder(self) -> str:
-        """The folder of the lake that its files lie in."""
+        """The folder of the lake that holds its files."""
         return self.merged_into or self.name
 
     @property
     def contents(self) -> tuple[Batch, ...]:
-        """The batches that the folder holds: those that were merged, or the one."""
+        """The batches in its folder: the merged parts, or the batch itself."""
         return self.parts or (self,)
 
 
 def current_generations(generations: Iterable[Generation]) -> dict[RunKey, Generation]:
-    """Find each run's current generation.
+    """Return each run's current generation.
 
-    From the root, follow the replacements; of rivals that replace the same generation the one
-    with the smaller hash counts, so that no clock and no order of batches decides.
+    Replacements are followed from the root. Of rivals that replace the same generation, the one
+    with the smaller hash wins, so that neither clocks nor the order of batches matter.
     """
     children: dict[tuple[RunKey, str], set[str]] = {}
     runs: dict[RunKey, None] = {}
@@ -138,10 +139,10 @@ def _newest(run: RunKey, children: Mapping[tuple[RunKey, str], set[str]]) -> Gen
 
 
 def batch_from_json(document: dict[str, Any]) -> Batch:
-    """Read a batch from the object that `batch_to_json` wrote.
+    """Return the batch that `batch_to_json` wrote as this object.
 
     Raises:
-        KeyError, TypeError: it is no such object.
+        KeyError, TypeError: the object has another shape.
     """
     return Batch(
         **{
@@ -159,7 +160,7 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
             ),
             "replaces": tuple(document["replaces"]),
             "forgotten": tuple(
-                Forgotten(f["run"], tuple(f["files"])) for f in document["forgotten"]
+                Tombstone(f["run"], tuple(f["files"])) for f in document["forgotten"]
             ),
             "restored": tuple(document["restored"]),
             "parts": tuple(batch_from_json(part) for part in document.get("parts", ())),
@@ -168,7 +169,15 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
 
 
 def batch_to_json(batch: Batch) -> bytes:
-    """Write a batch as the bytes of its `batch.json`."""
+    """Return the bytes of a batch's `batch.json`."""
     import orjson
 
     return orjson.dumps(batch, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def evalstore_version() -> str:
+    """Return the version of the installed evalstore; `0` if it is not installed."""
+    try:
+        return version("evalstore")
+    except PackageNotFoundError:
+        return "0"

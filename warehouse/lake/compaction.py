@@ -1,8 +1,8 @@
-"""Merges small batches of the lake into larger ones: the same rows in fewer files.
+"""Merging small batches of the lake into larger ones: the same rows in fewer files.
 
-Each row keeps the name of the batch that it came in with, and `batch.json` what each batch said
-of itself. So nothing else changes, and what an import, a run or `forget` asks of a batch is
-answered as before.
+Each row keeps the name of the batch it was added with, and `batch.json` keeps the description of
+each batch. So the order of batches and their sources, which imports, runs and `forget` rely on,
+stay as they were.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.lake.lake import ROWS_PER_GROUP
 from warehouse.lake.locks import exclusive_lake_lock
+from warehouse.lake.writer import ROWS_PER_GROUP
 from warehouse.schemas import BATCH, TABLES, merged_schema
 
 if TYPE_CHECKING:
@@ -20,72 +20,68 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from warehouse.lake.batch import Batch
-    from warehouse.lake.lake import BatchWriter, Lake
+    from warehouse.lake.lake import Lake
+    from warehouse.lake.writer import BatchWriter
     from warehouse.schemas import Table
 
-# A batch below the first is small; small ones are merged until they come to the second.
+# Smaller batches are merged, until a merged one has the second size.
 SMALL_BYTES = 8 * 2**20
 _FULL_BYTES = 128 * 2**20
-# So many small batches, and it is time to merge them.
-MANY = 100
-_BYTES_AT_ONCE = 64 * 2**20
+# With more small batches than this, `evalstore sync` recommends to merge them.
+MANY_SMALL = 100
+_BUFFER_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """What a merge did.
-
-    Attributes:
-        n_before: batches in the lake before, as folders.
-        n_after: and afterwards.
-    """
+class MergeReport:
+    """The number of folders in the lake before and after a merge."""
 
     n_before: int
     n_after: int
 
 
-def merge_small(lake: Lake) -> Merged:
-    """Merge the small batches of a lake, in order, each group at once or not at all.
+def merge_small(lake: Lake) -> MergeReport:
+    """Merge the small batches of a lake, in order; each group is merged atomically.
 
     Raises:
-        StoreDamaged: a file of a batch is not as it was written; nothing is merged with it.
+        StoreDamaged: a file has changed since it was written; its group is not merged.
         StoreBusy: the lake is being read.
         EvalstoreError: a batch could not be written.
     """
-    with exclusive_lake_lock(lake.store):
+    with exclusive_lake_lock(lake.store_path):
         lake.remove_replaced()
         folders = lake.folders()
-        groups = [group for group in _groups(lake, small(lake, folders)) if len(group) > 1]
+        groups = [group for group in _groups(lake, small_batches(lake, folders)) if len(group) > 1]
         for group in groups:
             for folder in group:
                 lake.verify(folder)
             _merge(lake, group)
         lake.remove_replaced()
-    return Merged(len(folders), len(folders) - sum(len(group) - 1 for group in groups))
+    return MergeReport(len(folders), len(folders) - sum(len(group) - 1 for group in groups))
 
 
-def small(lake: Lake, folders: Iterable[Batch]) -> list[Batch]:
-    """Choose the batches that are small."""
+def small_batches(lake: Lake, folders: Iterable[Batch]) -> list[Batch]:
+    """Return the batches below `SMALL_BYTES`."""
     return [folder for folder in folders if _size(lake, folder) < SMALL_BYTES]
 
 
 def rows_of(lake: Lake, folder: Batch, table: Table) -> pa.Table:
-    """Read a table of a batch, whichever version wrote it, with each row's batch."""
+    """Read a table of a batch of any schema version, with the batch of each row."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema = merged_schema(table)
     with pq.ParquetFile(lake.file(folder, table.name)) as file:
-        rows = file.read(use_threads=False)  # small files: threads would cost more than they do
+        rows = file.read(use_threads=False)  # for small files, threads cost more than they save
     if BATCH not in rows.column_names:
         rows = rows.append_column(BATCH, pa.repeat(folder.name, rows.num_rows))
-    # Columns that came later are NULL.
+    # Columns that are newer than the file are NULL.
     whole = pa.concat_tables([schema.empty_table(), rows], promote_options="default")
     return whole.select(schema.names).cast(schema)
 
 
 def parts_in(folder: Batch, writer: BatchWriter) -> list[Batch]:
-    """Give what a batch holds, as parts of the one that is being written."""
+    """Return the batches in a folder as parts of the batch that is being written."""
     return [replace(part, merged_into=writer.name) for part in folder.contents]
 
 
@@ -105,7 +101,7 @@ def _merge(lake: Lake, group: Sequence[Batch]) -> None:
     with lake.write("compact") as writer:
         for table in TABLES:
             folders = [folder for folder in group if table.name in folder.files]
-            for rows in _in_large_pieces(rows_of(lake, folder, table) for folder in folders):
+            for rows in _in_large_chunks(rows_of(lake, folder, table) for folder in folders):
                 writer.add_table(table, rows)
         writer.commit(
             replaces=[name for folder in group for name in (*folder.replaces, folder.name)],
@@ -113,8 +109,8 @@ def _merge(lake: Lake, group: Sequence[Batch]) -> None:
         )
 
 
-def _in_large_pieces(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Join tables until they fill a row group, or as much memory as we would take."""
+def _in_large_chunks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Concatenate tables until they fill a row group or the buffer."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []
@@ -123,7 +119,7 @@ def _in_large_pieces(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         waiting.append(rows)
         n_rows += rows.num_rows
         n_bytes += rows.nbytes
-        if n_rows >= ROWS_PER_GROUP or n_bytes >= _BYTES_AT_ONCE:
+        if n_rows >= ROWS_PER_GROUP or n_bytes >= _BUFFER_BYTES:
             yield pa.concat_tables(waiting)
             waiting, n_rows, n_bytes = [], 0, 0
     if waiting:

@@ -1,4 +1,4 @@
-"""What the lake holds of some runs: enough to tell a grown source from a conflicting one."""
+"""The rows that the lake holds of some runs: enough to tell a grown source from a conflict."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
     from warehouse.types import Row
 
-# What a source of a run must not lack where it brings something new. Of a run's other tables
-# more may come at any time: another header, another snapshot, a report written anew.
+# A source that adds rows to a run must not lack rows of these tables. The run's other tables
+# may grow at any time: another header, another snapshot, a regenerated report.
 COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS)
 ADDED: tuple[Table, ...] = (RUNS, RESOURCES, ARTIFACTS)
 
@@ -39,18 +39,18 @@ _KEY = ("suite", "run_id", "content_id")
 _CALL_COLUMNS = ("started_at", "prompt", "answer", "duration_seconds")
 _KNOWN_COLUMNS = ("seq", "template_hash", "output_state", "overall_score", *_CALL_COLUMNS)
 
-Call = tuple[Any, ...]
+Call = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRow:
     """A row that the lake has.
 
     Attributes:
-        seq: its place in the source.
-        template_hash: of its prompt template.
-        call: the call itself.
-        is_failure: nothing usable came of it, so that a source may have another try in its place.
+        seq: its position in the source.
+        template_hash: hash of its prompt template.
+        call: the columns that identify the model call.
+        is_failure: it has no usable output, so that a source may hold another try instead.
     """
 
     seq: int
@@ -61,42 +61,42 @@ class Known:
 
 @dataclass(slots=True)
 class RunContent:
-    """What is known of a run's current generation.
+    """The known rows of a run's current generation.
 
     Attributes:
         generation: the generation.
-        added: content ids of what its sources say of the run as a whole.
-        rows: what is compared, by content id.
+        added: content ids of the rows of `ADDED`, which describe the run as a whole.
+        rows: the rows of `COMPARED`, by content id.
     """
 
     generation: Generation
     added: set[str] = field(default_factory=set)
-    rows: dict[str, Known] = field(default_factory=dict)
+    rows: dict[str, KnownRow] = field(default_factory=dict)
 
     def add(self, added: Iterable[Row], rows: Iterable[Row]) -> None:
-        """Note rows that are about to be written."""
+        """Record rows that are about to be written."""
         self.added.update(row["content_id"] for row in added)
         for row in rows:
-            self.rows[row["content_id"]] = known(row)
+            self.rows[row["content_id"]] = known_row(row)
 
 
-def known(row: Row) -> Known:
-    """Give what is compared of a row."""
+def known_row(row: Row) -> KnownRow:
+    """Return the part of a row that is compared."""
     call = tuple(map(row.get, _CALL_COLUMNS))
     is_unjudged = "overall_score" in row and row["overall_score"] is None
     is_failure = is_unjudged or row.get("output_state") == "missing"
-    return Known(row.get("seq") or 0, row.get("template_hash"), call, is_failure)
+    return KnownRow(row.get("seq") or 0, row.get("template_hash"), call, is_failure)
 
 
 def read_contents(
     lake: Lake, batches: Sequence[Batch], runs: Iterable[RunKey]
 ) -> dict[RunKey, RunContent]:
-    """Read what the lake holds of the given runs; those that it does not have are left out."""
-    held = _Held(lake, batches, set(runs))
+    """Read the known rows of the given runs; runs that the lake does not have are left out."""
+    held = _RunRows(lake, batches, set(runs))
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     if not contents:
         return contents
-    with open_in_memory() as connection, _damage_named(lake, batches):
+    with open_in_memory() as connection, _report_damage(lake, batches):
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):
                 contents[suite, run_id].added.add(content_id)
@@ -104,22 +104,22 @@ def read_contents(
             names = [name for name in _KNOWN_COLUMNS if name in table.column_names]
             columns = [*_KEY, *names]
             for suite, run_id, content_id, *values in held.rows(connection, table, columns):
-                row = known(dict(zip(names, values, strict=True)))
+                row = known_row(dict(zip(names, values, strict=True)))
                 rows = contents[suite, run_id].rows
                 if content_id not in rows or rows[content_id].seq < row.seq:
                     rows[content_id] = row
     return contents
 
 
-def read_places(
+def read_positions(
     lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Sequence[Table]
 ) -> dict[str, pa.Table]:
-    """Read `content_id` and `seq` of a run's rows, by table name: 50 bytes a row.
+    """Read `content_id` and `seq` of a run's rows, by table name: about 50 bytes a row.
 
-    Tables without places give `content_id` only.
+    For tables without `seq`, only `content_id` is read.
     """
-    held = _Held(lake, batches, {run})
-    with open_in_memory() as connection, _damage_named(lake, batches):
+    held = _RunRows(lake, batches, {run})
+    with open_in_memory() as connection, _report_damage(lake, batches):
         return {
             table.name: held.relation(
                 connection,
@@ -132,8 +132,8 @@ def read_places(
 
 def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
     """Read the content ids of a run's headers and snapshots."""
-    held = _Held(lake, batches, {run})
-    with open_in_memory() as connection, _damage_named(lake, batches):
+    held = _RunRows(lake, batches, {run})
+    with open_in_memory() as connection, _report_damage(lake, batches):
         return {
             content_id
             for table in ADDED
@@ -141,8 +141,8 @@ def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
         }
 
 
-class _Held:
-    """The batches that hold some runs, and the runs' current generations."""
+class _RunRows:
+    """The rows of the current generations of some runs."""
 
     def __init__(self, lake: Lake, batches: Sequence[Batch], runs: set[RunKey]) -> None:
         self._lake = lake
@@ -158,7 +158,7 @@ class _Held:
     def relation(
         self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
     ) -> duckdb.DuckDBPyRelation:
-        """Query columns of the runs' rows of a table, each combination once."""
+        """Query distinct values of some columns of the runs' rows of a table."""
         paths = self._lake.files(self._batches, table.name)
         # Batches may be older than a column, or the table may not be in any of them.
         nulls = ", ".join(f"NULL::{duckdb_type(c)} AS {c.name}" for c in table.columns)
@@ -186,11 +186,11 @@ class _Held:
 
 
 @contextmanager
-def _damage_named(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
-    """Say which file of the batches is damaged, where DuckDB could not read one.
+def _report_damage(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
+    """Replace DuckDB's read error by one that names the damaged file.
 
     Raises:
-        StoreDamaged: a file is missing or has other bytes than were written.
+        StoreDamaged: a file is missing or has changed since it was written.
     """
     try:
         yield

@@ -1,25 +1,25 @@
-"""Forgets a run: the one thing that removes anything from the lake.
+"""Forgetting a run: the only operation that removes anything from the lake.
 
-The batches that hold the run are written anew without it, with a tombstone of hashes, and the
-old ones are removed. The warehouse is made anew too: a database file keeps the text of deleted
-rows in its free blocks.
+The batches that hold the run are rewritten without it, with a tombstone of hashes, and the old
+ones are removed. The caller rebuilds the warehouse too, because a database file keeps the text of
+deleted rows in its free blocks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
 from warehouse.hashing import content_hash
-from warehouse.lake.batch import Forgotten
+from warehouse.lake.batch import Tombstone
 from warehouse.lake.compaction import parts_in, rows_of
 from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
 from warehouse.schemas import BATCH, BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import pyarrow as pa
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
-    """Find the one run with an id.
+    """Return the only run with an id.
 
     Raises:
-        BadInput: there is none, or there are several and no suite is given.
+        BadInput: no run has it, or runs of several suites have it and no suite is given.
     """
-    with shared_lake_lock(lake.store):
+    with shared_lake_lock(lake.store_path):
         batches = lake.current()
     runs = {
         g.run
@@ -43,7 +43,7 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
         if g.run_id == run_id and suite in (None, g.suite)
     }
     if not runs:
-        raise BadInput(f"there is no run {run_id!r}: `evalstore runs` lists them")
+        raise BadInput(f"there is no run {run_id!r}; `evalstore runs` lists the runs")
     if len(runs) > 1:
         suites = ", ".join(sorted(suite for suite, _ in runs))
         raise BadInput(f"run {run_id!r} is in several suites ({suites}): choose one with --suite")
@@ -51,41 +51,42 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
 
 
 def forget(lake: Lake, run: RunKey) -> int:
-    """Remove every generation of a run, and what was kept of the files that told of it.
+    """Remove every generation of a run, and everything kept of the files it was imported from.
 
-    A file that told of other runs too is kept as a fact, without its bytes. Gives the number of
-    batches that were written anew. Killed half-way, it can be given again.
+    A file that also fed other runs stays listed as their source, without its bytes. If the process
+    is killed, the same call completes the work. Return the number of rewritten batches.
 
     Raises:
         EvalstoreError: a batch could not be written.
         StoreBusy: the lake is being read.
     """
-    with exclusive_lake_lock(lake.store):
+    with exclusive_lake_lock(lake.store_path):
         folders = lake.folders()
         batches = [batch for folder in folders for batch in folder.contents]
-        files = {s.sha256 for b in batches for s in b.sources if _tells_of(s, run)}
-        tombstone = Forgotten(content_hash("run", *run), tuple(sorted(files)))
-        concerned = [
+        files = {s.sha256 for b in batches for s in b.sources if _feeds(s, run)}
+        tombstone = Tombstone(content_hash("run", *run), tuple(sorted(files)))
+        affected = [
             folder
             for folder in folders
-            if any(_is_concerned(batch, run, files) for batch in folder.contents)
+            if any(_is_affected(batch, run, files) for batch in folder.contents)
         ]
-        for folder in concerned:
-            _rewrite(lake, folder, run, files, tombstone)
+        for folder in affected:
+            _rewrite(lake, folder, run, tombstone)
         lake.remove_replaced()
-    return len(concerned)
+    return len(affected)
 
 
-def _tells_of(source: Source, run: RunKey) -> bool:
+def _feeds(source: Source, run: RunKey) -> bool:
     return any(g.run == run for g in source.generations)
 
 
-def _is_concerned(batch: Batch, run: RunKey, files: set[str]) -> bool:
-    is_there = any(g.run == run for g in batch.generations)
-    return is_there or any(s.sha256 in files for s in batch.sources)
+def _is_affected(batch: Batch, run: RunKey, files: Collection[str]) -> bool:
+    has_run = any(g.run == run for g in batch.generations)
+    return has_run or any(s.sha256 in files for s in batch.sources)
 
 
-def _rewrite(lake: Lake, folder: Batch, run: RunKey, files: set[str], tombstone: Forgotten) -> None:
+def _rewrite(lake: Lake, folder: Batch, run: RunKey, tombstone: Tombstone) -> None:
+    files = tombstone.files
     lake.verify(folder)
     with lake.write("forget") as writer:
         rows_left: dict[str, Counter[str]] = {}
@@ -96,7 +97,7 @@ def _rewrite(lake: Lake, folder: Batch, run: RunKey, files: set[str], tombstone:
             if rows.num_rows:
                 writer.add_table(table, rows)
         parts = [
-            _without_run(part, run, files, tombstone) if _is_concerned(part, run, files) else part
+            _without_run(part, run, tombstone) if _is_affected(part, run, files) else part
             for part in parts_in(folder, writer)
         ]
         writer.commit(
@@ -105,27 +106,27 @@ def _rewrite(lake: Lake, folder: Batch, run: RunKey, files: set[str], tombstone:
         )
 
 
-def _without_run(part: Batch, run: RunKey, files: set[str], tombstone: Forgotten) -> Batch:
+def _without_run(part: Batch, run: RunKey, tombstone: Tombstone) -> Batch:
     return replace(
         part,
         rewritten_by=part.merged_into,
         generations=tuple(g for g in part.generations if g.run != run),
-        sources=tuple(s for s in part.sources if s.sha256 not in files),
+        sources=tuple(s for s in part.sources if s.sha256 not in tombstone.files),
         forgotten=(*part.forgotten, tombstone),
-        restored=tuple(sha256 for sha256 in part.restored if sha256 not in files),
+        restored=tuple(sha256 for sha256 in part.restored if sha256 not in tombstone.files),
     )
 
 
 def _with_rows(part: Batch, rows_left: Mapping[str, Counter[str]]) -> Batch:
-    """Say of a part how many rows of each table are left."""
+    """Return a part with the number of rows left in each of its tables."""
     left = {name: rows_left[name][part.name] for name in part.files}
     return replace(
         part, files={name: replace(part.files[name], rows=n) for name, n in left.items() if n}
     )
 
 
-def _without(rows: pa.Table, table: Table, run: RunKey, files: set[str]) -> pa.Table:
-    """Drop a run's rows, and what else came from the files that told of it."""
+def _without(rows: pa.Table, table: Table, run: RunKey, files: Collection[str]) -> pa.Table:
+    """Drop a run's rows, and other rows from the files it was imported from."""
     import pyarrow.compute as pc
 
     if table.of_run:
@@ -135,9 +136,8 @@ def _without(rows: pa.Table, table: Table, run: RunKey, files: set[str]) -> pa.T
     return rows if column is None else rows.filter(_not_in(rows[column], files))
 
 
-def _not_in(column: pa.ChunkedArray, values: Iterable[str]) -> Any:  # noqa: ANN401 - an array
+def _not_in(column: pa.ChunkedArray, values: Iterable[str]) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    is_in = pc.is_in(column, value_set=pa.array(sorted(values), pa.string()))
-    return pc.invert(is_in)
+    return pc.invert(pc.is_in(column, value_set=pa.array(sorted(values), pa.string())))

@@ -1,7 +1,7 @@
-"""Locks of a store: the system gives them up when their process ends, however it ends.
+"""The locks of a store; the operating system releases them when their process ends, however.
 
-Who reads the lake's files shares it; who replaces batches (`compact`, `forget`) has it alone, so
-that no file is removed under a reader. Who only adds a batch needs neither.
+Readers of the lake share a lock; `compact` and `forget`, which replace batches, hold it
+exclusively, so that no file disappears under a reader. Adding a batch needs no lock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import fcntl
 import os
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from warehouse.errors import StoreBusy, StoreReadOnly
 
@@ -19,66 +19,66 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LAKE_LOCK = "lake.lock"
-_ABSORB_LOCK = "absorb.lock"
+_RECOVERY_LOCK = "absorb.lock"  # the name that earlier versions lock, too
 _PAUSE_SECONDS = 0.05
-# How long a command waits for one that replaces batches, or the other way round.
+# How long readers of the lake and commands that replace batches wait for each other.
 _LAKE_SECONDS = 120.0
-# How long a command waits for another one that makes a batch of a journal.
-_ABSORB_SECONDS = 120.0
+# How long a command waits for another one that recovers a journal.
+_RECOVERY_SECONDS = 120.0
 
 
 @contextmanager
-def shared_lake_lock(store: Path) -> Iterator[None]:
-    """Keep batches from being replaced meanwhile; others may read and add.
+def shared_lake_lock(store_path: Path) -> Iterator[None]:
+    """Keep batches from being replaced; others may read and add.
 
     Raises:
         StoreBusy: batches are still being replaced after two minutes.
     """
     try:
-        file = (store / _LAKE_LOCK).open("w")
+        file = (store_path / _LAKE_LOCK).open("w")
     except OSError:
-        # Where there is no store, or nobody can write, nobody replaces anything.
+        # Without a store, or in a read-only one, no batch can be replaced.
         yield
         return
     with file:
-        busy = f"{store}: batches are being merged or forgotten; wait until it is done"
+        busy = f"{store_path}: batches are being merged or forgotten; try again in a moment"
         wait_for(file, fcntl.LOCK_SH, _LAKE_SECONDS, busy)
         yield
 
 
 @contextmanager
-def exclusive_lake_lock(store: Path, *, wait_seconds: float = _LAKE_SECONDS) -> Iterator[None]:
-    """Keep everybody else from reading the lake's files meanwhile.
+def exclusive_lake_lock(store_path: Path, *, wait_seconds: float = _LAKE_SECONDS) -> Iterator[None]:
+    """Keep all others from reading the lake's files.
 
     Raises:
         StoreBusy: others still read the lake after `wait_seconds`.
         StoreReadOnly: the store cannot be written.
     """
-    with open_lock(store / _LAKE_LOCK) as file:
-        busy = f"{store}: an import, a run or a sync reads the lake; try again when it is done"
+    with open_lock(store_path / _LAKE_LOCK) as file:
+        busy = f"{store_path}: an import, run or sync is reading the lake; try again when it ends"
         wait_for(file, fcntl.LOCK_EX, wait_seconds, busy)
         yield
 
 
 @contextmanager
-def recovery_lock(store: Path) -> Iterator[None]:
-    """Keep everybody else from making batches of journals meanwhile.
+def recovery_lock(store_path: Path) -> Iterator[None]:
+    """Keep all others from turning journals into batches.
 
     Raises:
-        StoreBusy: somebody still does after two minutes.
+        StoreBusy: another process still does so after two minutes.
         StoreReadOnly: the store cannot be written.
     """
-    with open_lock(store / _ABSORB_LOCK) as file:
-        busy = "another command is taking it in; wait until it is done"
-        wait_for(file, fcntl.LOCK_EX, _ABSORB_SECONDS, busy)
+    with open_lock(store_path / _RECOVERY_LOCK) as file:
+        busy = "another command is recovering it; try again in a moment"
+        wait_for(file, fcntl.LOCK_EX, _RECOVERY_SECONDS, busy)
         yield
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a lock file, which is made where it is not there.
+    """Open a lock file; create it if it does not exist.
 
     Raises:
-        StoreReadOnly: it cannot be made.
+        StoreReadOnly: it cannot be created.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,18 +88,18 @@ def open_lock(path: Path) -> IO[str]:
 
 
 def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
-    """Open a file for appending, which is made where it is not there, and lock it.
+    """Open a file for appending and lock it; create it if it does not exist.
 
-    A file that is not locked is taken for left behind, and removed: also between its making and
-    its locking, in which case it is made again.
+    Another process may take a file that is not locked for abandoned and remove it, even between
+    its creation and its locking; then it is created again.
 
     Args:
         path: the file.
-        kind: the lock, of `fcntl`.
+        kind: a lock operation of `fcntl`.
 
     Raises:
-        BlockingIOError: another holds it, and `kind` does not wait.
-        OSError: it cannot be made or locked.
+        BlockingIOError: another process holds the lock, and `kind` does not wait.
+        OSError: the file cannot be created or locked.
     """
     while True:
         file = path.open("ab", buffering=0)
@@ -115,7 +115,7 @@ def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
 
 @contextmanager
 def abandoned_file(path: Path) -> Iterator[IO[bytes] | None]:
-    """Open a file that nobody holds any more, alone; None where somebody does, or removed it."""
+    """Open and lock a file that no process has locked; None if one has, or the file is gone."""
     with ExitStack() as stack:
         try:
             file = stack.enter_context(path.open("rb"))
@@ -126,24 +126,24 @@ def abandoned_file(path: Path) -> Iterator[IO[bytes] | None]:
             yield file if _is_at(path, file) else None
 
 
-def _is_at(path: Path, file: IO[Any]) -> bool:
-    """Tell whether an open file is still the one of that name."""
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Return whether the path still leads to the open file."""
     with suppress(FileNotFoundError):
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     return False
 
 
 def wait_for(file: IO[str], kind: int, seconds: float, busy: str) -> bool:
-    """Wait until a lock can be had; tells whether it could not be had at once.
+    """Acquire a lock; return whether it had to be waited for.
 
     Args:
         file: the lock file.
         kind: `fcntl.LOCK_SH` or `fcntl.LOCK_EX`.
-        seconds: how long.
-        busy: the message where that was not long enough.
+        seconds: how long to wait at most.
+        busy: the error message if that was not long enough.
 
     Raises:
-        StoreBusy: others still hold it.
+        StoreBusy: another process still holds the lock.
     """
     give_up_at = time.monotonic() + seconds
     has_waited = False

@@ -1,4 +1,4 @@
-"""Looks whether a store is sound: every byte of it read, nothing changed."""
+"""The verification of a store: every byte is read, nothing is changed."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import duckdb
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import StoreBusy, StoreDamaged
-from warehouse.journal.recovery import Pending, pending_journals
+from warehouse.journal.recovery import PendingJournal, pending_journals
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.sync import examine
+from warehouse.sync import describe
 
 if TYPE_CHECKING:
     from warehouse.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What was found.
+class Verification:
+    """The result of a verification.
 
     Attributes:
-        n_batches: in the lake.
-        n_files: Parquet files whose SHA-256 is as written.
-        damaged: what is wrong with batches, a sentence each.
-        replaced: batches that others replace, which the next rebuild or `compact` removes.
+        n_batches: batches in the lake.
+        n_files: Parquet files whose SHA-256 matches.
+        damaged: one message per damaged batch.
+        replaced: batches that others replace; the next rebuild or `compact` removes them.
         not_loaded: batches that the warehouse lacks; the next command that reads loads them.
-        journals: what is not in the lake yet.
-        warehouse: its state, in words.
-        is_sound: whether lake and warehouse are as they were written.
+        journals: runs that are not in the lake yet.
+        warehouse: the state of the warehouse, in words.
+        is_sound: whether lake and warehouse are undamaged.
     """
 
     n_batches: int
@@ -37,16 +37,16 @@ class Verified:
     damaged: tuple[str, ...]
     replaced: tuple[str, ...]
     not_loaded: tuple[str, ...]
-    journals: tuple[Pending, ...]
+    journals: tuple[PendingJournal, ...]
     warehouse: str
     is_sound: bool
 
 
-def verify(store: Store) -> Verified:
-    """Read every file of a store, and say what is true of it.
+def verify(store: Store) -> Verification:
+    """Read every file of a store and report its state.
 
     Raises:
-        StoreNewer: a batch is of a newer version.
+        StoreNewer: a newer version of evalstore wrote a batch.
     """
     lake = store.lake
     damaged, good = [], []
@@ -61,7 +61,7 @@ def verify(store: Store) -> Verified:
                 damaged.append(str(error))
         replaced = {name for batch in good for name in batch.replaces}.intersection(names)
         warehouse, loaded, is_readable = _warehouse(store)
-    return Verified(
+    return Verification(
         n_batches=len(names),
         n_files=sum(len(batch.files) for batch in good),
         damaged=tuple(damaged),
@@ -74,17 +74,17 @@ def verify(store: Store) -> Verified:
 
 
 def _warehouse(store: Store) -> tuple[str, frozenset[str], bool]:
-    """Give the warehouse's state, the batches that it has loaded, and whether it can be read."""
+    """Return the warehouse's state, the batches it has loaded, and whether it is readable."""
     if not store.warehouse.exists():
-        return "not there; the next command that reads makes it", frozenset(), True
+        return "missing; the next command that reads creates it", frozenset(), True
     try:
         with open_for_reading(store.warehouse, wait_seconds=0) as connection:
-            version, loaded = examine(connection)
+            version, loaded = describe(connection)
             _read_all(connection)
     except StoreBusy as error:
-        return f"could not be looked at: {error}", frozenset(), True
+        return f"not checked: {error}", frozenset(), True
     except duckdb.Error:
-        return "damaged: `evalstore sync --rebuild` makes it anew", frozenset(), False
+        return "damaged: `evalstore sync --rebuild` recreates it", frozenset(), False
     return version, loaded, True
 
 

@@ -1,0 +1,187 @@
+"""The writer of a batch: Parquet files and `batch.json`, moved into the lake by one rename."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from warehouse.errors import EvalstoreError
+from warehouse.formats.values import arrow_array
+from warehouse.hashing import file_sha256
+from warehouse.lake.atomic import sync_file, sync_folder, write_durably
+from warehouse.lake.batch import Batch, BatchFile, batch_to_json, evalstore_version
+from warehouse.lake.locks import open_locked
+from warehouse.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from warehouse.lake.batch import Generation, Source, Tombstone
+    from warehouse.lake.lake import Lake
+    from warehouse.types import Row
+
+ROWS_PER_GROUP = 100_000
+# Their values rarely repeat: a dictionary of them would cost time and save nothing.
+_WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
+    "started_at",
+    "ended_at",
+    "e2e_ms",
+}
+
+
+class BatchWriter:
+    """A batch that is being written; a context manager that leaves nothing without `commit`."""
+
+    def __init__(self, lake: Lake, command: str, name: str | None = None) -> None:
+        from ulid import ULID
+
+        self.name = name or str(ULID())
+        self._lake = lake
+        self._command = command
+        self._folder = lake.staging / self.name
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._buffers: dict[str, list[Row]] = {}
+        self._used_columns: dict[str, set[str]] = {}
+        lake.staging.mkdir(parents=True, exist_ok=True)
+        self._lock = open_locked(lake.staging / f"{self.name}.lock")
+        self._folder.mkdir()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for writer in self._writers.values():
+            with suppress(OSError):
+                writer.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        Path(self._lock.name).unlink(missing_ok=True)
+        self._lock.close()
+        if isinstance(error, OSError):
+            raise EvalstoreError(
+                f"{self._lake.store_path}: the batch could not be written "
+                f"({error.strerror or error}); nothing was added: free some space or allow "
+                "writing, then run the command again"
+            ) from error
+
+    def add(self, table: Table, rows: Iterable[Row]) -> None:
+        """Add rows to a table; missing columns are NULL.
+
+        Raises:
+            UnknownColumn: a row has a key that the table lacks.
+        """
+        rows = list(rows)
+        columns = set[str]().union(*rows)
+        table.check_columns(columns)
+        buffer = self._buffers.setdefault(table.name, [])
+        buffer.extend(rows)
+        self._used_columns.setdefault(table.name, set()).update(columns)
+        if len(buffer) >= ROWS_PER_GROUP:
+            self._flush(table)
+
+    def add_table(self, table: Table, rows: pa.Table) -> None:
+        """Add Arrow rows of a table's schema, or of its schema in merged batches."""
+        self._flush(table)
+        self._parquet(table, rows.schema.names).write_table(rows)
+
+    def path(self, table: Table) -> Path:
+        """Return the path of a Parquet file that the caller writes itself."""
+        return self._folder / f"{table.name}.parquet"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return not any(self._buffers.values()) and not any(self._folder.iterdir())
+
+    def commit(
+        self,
+        *,
+        generations: Iterable[Generation] = (),
+        sources: Iterable[Source] = (),
+        replaces: Iterable[str] = (),
+        forgotten: Iterable[Tombstone] = (),
+        restored: Iterable[str] = (),
+        parts: Iterable[Batch] = (),
+    ) -> Batch:
+        """Write `batch.json` and move the batch into the lake, durably and atomically.
+
+        The arguments are the attributes of `Batch` of the same names.
+
+        Raises:
+            OSError: the batch could not be written; the lake is unchanged. Leaving the context
+                turns it into an `EvalstoreError`.
+        """
+        self._finish_files()
+        batch = Batch(
+            name=self.name,
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            command=self._command,
+            version=evalstore_version(),
+            files=self._describe_files(),
+            generations=tuple(generations),
+            sources=tuple(sources),
+            replaces=tuple(replaces),
+            forgotten=tuple(forgotten),
+            restored=tuple(restored),
+            parts=tuple(parts),
+        )
+        write_durably(self._folder / "batch.json", batch_to_json(batch))
+        self._lake.path.mkdir(parents=True, exist_ok=True)
+        self._folder.rename(self._lake.path / self.name)
+        sync_folder(self._lake.path)
+        return batch
+
+    def _flush(self, table: Table) -> None:
+        import pyarrow as pa
+
+        rows = self._buffers.pop(table.name, [])
+        used = self._used_columns.pop(table.name, set())
+        if rows:
+            columns = [
+                arrow_array([row.get(column.name) for row in rows], column.type)
+                if column.name in used
+                else pa.nulls(len(rows), column.type)
+                for column in arrow_schema(table)
+            ]
+            self._parquet(table).write_table(
+                pa.Table.from_arrays(columns, schema=arrow_schema(table))
+            )
+
+    def _parquet(self, table: Table, columns: Iterable[str] = ()) -> pq.ParquetWriter:
+        import pyarrow.parquet as pq
+
+        if table.name not in self._writers:
+            schema = merged_schema(table) if BATCH in columns else arrow_schema(table)
+            self._writers[table.name] = pq.ParquetWriter(
+                self.path(table),
+                schema,
+                compression="zstd",
+                use_dictionary=[n for n in schema.names if n not in _WITHOUT_DICTIONARY],
+            )
+        return self._writers[table.name]
+
+    def _finish_files(self) -> None:
+        for table in TABLES:
+            self._flush(table)
+        for writer in self._writers.values():
+            writer.close()
+
+    def _describe_files(self) -> dict[str, BatchFile]:
+        import pyarrow.parquet as pq
+
+        files = {}
+        for path in sorted(self._folder.glob("*.parquet")):
+            sync_file(path)
+            files[path.stem] = BatchFile(pq.read_metadata(path).num_rows, file_sha256(path))
+        return files
