@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bench.ratios import Ratio
 from warehouse.checking import gx
 from warehouse.checking.check import run_checks
-from warehouse.checking.shipped import shipped_batches
+from warehouse.checking.shipped import shipped_relations
 from warehouse.connection import open_in_memory
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS
@@ -22,7 +22,7 @@ from warehouse.store import Store
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.checking.expectations import Batch
+    from warehouse.checking.expectations import Relation
 
 _RUNS = 100
 _ROWS, _FEW_ROWS = 1_000_000, 20_000
@@ -74,8 +74,8 @@ def measure(*, quick: bool) -> list[Ratio]:
         store = Store(Path(folder) / "store")
         fill(store, n_rows)
         gx.load()
-        whole = _timed(store, shipped_batches())
-        of_results = [b for b in shipped_batches() if b.name.endswith("lake.results")]
+        whole = _timed(store, shipped_relations())
+        of_results = [b for b in shipped_relations() if b.name.endswith("lake.results")]
         smallest, all_rows = [], []
         for _ in range(1 if quick else 2):
             smallest.append(_timed(store, of_results))
@@ -106,20 +106,20 @@ def fill(store: Store, n_rows: int) -> None:
     store.sync()
 
 
-def _timed(store: Store, batches: Sequence[Batch]) -> float:
+def _timed(store: Store, relations: Sequence[Relation]) -> float:
     begun = time.perf_counter()
-    outcomes = [o for each in run_checks(store, batches) for o in each.outcomes]
+    results = [o for each in run_checks(store, relations) for o in each.results]
     seconds = time.perf_counter() - begun
-    assert all(o.passed or o.expectation.severity != "critical" for o in outcomes)  # noqa: S101
+    assert all(o.passed or o.expectation.severity != "critical" for o in results)  # noqa: S101
     return seconds
 
 
-def _of_all_rows(store: Store, batches: Sequence[Batch]) -> float:
+def _of_all_rows(store: Store, relations: Sequence[Relation]) -> float:
     """Time the same with each column whole: what a data frame and Great Expectations take."""
     begun = time.perf_counter()
-    for batch in batches:
-        names = ", ".join(dict.fromkeys(c for e in batch.expectations for c in e.columns))
-        frame = store.sql(f"SELECT {names} FROM ({batch.query})").df()
-        for expectation in batch.expectations:
-            gx.judge(gx.prepare(expectation, {}), frame)
+    for relation in relations:
+        names = ", ".join(dict.fromkeys(c for e in relation.expectations for c in e.columns))
+        frame = store.sql(f"SELECT {names} FROM ({relation.query})").df()
+        for expectation in relation.expectations:
+            gx.evaluate(gx.prepare(expectation, {}), frame)
     return time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""What the commands share: opening the store, the formats of rows, notes on stderr."""
+"""What all commands share: the store, output formats, notes on stderr, errors."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
 
 def say(text: object) -> None:
-    """Tell a person something on stdout; what is quoted in it does nothing to a terminal."""
+    """Print text on stdout, without the control characters it may quote."""
     from warehouse.output.formatting import visible_lines
 
     click.echo(visible_lines(str(text)))
 
 
 def note(text: str) -> None:
-    """Tell a person something beside the results, on stderr, as harmlessly.
+    """Print a note on stderr, without the control characters it may quote.
 
-    Where nobody can read it any more, the work goes on all the same.
+    A closed stderr does not stop the command.
     """
     from warehouse.output.formatting import visible_lines
     from warehouse.output.terminal import silence
@@ -44,7 +44,7 @@ format_option = click.option(
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,
-    help="How rows are written.",
+    help="Output format.",
 )
 
 report_format_option = click.option(
@@ -53,12 +53,12 @@ report_format_option = click.option(
     type=click.Choice(("table", "json")),
     default="table",
     show_default=True,
-    help="A report for people, or for machines.",
+    help="Output format.",
 )
 
 
 def open_store(path: Path) -> Store:
-    """Open the store of the command line; its warnings go to stderr, each of them once."""
+    """Open the store of the command line; each of its warnings is printed once, on stderr."""
     from warehouse.store import Store
 
     return Store(path, on_warning=cache(lambda text: note(f"warning: {text}")))
@@ -67,10 +67,10 @@ def open_store(path: Path) -> Store:
 def print_rows(
     path: Path, query: str, fmt: str, parameters: Mapping[str, Any] | None = None
 ) -> None:
-    """Print the rows of a query on stdout, as they come.
+    """Print the rows of a query on stdout as they arrive.
 
     Raises:
-        BadInput: the query cannot be run; the message marks the place.
+        BadInput: the query cannot be run; the message marks the position of the error.
     """
     from warehouse.output.writers import write_query
     from warehouse.store import query_errors

@@ -1,4 +1,4 @@
-"""`evalstore check`: what holds passes, what is broken is found, and nothing else is."""
+"""`evalstore check`: sound data passes, every fault is found, and nothing else is."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from support import ROOT, bring_in, command, log, new_store, write_log
 
 from tools.generate_docs import DOCS
 from warehouse.checking import gx, shipped
-from warehouse.checking.check import Checked, Outcome, run_checks
-from warehouse.checking.expectations import Batch, Expectation, read_batches
+from warehouse.checking.check import CheckedRelation, ExpectationResult, run_checks
+from warehouse.checking.expectations import Expectation, Relation, read_relations
 from warehouse.checking.page import page
 from warehouse.connection import open_for_writing
 from warehouse.errors import BadInput
@@ -47,27 +47,27 @@ def change(store, *statements):
 
 
 def problems(checked, severity="critical"):
-    """Give what does not hold: name of the batch and column (or type), and how many rows."""
+    """Return the failures: relation and column (or type), with the number of rows."""
     return {
-        (each.batch.name, ", ".join(o.expectation.columns) or o.expectation.type): o.n_offending
+        (each.relation.name, ", ".join(o.expectation.columns) or o.expectation.type): o.n_offending
         for each in checked
-        for o in each.outcomes
+        for o in each.results
         if not o.passed and o.expectation.severity == severity
     }
 
 
-OURS = shipped.shipped_batches()
+OURS = shipped.shipped_relations()
 
 
 def only(*names):
-    """Give the batches of ours with these names."""
-    batches = [batch for batch in OURS if batch.name in names]
-    assert len(batches) == len(names)
-    return batches
+    """Return our relations of these names."""
+    relations = [relation for relation in OURS if relation.name in names]
+    assert len(relations) == len(names)
+    return relations
 
 
 def own(text):
-    return read_batches(text.encode(), "own.yaml")
+    return read_relations(text.encode(), "own.yaml")
 
 
 # --- a store as it should be, and one in which every promise is broken once
@@ -78,7 +78,7 @@ def test_a_clean_store_passes(clean):
     assert problems(checked) == {}
     warned = {name for name, _ in problems(checked, "warning")}
     assert warned >= {"verdict_drift", "checks.violations", "checks.unresolved_models"}
-    names = [each.batch.name for each in checked]
+    names = [each.relation.name for each in checked]
     assert len(names) == len(set(names))
     assert {f"lake.{table.name}" for table in TABLES} <= set(names)
     assert {f.qualified for f in shipped_sql() if f.folder == "checks"} <= set(names)
@@ -92,7 +92,7 @@ CALL = f"""(
     ORDER BY content_id LIMIT 1 OFFSET {{}}
 )"""
 PALINDROME = "(SELECT min(content_id) FROM lake.results WHERE suite = 'palindrome')"
-# What is done to the store, and what has to be found: batch, column or type, number of rows.
+# A change of the store, and the expected failures: relation, column or type, number of rows.
 BREAKS = [
     (
         "UPDATE lake.results SET e2e_ms = -5, ttft_ms = NULL WHERE content_id = "
@@ -243,10 +243,10 @@ def test_what_fails_ends_with_1_and_stands_on_the_page(broken):
             assert value is None or human(value) in shown
 
 
-# --- batches and frames
+# --- relations and frames
 
 
-def test_a_value_of_a_lake_batch_is_judged(store):
+def test_a_value_of_a_lake_table_is_checked(store):
     with store.lake.write("import") as writer:
         common = {"suite": "own", "run_id": "r", "generation": "root"}
         writer.add(BY_NAME["runs"], [{**common, "content_id": "run"}])
@@ -255,12 +255,12 @@ def test_a_value_of_a_lake_batch_is_judged(store):
         writer.commit(generations=[Generation("own", "r", "root", None)])
     checked = run_checks(store, only("values of lake.results"))
     assert problems(checked) == {("values of lake.results", "seq"): 1}
-    [outcome] = [o for o in checked[0].outcomes if not o.passed]
-    assert outcome.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
+    [result] = [o for o in checked[0].results if not o.passed]
+    assert result.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
 
 
 def test_no_batch_is_missed_that_was_merged_or_forgotten(copy, monkeypatch):
-    monkeypatch.setattr(shipped, "shipped_batches", list)
+    monkeypatch.setattr(shipped, "shipped_relations", list)
     bring_in(copy, write_log(copy.path.parent / "1.yaml", log([1])), run_as="mine")
     assert command(copy.path, "compact").code == 0
     assert command(copy.path, "check").code == 0
@@ -275,7 +275,7 @@ def test_an_amount_that_is_no_number_is_found(copy):
 
 
 def test_a_batch_that_is_damaged_is_missed(copy, monkeypatch):
-    monkeypatch.setattr(shipped, "shipped_batches", list)
+    monkeypatch.setattr(shipped, "shipped_relations", list)
     assert command(copy.path, "check").code == 0
     with copy.lake.write("import") as writer:
         writer.add(BY_NAME["quarantine"], [{"content_id": "q", "path": "p", "reason": "r"}])
@@ -292,16 +292,16 @@ def test_a_run_of_our_own_without_its_settings_is_found(copy):
     change(copy, "UPDATE lake.runs SET origin = 'runner' WHERE suite = 'posters'")
     [checked] = run_checks(copy, only("runs of our own runner"))
     assert problems([checked]) == {("runs of our own runner", NO_ROWS): 1}
-    assert checked.outcomes[0].sample[0]["missing"] == "temperature"
+    assert checked.results[0].sample[0]["missing"] == "temperature"
 
 
 def test_a_writer_comes_in_while_great_expectations_judges(copy, monkeypatch):
-    def judge(prepared, frame):
+    def evaluate_during_sync(prepared, frame):
         with open_for_writing(copy.warehouse, wait_seconds=0):
-            return judged(prepared, frame)
+            return evaluate(prepared, frame)
 
-    judged = gx.judge
-    monkeypatch.setattr(gx, "judge", judge)
+    evaluate = gx.evaluate
+    monkeypatch.setattr(gx, "evaluate", evaluate_during_sync)
     assert problems(run_checks(copy, only("runs"))) == {}
 
 
@@ -337,18 +337,18 @@ FRAMES = """
 def test_a_small_frame_gives_the_answer_of_all_rows(clean):
     [checked] = run_checks(clean, own(FRAMES))
     assert checked.n_rows == 10
-    said = [(o.passed, o.n_offending) for o in checked.outcomes]
+    said = [(o.passed, o.n_offending) for o in checked.results]
     # half is 0 0 1 1 2 2 3 3 4 4
     assert said == [
         (False, 2), (True, 0), (False, 2), (False, 1), (False, 2), (False, 4), (False, 6),
         (False, 10), (True, 0), (False, 9), (False, 5), (False, None), (True, 0), (True, 0),
         (False, None), (True, 0), (False, None), (False, None),
     ]  # fmt: skip
-    by_column = {o.expectation.type: o for o in checked.outcomes}
+    by_column = {o.expectation.type: o for o in checked.results}
     assert by_column["expect_column_mean_to_be_between"].observed == "4.5"
     assert by_column["expect_column_values_to_match_regex"].error
-    assert [row["n"] for row in checked.outcomes[0].sample] == [8, 9]
-    assert [row["n"] for row in checked.outcomes[5].sample] == [6, 7, 8, 9]
+    assert [row["n"] for row in checked.results[0].sample] == [8, 9]
+    assert [row["n"] for row in checked.results[5].sample] == [6, 7, 8, 9]
 
 
 # --- expectations of users' own
@@ -358,11 +358,11 @@ def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
     [text] = re.findall(r"```yaml\n(.*?)```", (DOCS / "checks.md").read_text(), re.DOTALL)
     (tmp_path / "release.yaml").write_text(text, "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shipped, "shipped_batches", lambda: only("runs"))
+    monkeypatch.setattr(shipped, "shipped_relations", lambda: only("runs"))
     page = (DOCS / "commands.md").read_text("utf-8")
     plain, machine, gate = re.findall(r"^    evalstore (check(?! {3}).*)$", page, re.MULTILINE)
     ended = command(copy.path, *plain.split())
-    assert (ended.code, ended.out.splitlines()[-1]) == (0, "7 of 7 expectations hold")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "7 of 7 expectations met")
     assert "Everything holds" in (copy.path / "check.html").read_text("utf-8")
     assert json.loads(command(copy.path, *machine.split()).out)["passed"]
     ended = command(copy.path, *gate.split())
@@ -375,16 +375,19 @@ def test_the_examples_of_docs_and_help_work(copy, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- view: runs\n  query: FROM runs\n", ":1: a batch has either"),
-        ("- query: FROM runs\n  expectations: []\n", ":1: name: a query needs a name"),
+        ("- view: runs\n  query: FROM runs\n", ":1: a relation needs either"),
+        ("- query: FROM runs\n  expectations: []\n", ":1: name: missing"),
         ("- view: runs\n", ":1: expectations: missing"),
-        ("- view: runs\n  expectations: []\n", ":2: expectations: has to be a list"),
-        ("- view: runs\n  exptations: []\n  expectations:\n    - a: {}\n", ":2: exptations: a bat"),
-        ("- view: runs\n  view: runs\n", ":2: view: the key stands twice"),
-        ("- view: [runs]\n", ":1: view: has to be text"),
-        ("- runs\n", ":1: a batch has to be a mapping"),
-        ("view: runs\n", ":1: the file: has to be a list"),
-        ("- view: runs\n  key: [{a: 1}]\n  expectations:\n    - a: {}\n", ":2: key: has to be"),
+        ("- view: runs\n  expectations: []\n", ":2: expectations: must be a list"),
+        (
+            "- view: runs\n  exptations: []\n  expectations:\n    - a: {}\n",
+            ":2: exptations: unknown key",
+        ),
+        ("- view: runs\n  view: runs\n", ":2: view: duplicate key"),
+        ("- view: [runs]\n", ":1: view: must be text"),
+        ("- runs\n", ":1: a relation must be a mapping"),
+        ("view: runs\n", ":1: the file: must be a list"),
+        ("- view: runs\n  key: [{a: 1}]\n  expectations:\n    - a: {}\n", ":2: key: must be"),
         ("- view: runs\n  expectations:\n    - a: {}\n      b: {}\n", ":3: an expectation is one"),
         ("- view: runs\n  expectations:\n    - a: {severity: high}\n", ":3: severity: 'high' is"),
         ("- view: runs\n  expectations: [\n", "own.yaml: line 3"),
@@ -406,15 +409,18 @@ def test_a_file_of_another_form_is_refused_by_line_and_key(text, message):
             "expect_column_value_to_be_between: {column: seed}",
             ":4: expect_column_value_to_be_b",
         ),
-        ("expect_column_values_to_be_unique: {column: sed}", "there is no column 'sed'; there are"),
+        (
+            "expect_column_values_to_be_unique: {column: sed}",
+            "unknown column 'sed'; the columns",
+        ),
         (
             "expect_column_values_to_be_unique:\n        {column: seed,\n        rows: 2}",
             ":6: expec",
         ),
         ("expect_column_values_to_be_between: {column: seed}", "min_value and max_value cannot"),
         ("expect_column_values_to_be_unique: {column: seed, row_condition: x}", "into the query"),
-        ("expect_column_max_to_be_between: {column: started_at, max_value: soon}", "no date or"),
-        ("unexpected_rows_expectation: {unexpected_rows_query: x}", "no such expectation"),
+        ("expect_column_max_to_be_between: {column: started_at, max_value: soon}", "not a date or"),
+        ("unexpected_rows_expectation: {unexpected_rows_query: x}", "unknown expectation"),
     ],
 )
 def test_an_expectation_that_does_not_fit_is_refused_by_line(clean, expectation, message):
@@ -458,7 +464,7 @@ def test_misuse_ends_with_2_before_anything_is_checked(clean, tmp_path):
 
 
 def test_what_only_warns_ends_with_0(clean, monkeypatch):
-    monkeypatch.setattr(shipped, "shipped_batches", lambda: only("verdict_drift"))
+    monkeypatch.setattr(shipped, "shipped_relations", lambda: only("verdict_drift"))
     ended = command(clean.path, "check")
     assert ended.code == 0
     assert "warning  verdict_drift: 2 rows, none expected" in ended.out
@@ -508,12 +514,14 @@ HARMLESS = {
 def test_the_page_holds_hostile_text_as_text():
     evil = f"{HOSTILE}<img src=x onerror=alert(1)>\"'&ไทย"
     expectation = Expectation("expect_" + evil, {"column": evil}, description=evil)
-    outcomes = (
-        Outcome(expectation, passed=False, n_offending=1, sample=({evil: evil, "n": None},)),
-        Outcome(expectation, passed=False, error=evil),
-        Outcome(expectation, passed=False, observed=evil),
+    results = (
+        ExpectationResult(
+            expectation, passed=False, n_offending=1, sample=({evil: evil, "n": None},)
+        ),
+        ExpectationResult(expectation, passed=False, error=evil),
+        ExpectationResult(expectation, passed=False, observed=evil),
     )
-    text = page([Checked(Batch(evil, evil, (expectation,) * 3, about=evil), 1, outcomes)])
+    text = page([CheckedRelation(Relation(evil, evil, (expectation,) * 3, about=evil), 1, results)])
     elements = Elements(text)
     assert elements.tags <= HARMLESS
     assert elements.attributes <= {

@@ -184,7 +184,7 @@ def test_large_batches_stay_as_they_are(lake_of_many, monkeypatch):
 
 def test_sync_suggests_it(lake_of_many, monkeypatch):
     assert "compact" not in command(lake_of_many.path, "sync").err
-    monkeypatch.setattr("warehouse.lake.compaction.MANY", 5)
+    monkeypatch.setattr("warehouse.lake.compaction.MANY_SMALL", 5)
     assert "`evalstore compact`" in command(lake_of_many.path, "sync").err
     command(lake_of_many.path, "compact")
     assert "compact" not in command(lake_of_many.path, "sync").err

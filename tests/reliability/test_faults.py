@@ -181,7 +181,7 @@ def test_info_finds_damage(two):
     facts, err = verified(two, code=1)
     assert (facts["damaged"], facts["is_sound"]) == ([], False)
     assert "sync --rebuild" in err
-    assert "the lake is sound" in err
+    assert "the lake is undamaged" in err
 
 
 def test_a_batch_of_a_newer_version_is_refused(two):

@@ -44,7 +44,7 @@ def test_moved_to_a_folder_of_any_name(mine, tmp_path, name):
     store.sync(rebuild=True)
     assert len(summary(store)) == len(before) + 1
     ended = command(store.path, "forget", "secret", "--yes")
-    assert (ended.code, ended.err) == (0, "forgot secret; 1 batches were written anew\n")
+    assert (ended.code, ended.err) == (0, "forgot secret; rewrote 1 batches\n")
     assert len(summary(store)) == len(before)
 
 

@@ -1,4 +1,4 @@
-"""What `evalstore check` is made of: expectations as data, batches by DuckDB, verdicts by GX."""
+"""The data checks: expectations as data, rows from DuckDB, answers from Great Expectations."""
 
-# The page of the last check, in the store. It shows rows, so that forgetting a run removes it.
+# The page of the last check, in the store. It shows rows, so forgetting a run removes it.
 PAGE = "check.html"

@@ -1,14 +1,14 @@
-"""Expectations as data, and the YAML files that they are written in: ours and users' alike.
+"""Expectations as data, and the YAML files that define them, ours and users' alike.
 
-A file is a list of batches. A batch is a view, or a query with a name, and what is expected of it:
+A file is a list of relations, each a view, or a query with a name, and its expectations:
 
     - view: leaderboard
       key: [suite, provider, model, settings]
       expectations:
         - expect_column_values_to_be_between: {column: pass_rate, min_value: 0, max_value: 1}
 
-Names and arguments are those of Great Expectations, `severity` and `description` too. Whether they
-fit each other is for it to say (`warehouse.checking.gx`); here is the form alone.
+Names and arguments are those of Great Expectations, with `severity` and `description`. This module
+checks only the form of a file; `warehouse.checking.gx` checks names and arguments.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 
-# Great Expectations' own; only what is critical makes the check fail.
+# Those of Great Expectations; only critical ones make the check fail.
 SEVERITIES: Final = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where something is said: a file, and a line from 1 (0 where it is no file of lines)."""
+class Location:
+    """A file and a line from 1, to name in messages; line 0 for the file as a whole."""
 
     file: str
     line: int = 0
 
-    def refuse(self, message: str) -> NoReturn:
-        """Say what is wrong here.
+    def fail(self, message: str) -> NoReturn:
+        """Raise an error for this location.
 
         Raises:
             BadInput: always.
@@ -55,40 +55,40 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Something that is expected of a batch.
+    """An expectation of a relation.
 
     Attributes:
         type: its name in Great Expectations.
-        kwargs: its arguments, less the two below.
+        kwargs: its arguments, without the two below.
         severity: one of `SEVERITIES`.
-        description: a sentence for people; empty where name and arguments say it.
-        place: where it is written.
-        lines: of its arguments.
+        description: a sentence; empty if name and arguments say enough.
+        location: where it is written.
+        lines: line of each argument.
     """
 
     type: str
     kwargs: dict[str, object]
     severity: str = "critical"
     description: str = ""
-    place: Place = Place("evalstore")
+    location: Location = Location("evalstore")
     lines: dict[str, int] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it looks at; none where it looks at the whole table."""
+        """The columns it is about; empty if it is about the whole relation."""
         one = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
         several = self.kwargs.get("column_list")
         names = [*one, *(several if isinstance(several, list) else [])]
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     @property
-    def is_of_no_rows(self) -> bool:
-        """Whether it expects that the batch has no row at all: then every row offends."""
+    def expects_no_rows(self) -> bool:
+        """Whether it expects the relation to be empty, so that every row offends."""
         return self.type == "expect_table_row_count_to_equal" and self.kwargs.get("value") == 0
 
     @property
     def text(self) -> str:
-        """What it says, for people."""
+        """The description, or else one made of name and arguments."""
         if self.description:
             return self.description
         what = self.type.removeprefix("expect_").removeprefix("column_").replace("_", " ")
@@ -98,17 +98,17 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Rows that DuckDB selects, and what is expected of them.
+class Relation:
+    """A view or query, and the expectations of its rows.
 
     Attributes:
-        name: of the view, or of the query.
-        query: gives the rows.
-        expectations: in the order in which they are told.
-        key: columns that know a row; they are shown with the offending ones. None: all columns.
-        about: a sentence for people.
-        is_table: it is a table of the lake as it is: nothing has to be computed.
-        place: where it is written.
+        name: name of the view or query.
+        query: selects the rows.
+        expectations: in the order of the report.
+        key: columns that identify a row, shown with offending values; empty shows all columns.
+        about: a sentence that describes the relation.
+        is_table: whether it is a table of the lake, so that nothing has to be computed.
+        location: where it is written.
     """
 
     name: str
@@ -117,54 +117,54 @@ class Batch:
     key: tuple[str, ...] = ()
     about: str = ""
     is_table: bool = False
-    place: Place = Place("evalstore")
+    location: Location = Location("evalstore")
 
 
-def read_batches(data: bytes, file: str) -> list[Batch]:
-    """Read a file of expectations.
+def read_relations(data: bytes, file: str) -> list[Relation]:
+    """Return the relations that a file of expectations defines.
 
     Args:
         data: YAML, UTF-8.
-        file: its name, for messages.
+        file: the file's name, for messages.
 
     Raises:
-        BadInput: it has another form; the message names file, line and key.
+        BadInput: the file has another form; the message names file, line and key.
     """
     try:
         root = parse(data, max_bytes=MAX_BYTES)
     except YamlError as error:
         raise BadInput(f"{file}: {error}") from None
     return [
-        _batch(_Keys(item, file, "a batch"))
-        for item in _items(root, Place(file, root.line), "the file")
+        _relation(_Keys(item, file, "a relation"))
+        for item in _items(root, Location(file, root.line), "the file")
     ]
 
 
 class _Keys:
-    """The keys of a mapping, each taken once; what is left over is refused."""
+    """The keys of a mapping, each to be taken once; `end` rejects the others."""
 
     def __init__(self, node: Node, file: str, what: str) -> None:
-        self.place = Place(file, node.line)
+        self.location = Location(file, node.line)
         self.what = what
         if not isinstance(node, MappingNode):
-            self.place.refuse(f"{what} has to be a mapping of keys and values")
+            self.location.fail(f"{what} must be a mapping of keys to values")
         for key, line in node.duplicates:
-            Place(file, line).refuse(f"{key}: the key stands twice")
+            Location(file, line).fail(f"{key}: duplicate key")
         self.nodes = dict(node.items)
 
-    def at(self, node: Node) -> Place:
-        return Place(self.place.file, node.line)
+    def at(self, node: Node) -> Location:
+        return Location(self.location.file, node.line)
 
     def take(self, key: str) -> Node | None:
         return self.nodes.pop(key, None)
 
     def text(self, key: str) -> str:
-        """Take a text; empty where it is absent."""
+        """Take a text; empty if the key is missing."""
         node = self.take(key)
         if node is None:
             return ""
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str) or not node.value:
-            self.at(node).refuse(f"{key}: has to be text")
+            self.at(node).fail(f"{key}: must be text")
         return node.value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -172,65 +172,67 @@ class _Keys:
         values = [] if node is None else _items(node, self.at(node), key)
         for item in values:
             if not isinstance(item, ScalarNode) or not isinstance(item.value, str):
-                self.at(item).refuse(f"{key}: has to be a list of text")
+                self.at(item).fail(f"{key}: must be a list of text")
         return tuple(str(value_of(item)) for item in values)
 
     def end(self, known: str) -> None:
         for key in self.nodes:
-            Place(self.place.file, self.nodes[key].line).refuse(
-                f"{key}: {self.what} has no such key; known: {known}"
+            Location(self.location.file, self.nodes[key].line).fail(
+                f"{key}: unknown key of {self.what}; the keys are: {known}"
             )
 
 
-def _batch(keys: _Keys) -> Batch:
+def _relation(keys: _Keys) -> Relation:
     view, query, name = keys.text("view"), keys.text("query"), keys.text("name")
     if bool(view) == bool(query):
-        keys.place.refuse("a batch has either the key view or the key query")
+        keys.location.fail("a relation needs either `view` or `query`")
     if query and not name:
-        keys.place.refuse("name: a query needs a name, by which its results are told")
+        keys.location.fail("name: missing; a query is reported by its name")
     expectations = keys.take("expectations")
     if expectations is None:
-        keys.place.refuse("expectations: missing")
+        keys.location.fail("expectations: missing")
     items = _items(expectations, keys.at(expectations), "expectations")
-    batch = Batch(
+    relation = Relation(
         name=name or view,
         query=query or f"FROM {_quoted(view)}",
         expectations=tuple(
-            _expectation(_Keys(item, keys.place.file, "an expectation")) for item in items
+            _expectation(_Keys(item, keys.location.file, "an expectation")) for item in items
         ),
         key=keys.texts("key"),
         about=keys.text("about"),
         is_table=view.startswith("lake."),
-        place=keys.place,
+        location=keys.location,
     )
     keys.end("view, query, name, key, about, expectations")
-    return batch
+    return relation
 
 
 def _expectation(keys: _Keys) -> Expectation:
     if len(keys.nodes) != 1:
-        keys.place.refuse("an expectation is one name with its arguments: expect_…: {column: …, …}")
+        keys.location.fail(
+            "an expectation is one name with its arguments: expect_…: {column: …, …}"
+        )
     [(type_, node)] = keys.nodes.items()
-    arguments = _Keys(node, keys.place.file, type_)
+    arguments = _Keys(node, keys.location.file, type_)
     lines = {key: item.line for key, item in arguments.nodes.items()}
     severity = arguments.text("severity") or "critical"
     if severity not in SEVERITIES:
-        Place(keys.place.file, lines["severity"]).refuse(
-            f"severity: {severity!r} is none of {', '.join(SEVERITIES)}"
+        Location(keys.location.file, lines["severity"]).fail(
+            f"severity: {severity!r} is not one of {', '.join(SEVERITIES)}"
         )
     return Expectation(
         type=type_,
         severity=severity,
         description=arguments.text("description"),
         kwargs={key: value_of(item) for key, item in arguments.nodes.items()},
-        place=keys.place,
+        location=keys.location,
         lines=lines,
     )
 
 
-def _items(node: Node, place: Place, what: str) -> list[Node]:
+def _items(node: Node, location: Location, what: str) -> list[Node]:
     if not isinstance(node, SequenceNode) or not node.items:
-        place.refuse(f"{what}: has to be a list with at least one item")
+        location.fail(f"{what}: must be a list with at least one item")
     return node.items
 
 

@@ -1,6 +1,6 @@
-"""Great Expectations: makes expectations of our data, and asks them about a frame.
+"""The interface to Great Expectations: its expectations from ours, evaluated on frames.
 
-Its import takes seconds, so that it happens on the first call, and only in `evalstore check`.
+Its import takes seconds, so it happens on the first call, and only in `evalstore check`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from warehouse.checking.expectations import Place
+from warehouse.checking.expectations import Location
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from warehouse.checking.expectations import Expectation
 
-# They need another table, or a database that Great Expectations itself queries.
-_NOT_OF_A_BATCH: Final = ("expect_table_row_count_to_equal_other_table", "expect_query_results_to_")
-# What every expectation has, and what would change which rows are asked about, or how.
-_NOT_TAKEN: Final = {
+# Expectations that need another table, or a database that Great Expectations queries itself.
+_UNSUPPORTED: Final = ("expect_table_row_count_to_equal_other_table", "expect_query_results_to_")
+# Arguments of every expectation that would change which rows are evaluated, or how.
+_UNSUPPORTED_ARGUMENTS: Final = {
     "row_condition": "put the condition into the query",
     "condition_parser": "put the condition into the query",
 } | dict.fromkeys(
@@ -37,19 +37,19 @@ _NOT_TAKEN: Final = {
         "windows",
         "batch_id",
     ),
-    "it is not used here",
+    "not supported",
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What Great Expectations says of a frame.
+class GxResult:
+    """The answer of Great Expectations for a frame.
 
     Attributes:
-        passed: whether the expectation holds.
-        positions: of the rows of the frame that do not meet it; empty where it is about a figure.
-        observed: the figure, where it is about one.
-        error: why it could not be asked; empty where it could.
+        passed: whether the expectation is met.
+        positions: positions of the frame's offending rows; empty if it is about a figure.
+        observed: the figure, if it is about one.
+        error: why it could not be evaluated; empty if it could.
     """
 
     passed: bool
@@ -59,39 +59,39 @@ class Verdict:
 
 
 def prepare(expectation: Expectation, types: dict[str, str]) -> object:
-    """Make the expectation of Great Expectations.
+    """Return an expectation as an object of Great Expectations.
 
     Args:
-        expectation: ours.
-        types: DuckDB's type of each column of its batch.
+        expectation: the expectation.
+        types: DuckDB's type of each column of its relation.
 
     Raises:
-        BadInput: there is no such expectation, or its arguments do not fit; names file, line, key.
+        BadInput: it does not exist or its arguments are invalid; names file, line and key.
     """
-    made = _class_of(expectation)
+    class_ = _class_of(expectation)
     for key in expectation.kwargs:
-        if key in _NOT_TAKEN:
-            _at(expectation, key).refuse(f"{expectation.type}: {key}: {_NOT_TAKEN[key]}")
+        if key in _UNSUPPORTED_ARGUMENTS:
+            _at(expectation, key).fail(f"{expectation.type}: {key}: {_UNSUPPORTED_ARGUMENTS[key]}")
     kwargs = _with_times(expectation, types)
     try:
-        return made(**kwargs)
+        return class_(**kwargs)
     except ValueError as error:
         key, message = _problem(error)
-        place = _at(expectation, key) if key in expectation.lines else expectation.place
-        place.refuse(": ".join(filter(None, (expectation.type, key, message))))
+        place = _at(expectation, key) if key in expectation.lines else expectation.location
+        place.fail(": ".join(filter(None, (expectation.type, key, message))))
 
 
-def judge(prepared: object, frame: pd.DataFrame) -> Verdict:
-    """Ask an expectation about a frame, whose rows are numbered from 0."""
+def evaluate(prepared: object, frame: pd.DataFrame) -> GxResult:
+    """Evaluate a prepared expectation on a frame, whose rows are numbered from 0."""
     batch = _batches().get_batch(batch_parameters={"dataframe": frame})
-    # Whether it holds is known in half the time that it takes to say what is wrong.
+    # Whether it is met takes half the time of finding the offending rows.
     if batch.validate(prepared, result_format="BOOLEAN_ONLY").success:
-        return Verdict(passed=True)
+        return GxResult(passed=True)
     answer = batch.validate(prepared, result_format="COMPLETE")
     if error := _error_in(answer.exception_info):
-        return Verdict(passed=False, error=error)
+        return GxResult(passed=False, error=error)
     observed = answer.result.get("observed_value")
-    return Verdict(
+    return GxResult(
         passed=False,
         positions=tuple(int(at) for at in answer.result.get("unexpected_index_list") or ()),
         observed="" if observed is None else str(observed),
@@ -100,10 +100,10 @@ def judge(prepared: object, frame: pd.DataFrame) -> Verdict:
 
 @cache
 def load() -> Any:  # noqa: ANN401 - the library has no types of use here
-    """Import Great Expectations: silent, without its reports of usage over the network."""
+    """Import Great Expectations without its output and its usage reports over the network."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     with warnings.catch_warnings():
-        # Its modules import deprecated ones (sre_constants), which is not for us to mend.
+        # Its modules import deprecated ones (sre_constants).
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
         import great_expectations.expectations.core
@@ -120,7 +120,7 @@ def _batches() -> Any:  # noqa: ANN401
 
 @cache
 def _known() -> dict[str, Any]:
-    """Give the expectations that can be asked about a frame, by name."""
+    """Return the expectations that can be evaluated on a frame, by name."""
     load()
     from great_expectations.expectations.registry import (
         get_expectation_impl,
@@ -130,7 +130,7 @@ def _known() -> dict[str, Any]:
     return {
         name: get_expectation_impl(name)
         for name in list_registered_expectation_implementations()
-        if name.startswith("expect_") and not name.startswith(_NOT_OF_A_BATCH)
+        if name.startswith("expect_") and not name.startswith(_UNSUPPORTED)
     }
 
 
@@ -138,17 +138,17 @@ def _class_of(expectation: Expectation) -> Any:  # noqa: ANN401
     known = _known()
     if expectation.type not in known:
         near = get_close_matches(expectation.type, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "Great Expectations' gallery lists them"
-        expectation.place.refuse(f"{expectation.type}: there is no such expectation; {hint}")
+        hint = f"did you mean {near[0]}?" if near else "Great Expectations' gallery lists them all"
+        expectation.location.fail(f"{expectation.type}: unknown expectation; {hint}")
     return known[expectation.type]
 
 
-def _at(expectation: Expectation, key: str) -> Place:
-    return Place(expectation.place.file, expectation.lines[key])
+def _at(expectation: Expectation, key: str) -> Location:
+    return Location(expectation.location.file, expectation.lines[key])
 
 
 def _with_times(expectation: Expectation, types: dict[str, str]) -> dict[str, object]:
-    """Make times of the bounds of columns that hold times: YAML has none."""
+    """Return the arguments, with bounds of time columns as times: YAML files have them as text."""
     kwargs = dict(expectation.kwargs)
     if any(
         types.get(column, "").startswith(("TIMESTAMP", "DATE")) for column in expectation.columns
@@ -163,11 +163,11 @@ def _time(expectation: Expectation, key: str, text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        _at(expectation, key).refuse(f"{expectation.type}: {key}: {text!r} is no date or time")
+        _at(expectation, key).fail(f"{expectation.type}: {key}: {text!r} is not a date or time")
 
 
 def _problem(error: ValueError) -> tuple[str, str]:
-    """Give the first argument that does not fit, and why, out of a validation error."""
+    """Return the first invalid argument of a validation error, and why it is invalid."""
     errors = getattr(error, "errors", None)
     found = [] if errors is None else errors()
     named = [(str(e["loc"][0]).replace("__root__", ""), str(e["msg"])) for e in found]

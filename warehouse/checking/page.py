@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.checking.report import counts, problems, said
+from warehouse.checking.report import counts, describe, problems
 from warehouse.output.formatting import human
 from warehouse.output.html import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.checking.check import Checked, Outcome
-    from warehouse.checking.expectations import Batch
+    from warehouse.checking.check import CheckedRelation, ExpectationResult
+    from warehouse.checking.expectations import Relation
     from warehouse.types import Row
 
 _TEMPLATE = Path(__file__).with_name("page.html")
@@ -28,7 +28,7 @@ class _Problem:
     """An expectation that is not met, as its card shows it.
 
     Attributes:
-        batch: The batch.
+        relation: The relation.
         tone: bad or warn.
         extent: How many rows are affected, or the observed figure.
         message: What is wrong.
@@ -36,7 +36,7 @@ class _Problem:
         sample: Rows of cells: column, text, and the cell's class.
     """
 
-    batch: Batch
+    relation: Relation
     tone: str
     extent: str
     message: str
@@ -46,28 +46,28 @@ class _Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Card:
-    """A batch that was checked: its number of rows, and a line per expectation.
+    """A relation that was checked: its number of rows, and a line per expectation.
 
     Attributes:
-        batch: The batch.
+        relation: The relation.
         rows: Its number of rows, in words.
         tone: good, warn or bad.
         marks: How many expectations failed; ok if none did.
         lines: For each expectation its tone, its sign and its text.
     """
 
-    batch: Batch
+    relation: Relation
     rows: str
     tone: str
     marks: str
     lines: list[tuple[str, str, str]]
 
 
-def page(checked: Sequence[Checked], when: datetime | None = None) -> str:
+def page(checked: Sequence[CheckedRelation], when: datetime | None = None) -> str:
     """Return the page.
 
     Args:
-        checked: The batches that were checked.
+        checked: The relations that were checked.
         when: Time of the check, UTC; the current time by default.
     """
     failed, warned = counts(checked)
@@ -93,9 +93,11 @@ def _verdict(failed: int, warned: int) -> str:
     return "One expectation is not met" if failed == 1 else f"{failed:,} expectations are not met"
 
 
-def _figures(checked: Sequence[Checked], failed: int, warned: int) -> list[tuple[str, str, str]]:
-    total = sum(len(each.outcomes) for each in checked)
-    results = next((each.n_rows for each in checked if each.batch.name == "lake.results"), 0)
+def _figures(
+    checked: Sequence[CheckedRelation], failed: int, warned: int
+) -> list[tuple[str, str, str]]:
+    total = sum(len(each.results) for each in checked)
+    results = next((each.n_rows for each in checked if each.relation.name == "lake.results"), 0)
     return [
         ("results", f"{results:,}", ""),
         ("expectations", f"{total:,}", ""),
@@ -105,25 +107,25 @@ def _figures(checked: Sequence[Checked], failed: int, warned: int) -> list[tuple
     ]
 
 
-def _problem(each: Checked, outcome: Outcome) -> _Problem:
-    place = outcome.expectation.place
+def _problem(each: CheckedRelation, result: ExpectationResult) -> _Problem:
+    place = result.expectation.location
     where = f" · {place.file}, line {place.line}" if place.line else ""
     return _Problem(
-        batch=each.batch,
-        tone=_tone(outcome),
-        extent=_extent(outcome),
-        message=said(outcome),
-        source=outcome.expectation.type + where,
-        sample=[_cells(row) for row in outcome.sample],
+        relation=each.relation,
+        tone=_tone(result),
+        extent=_extent(result),
+        message=describe(result),
+        source=result.expectation.type + where,
+        sample=[_cells(row) for row in result.sample],
     )
 
 
-def _extent(outcome: Outcome) -> str:
-    if outcome.error:
+def _extent(result: ExpectationResult) -> str:
+    if result.error:
         return "no answer"
-    if outcome.n_offending is None:
-        return outcome.observed or "not met"
-    return _rows(outcome.n_offending)
+    if result.n_offending is None:
+        return result.observed or "not met"
+    return _rows(result.n_offending)
 
 
 def _cells(row: Row) -> list[tuple[str, str, str]]:
@@ -140,26 +142,26 @@ def _cell(value: object) -> tuple[str, str]:
     return text, "long" if len(text) > _LONG else "short"
 
 
-def _card(each: Checked) -> _Card:
+def _card(each: CheckedRelation) -> _Card:
     failed, warned = counts([each])
     marks = [f"{failed} failed"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
     return _Card(
-        batch=each.batch,
+        relation=each.relation,
         rows=_rows(each.n_rows),
         tone="bad" if failed else "warn" if warned else "good",
         marks=", ".join(marks) or "ok",
-        lines=[_line(outcome) for outcome in each.outcomes],
+        lines=[_line(result) for result in each.results],
     )
 
 
-def _line(outcome: Outcome) -> tuple[str, str, str]:
-    if outcome.passed:
-        return "good", "✓", outcome.expectation.text
-    return _tone(outcome), "✗", said(outcome)
+def _line(result: ExpectationResult) -> tuple[str, str, str]:
+    if result.passed:
+        return "good", "✓", result.expectation.text
+    return _tone(result), "✗", describe(result)
 
 
-def _tone(outcome: Outcome) -> str:
-    return "bad" if outcome.is_failure else "warn"
+def _tone(result: ExpectationResult) -> str:
+    return "bad" if result.is_failure else "warn"
 
 
 def _rows(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The outcome of a check, for people in a terminal and for machines."""
+"""The report of a check, as text for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from warehouse.output.writers import write_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.checking.check import Checked, Outcome
+    from warehouse.checking.check import CheckedRelation, ExpectationResult
 
-# Of the JSON: counted up where a key changes its meaning or goes; new keys may come at any time.
+# Version of the JSON: incremented when a key is removed or changes its meaning; keys may be added.
 FORMAT = 1
 _WORDS = {"critical": "FAILED", "warning": "warning", "info": "info"}
 
 
-def write_text(checked: Sequence[Checked], out: BinaryIO) -> None:
-    """Write what was checked, and each thing that does not hold with some of its rows."""
+def write_text(checked: Sequence[CheckedRelation], out: BinaryIO) -> None:
+    """Write what was checked, and what failed with sample rows."""
     with quiet_pipe(out):
         _write_text(checked, out)
 
 
-def _write_text(checked: Sequence[Checked], out: BinaryIO) -> None:
+def _write_text(checked: Sequence[CheckedRelation], out: BinaryIO) -> None:
     columns = ("checked", "rows", "expectations", "result")
-    rows = [(c.batch.name, c.n_rows, len(c.outcomes), _result(c)) for c in checked]
-    write_rows(columns, rows, "table", out, note=_nothing)
-    for each, outcome in problems(checked):
-        heading = f"{_WORDS[outcome.expectation.severity]}  {each.batch.name}: {said(outcome)}"
+    rows = [(c.relation.name, c.n_rows, len(c.results), _result(c)) for c in checked]
+    write_rows(columns, rows, "table", out, note=_ignore)
+    for each, result in problems(checked):
+        heading = f"{_WORDS[result.expectation.severity]}  {each.relation.name}: {describe(result)}"
         out.write(f"\n{visible(heading)}\n".encode())
-        if each.batch.about:
-            out.write(f"{visible(each.batch.about)}\n".encode())
-        if outcome.sample:
-            names = list(outcome.sample[0])
-            values = [list(row.values()) for row in outcome.sample]
-            write_rows(names, values, "table", out, note=_nothing)
+        if each.relation.about:
+            out.write(f"{visible(each.relation.about)}\n".encode())
+        if result.sample:
+            names = list(result.sample[0])
+            values = [list(row.values()) for row in result.sample]
+            write_rows(names, values, "table", out, note=_ignore)
     out.write(f"\n{summary(checked)}\n".encode())
 
 
-def write_json(checked: Sequence[Checked], out: BinaryIO) -> None:
-    """Write everything as one JSON object, the same for the same rows."""
+def write_json(checked: Sequence[CheckedRelation], out: BinaryIO) -> None:
+    """Write everything as one JSON object, identical for identical rows."""
     failed, warned = counts(checked)
     document = {
         "format": FORMAT,
         "passed": failed == 0,
-        "n_expectations": sum(len(each.outcomes) for each in checked),
+        "n_expectations": sum(len(each.results) for each in checked),
         "n_failed": failed,
         "n_warnings": warned,
         "batches": [_document(each) for each in checked],
@@ -55,36 +55,37 @@ def write_json(checked: Sequence[Checked], out: BinaryIO) -> None:
         out.write(f"{as_json(document)}\n".encode())
 
 
-def counts(checked: Sequence[Checked]) -> tuple[int, int]:
-    """Count what fails the check, and what does not hold otherwise."""
-    found = [outcome for _, outcome in problems(checked)]
-    failed = sum(outcome.is_failure for outcome in found)
+def counts(checked: Sequence[CheckedRelation]) -> tuple[int, int]:
+    """Return the number of critical failures, and of the other expectations not met."""
+    found = [result for _, result in problems(checked)]
+    failed = sum(result.is_failure for result in found)
     return failed, len(found) - failed
 
 
-def problems(checked: Sequence[Checked]) -> list[tuple[Checked, Outcome]]:
-    """Give what does not hold, what is critical first."""
-    found = [(each, o) for each in checked for o in each.outcomes if not o.passed]
+def problems(checked: Sequence[CheckedRelation]) -> list[tuple[CheckedRelation, ExpectationResult]]:
+    """Return the expectations that are not met, critical ones first."""
+    found = [(each, o) for each in checked for o in each.results if not o.passed]
     return sorted(found, key=lambda problem: not problem[1].is_failure)
 
 
-def said(outcome: Outcome) -> str:
-    """Say in a line what does not hold, and how far."""
-    if outcome.error:
-        return f"{outcome.expectation.text}: cannot be told: {outcome.error}"
-    if outcome.n_offending is not None:
-        rows = f"{outcome.n_offending:,} row{'s' * (outcome.n_offending != 1)}"
-        is_known = outcome.expectation.is_of_no_rows
-        return f"{rows}, none expected" if is_known else f"{outcome.expectation.text}: {rows}"
-    found = f": it is {outcome.observed}" if outcome.observed else ""
-    return f"{outcome.expectation.text}{found}"
+def describe(result: ExpectationResult) -> str:
+    """Return in one line what is not met, and to what extent."""
+    if result.error:
+        return f"{result.expectation.text}: cannot be evaluated: {result.error}"
+    if result.n_offending is not None:
+        rows = f"{result.n_offending:,} row{'s' * (result.n_offending != 1)}"
+        if result.expectation.expects_no_rows:
+            return f"{rows}, none expected"
+        return f"{result.expectation.text}: {rows}"
+    found = f": it is {result.observed}" if result.observed else ""
+    return f"{result.expectation.text}{found}"
 
 
-def summary(checked: Sequence[Checked]) -> str:
-    """Say in a line how it went."""
+def summary(checked: Sequence[CheckedRelation]) -> str:
+    """Return the numbers of met and unmet expectations in one line."""
     failed, warned = counts(checked)
-    total = sum(len(each.outcomes) for each in checked)
-    parts = [f"{total - failed - warned:,} of {total:,} expectations hold"]
+    total = sum(len(each.results) for each in checked)
+    parts = [f"{total - failed - warned:,} of {total:,} expectations met"]
     if failed:
         parts.append(f"{failed:,} failed")
     if warned:
@@ -92,33 +93,33 @@ def summary(checked: Sequence[Checked]) -> str:
     return ", ".join(parts)
 
 
-def _document(each: Checked) -> dict[str, object]:
+def _document(each: CheckedRelation) -> dict[str, object]:
     return {
-        "name": each.batch.name,
-        "about": each.batch.about,
+        "name": each.relation.name,
+        "about": each.relation.about,
         "n_rows": each.n_rows,
         "expectations": [
             {
-                "type": outcome.expectation.type,
-                "kwargs": outcome.expectation.kwargs,
-                "severity": outcome.expectation.severity,
-                "description": outcome.expectation.text,
-                "passed": outcome.passed,
-                "n_offending": outcome.n_offending,
-                "observed": outcome.observed or None,
-                "error": outcome.error or None,
-                "sample": list(outcome.sample),
+                "type": result.expectation.type,
+                "kwargs": result.expectation.kwargs,
+                "severity": result.expectation.severity,
+                "description": result.expectation.text,
+                "passed": result.passed,
+                "n_offending": result.n_offending,
+                "observed": result.observed or None,
+                "error": result.error or None,
+                "sample": list(result.sample),
             }
-            for outcome in each.outcomes
+            for result in each.results
         ],
     }
 
 
-def _result(each: Checked) -> str:
+def _result(each: CheckedRelation) -> str:
     failed, warned = counts([each])
     parts = [f"{failed} FAILED"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
     return ", ".join(parts) or "ok"
 
 
-def _nothing(_: str) -> None:
-    """Crop samples silently: the page and the JSON have them whole."""
+def _ignore(_: str) -> None:
+    """Ignore notes that samples were cropped: the page and the JSON have them complete."""

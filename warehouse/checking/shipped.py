@@ -1,16 +1,16 @@
-"""What evalstore itself expects of every store.
+"""The expectations that ship with evalstore and hold for every store.
 
 - All batches of the lake are in the warehouse.
-- What the schema of the lake promises: required columns are there, JSON is JSON, rows are unique.
-- The files of `sql/expectations/`, in the form of users' own.
-- The views of `sql/checks/`, which give offending rows, and so have to be empty.
+- The schema of the lake: required columns are not NULL, JSON is valid, rows are unique.
+- The files of `sql/expectations/`, in the same form as users' own.
+- The views of `sql/checks/`, which select offending rows and so must be empty.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.checking.expectations import Batch, Expectation, read_batches
+from warehouse.checking.expectations import Expectation, Relation, read_relations
 from warehouse.paths import EXPECTATIONS
 from warehouse.schemas import TABLES
 from warehouse.sql_files import shipped_sql
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 _RUN_KEY = ("suite", "run_id", "content_id")
 
 
-def shipped_batches() -> list[Batch]:
-    """Give all that every store is checked for."""
+def shipped_relations() -> list[Relation]:
+    """Return the relations that every store is checked for."""
     return [
-        *(batch for table in TABLES for batch in _of_table(table)),
+        *(relation for table in TABLES for relation in _of_table(table)),
         *(
-            batch
+            relation
             for path in sorted(EXPECTATIONS.glob("*.yaml"))
-            for batch in read_batches(path.read_bytes(), f"sql/expectations/{path.name}")
+            for relation in read_relations(path.read_bytes(), f"sql/expectations/{path.name}")
         ),
         *(_of_view(file) for file in shipped_sql() if file.folder == "checks"),
     ]
 
 
-def all_loaded(store: Store) -> Batch:
-    """Expect that the warehouse has all batches of the lake, as it has not where one is damaged."""
+def all_loaded(store: Store) -> Relation:
+    """Return the expectation that the warehouse has all batches: it lacks damaged ones."""
     folders = store.lake.batch_names()
     with store.reading() as connection:
         missing = missing_folders(connection, folders)
-    missing &= store.lake.batch_names()  # others may be merged or forgotten at any time
+    missing &= store.lake.batch_names()  # merged or forgotten in the meantime
     literals = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(missing))
-    return Batch(
+    return Relation(
         name="batches of the lake",
         query=f"SELECT unnest([{literals}]::VARCHAR[]) AS batch",
-        about="A batch that is damaged is left out of every figure.",
+        about="Damaged batches are left out of every figure.",
         expectations=(_none("all batches are in the warehouse"),),
     )
 
 
-def _of_table(table: Table) -> Iterator[Batch]:
+def _of_table(table: Table) -> Iterator[Relation]:
     name = f"lake.{table.name}"
     key = _RUN_KEY if table.of_run else ("content_id",)
     required = [column.name for column in table.columns if not column.nullable]
-    yield Batch(
+    yield Relation(
         name=name,
         query=f"FROM {name}",
         key=key,
@@ -75,11 +75,11 @@ def _of_table(table: Table) -> Iterator[Batch]:
     documents = [column.name for column in table.columns if column.type == "JSON"]
     if documents:
         valid = ", ".join(f"coalesce(json_valid({c}), true) AS {c}" for c in documents)
-        yield Batch(
+        yield Relation(
             name=f"JSON of {name}",
             query=f"SELECT {', '.join(key)}, {valid} FROM {name}",
             key=key,
-            about="Columns that hold JSON: true where it is valid, or NULL.",
+            about="Columns that hold JSON: true if it is valid or NULL.",
             expectations=tuple(
                 Expectation(
                     "expect_column_values_to_be_in_set",
@@ -92,7 +92,7 @@ def _of_table(table: Table) -> Iterator[Batch]:
 
 
 def _unique(key: Sequence[str]) -> Expectation:
-    text = "no row is there twice"
+    text = "no duplicate rows"
     if len(key) == 1:
         return Expectation(
             "expect_column_values_to_be_unique", {"column": key[0]}, description=text
@@ -102,8 +102,8 @@ def _unique(key: Sequence[str]) -> Expectation:
     )
 
 
-def _of_view(file: SqlFile) -> Batch:
-    return Batch(
+def _of_view(file: SqlFile) -> Relation:
+    return Relation(
         name=file.qualified,
         query=f"FROM {file.qualified}",
         about=file.purpose,

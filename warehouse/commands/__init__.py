@@ -1,1 +1,1 @@
-"""The commands over the warehouse, one a file."""
+"""The commands on stores and their warehouse, one per file."""

@@ -1,4 +1,4 @@
-"""`evalstore compact`: small batches merged into larger ones."""
+"""`evalstore compact`: the merge of small batches."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def compact(path: Path) -> None:
     """Merge the small batches of the lake into larger ones, which are faster to read.
 
-    Nothing else changes: every figure, run and file is as before. `evalstore sync` says when
-    there are many small batches.
+    Figures, runs and files stay the same. `evalstore sync` says when there are many small
+    batches.
 
     \b
       evalstore compact
@@ -28,7 +28,7 @@ def compact(path: Path) -> None:
 
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` makes one")
+        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
     store.recover_journals()
     merged = merge_small(store.lake)
     note(f"{merged.n_before:,} batches before, {merged.n_after:,} now")

@@ -1,4 +1,4 @@
-"""`evalstore compare`: two models on the tasks that both did."""
+"""`evalstore compare`: two models on the tasks that both attempted."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ ORDER BY ALL
 @click.command()
 @click.argument("model_a")
 @click.argument("model_b")
-@click.option("--suite", help="Only on the tasks of this suite.")
-@click.option("--tasks", is_flag=True, help="List the tasks that just one of the two passed.")
+@click.option("--suite", help="Compare only on tasks of this suite.")
+@click.option("--tasks", is_flag=True, help="List the tasks that only one of the two passed.")
 @format_option
 @click.pass_obj
 def compare(
     path: Path, model_a: str, model_b: str, suite: str | None, *, tasks: bool, fmt: str
 ) -> None:
-    """Compare MODEL_A and MODEL_B on the tasks that both did.
+    """Compare MODEL_A and MODEL_B on the tasks that both attempted.
 
-    McNemar's exact test on the latest verdict of each on each task, adjusted after Holm over all
-    pairs of the suite. The same name twice compares a model's settings.
+    McNemar's exact test on the latest verdicts per task, with Holm's adjustment over all pairs
+    of the suite. Give the same name twice to compare a model's settings.
 
     \b
       evalstore compare example/aurora-2 example/kaamos-mini
@@ -53,7 +53,7 @@ def compare(
     parameters = {"a": model_a, "b": model_b, "suite": suite}
     if not open_store(path).sql(_PAIRS, parameters).fetchall():
         raise BadInput(
-            f"{model_a!r} and {model_b!r} have no judged task in common: "
+            f"{model_a!r} and {model_b!r} have no scored task in common; "
             "`evalstore show leaderboard` lists the models"
         )
     print_rows(path, _TASKS if tasks else _PAIRS, fmt, parameters)

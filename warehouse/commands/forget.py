@@ -1,4 +1,4 @@
-"""`evalstore forget`: a run removed for good."""
+"""`evalstore forget`: the permanent removal of a run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
-@click.option("--suite", help="The run's suite, where several have a run of that name.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--suite", help="Suite of the run, if several suites have a run of that name.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
-    """Remove a RUN for good: its rows, its files' bytes, and every trace of their text.
+    """Remove a RUN permanently: its rows, its files, and every trace of their text.
 
-    A tombstone of hashes remains, so that an import of the same files does not bring it back
-    unless it is told to (`evalstore import --restore`).
+    Hashes of its files are kept, so that importing them again does not restore the run, except
+    with `evalstore import --restore`.
 
     \b
       evalstore forget 2026-03-04/models/example-usva-3.yaml --yes
@@ -36,19 +36,19 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     store = open_store(path)
     store.recover_journals()
     key = find_run(store.lake, run, suite)
-    # Held until it is gone: a resume in between would bring some of it back.
+    # A run resumed in the meantime would bring some of it back.
     with run_lock(path, *key):
         if not yes:
-            click.confirm(f"Forget run {run} of suite {key[0]} for good?", abort=True, err=True)
+            click.confirm(f"Permanently remove run {run} of suite {key[0]}?", abort=True, err=True)
         _forget(store, key)
 
 
 def _forget(store: Store, key: RunKey) -> None:
     from warehouse.lake.forgetting import forget as forget_run
 
-    # What its process left behind since, if it was killed, goes too.
+    # Also what its process left behind in the meantime, if it was killed.
     store.recover_journals()
     n_batches = forget_run(store.lake, key)
     store.sync(rebuild=True)
     (store.path / PAGE).unlink(missing_ok=True)
-    note(f"forgot {key[1]}; {n_batches} batches were written anew")
+    note(f"forgot {key[1]}; rewrote {n_batches} batches")

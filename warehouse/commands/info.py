@@ -1,4 +1,4 @@
-"""`evalstore info`: what the store holds."""
+"""`evalstore info`: the content and state of a store."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _SUITES = "SELECT suite, count(*), sum(n_results) FROM runs GROUP BY suite ORDER
 
 
 @click.command()
-@click.option("--verify", is_flag=True, help="Read every file, change nothing, say what is wrong.")
+@click.option("--verify", is_flag=True, help="Verify every file, without changing anything.")
 @report_format_option
 @click.pass_obj
 def info(path: Path, *, verify: bool, fmt: str) -> None:
-    """Say what the store holds, or with --verify whether it is sound.
+    """Describe the content of the store; with --verify, check its files.
 
-    It is sound where every file of the lake has the SHA-256 that it was written with, and the
-    warehouse can be read; the exit code is 1 where not.
+    With --verify, the exit code is 1 if a file of the lake has changed since it was written, or
+    the warehouse cannot be read.
 
     \b
       evalstore info
@@ -48,7 +48,7 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
     """
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` makes one")
+        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
     if verify:
         _verify(store, fmt)
     else:
@@ -80,7 +80,7 @@ def _verify(store: Store, fmt: str) -> None:
     if found.damaged:
         raise CheckFailed(f"{len(found.damaged)} of {found.n_batches} batches are damaged")
     if not found.is_sound:
-        raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is sound")
+        raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is undamaged")
 
 
 def _journal(pending: PendingJournal) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _journal(pending: PendingJournal) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any], fmt: str) -> None:
-    """Print facts: as one JSON object, or a line for each, and for each of several."""
+    """Print facts as one JSON object, or one per line."""
     if fmt == "json":
         click.echo(as_json(facts))
         return
@@ -118,7 +118,7 @@ def _texts(name: str, value: Any) -> list[str]:  # noqa: ANN401 - any fact
 
 
 def _counts(named: dict[str, str | int]) -> str:
-    """Say things by name: `suite mine, 3 results`."""
+    """Return values with their names: `suite mine, 3 results`."""
     return ", ".join(
         f"{value:,} {name}" if isinstance(value, int) else f"{name} {value}"
         for name, value in named.items()

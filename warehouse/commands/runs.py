@@ -1,4 +1,4 @@
-"""`evalstore runs`: the runs, one a line."""
+"""`evalstore runs`: the list of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalstore show`: a view by its name."""
+"""`evalstore show`: a view by name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("view", required=False)
-@click.option("--limit", "-n", type=click.IntRange(min=0), help="Only the first rows.")
+@click.option("--limit", "-n", type=click.IntRange(min=0), help="Show only the first N rows.")
 @format_option
 @click.pass_obj
 def show(store: Path, view: str | None, limit: int | None, fmt: str) -> None:
-    """Show a VIEW; without one, list the views and what they say.
+    """Show a VIEW; without VIEW, list all views with their purpose.
 
     \b
       evalstore show
@@ -35,8 +35,8 @@ def show(store: Path, view: str | None, limit: int | None, fmt: str) -> None:
     if view not in views:
         near = get_close_matches(view, views, n=1)
         hint = f"did you mean {near[0]}?" if near else "`evalstore show` lists them"
-        raise BadInput(f"there is no view {view!r}: {hint}")
-    query = f"FROM {views[view].qualified}"  # one of our own names
+        raise BadInput(f"there is no view {view!r}; {hint}")
+    query = f"FROM {views[view].qualified}"  # a name of ours
     print_rows(store, query if limit is None else f"{query} LIMIT {limit}", fmt)
 
 

@@ -1,4 +1,4 @@
-"""`evalstore sql`: any query over everything."""
+"""`evalstore sql`: SQL queries."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from warehouse.errors import BadInput
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Bind a value to $NAME: a number, true, false or null, else text. Repeatable.",
+    help="Bind a value to $NAME: a number, true, false, null, or text. Repeatable.",
 )
 @format_option
 @click.pass_obj
 def sql(
     store: Path, query: str | None, path: Path | None, parameters: tuple[str, ...], fmt: str
 ) -> None:
-    """Run a QUERY: from the argument, from --file, or from standard input.
+    """Run a QUERY from the argument, from --file or from standard input.
 
-    The query can read everything and change nothing. Rows are printed as they come.
+    The query can read everything in the store and change nothing. Rows are printed as they
+    arrive.
 
     \b
       evalstore sql "from leaderboard"
@@ -50,7 +51,7 @@ def sql(
 
 
 def _check_utf8(text: str) -> None:
-    # What the shell gives that is no UTF-8 arrives as lone surrogates.
+    # Arguments that are not UTF-8 arrive with lone surrogates.
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -64,11 +65,11 @@ def _text(query: str | None, path: Path | None) -> str:
         try:
             return path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"{path}: not readable as UTF-8 text ({error})") from error
+            raise BadInput(f"{path}: cannot be read as UTF-8 text ({error})") from error
     if query is not None:
         return query
     if sys.stdin.isatty():
-        raise click.UsageError("no query: give one as an argument, with --file, or on stdin")
+        raise click.UsageError("no query: give it as an argument, with --file or on stdin")
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 

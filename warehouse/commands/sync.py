@@ -1,4 +1,4 @@
-"""`evalstore sync`: the warehouse brought up to date."""
+"""`evalstore sync`: the update of the warehouse."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from warehouse.errors import BadInput, CheckFailed
 
 
 @click.command()
-@click.option("--rebuild", is_flag=True, help="Make the warehouse from nothing.")
+@click.option("--rebuild", is_flag=True, help="Build the warehouse from scratch.")
 @click.option(
     "--snapshot",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write a copy of the warehouse to this file, for tools that keep a file open.",
+    help="Also write a copy of the warehouse to this file, for tools that keep files open.",
 )
 @click.pass_obj
 def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
-    """Bring the warehouse up to date with the lake. Commands that read do so by themselves.
+    """Update the warehouse from the lake. Commands that read do this automatically.
 
     \b
       evalstore sync
@@ -31,14 +31,14 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
 
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` makes one")
+        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
     with shared_lake_lock(path):
         n_small = len(small_batches(store.lake, store.lake.folders())) if not report.damaged else 0
     if n_small > MANY_SMALL:
-        note(f"{n_small:,} batches are small: `evalstore compact` merges them, which is faster")
+        note(f"{n_small:,} small batches: run `evalstore compact` to speed up reading")
     if snapshot is not None:
         store.write_snapshot(snapshot)
         note(f"wrote {snapshot}")
