@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING
 
+from ingest.reading import SourceFile
+from warehouse.formats.secrets import redact
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ingest.reading import Reject, SourceFile
+    from ingest.reading import Reject
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
     from warehouse.types import FileRow, QuarantineRow, ViolationRow
@@ -37,6 +39,25 @@ def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> 
         "size_bytes": len(file.data) if size is None else size,
         "content": file.data if is_kept else None,
     }
+
+
+def log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> FileRow:
+    """Return the row of a file that was read in blocks.
+
+    Args:
+        path: of the file.
+        sha256: of its bytes.
+        file_format: name of the format.
+        is_masked: whether secrets are masked. In binary files they cannot be, so their bytes
+            are not kept.
+    """
+    size = path.stat().st_size
+    data = path.read_bytes() if size <= LARGEST_KEPT_BYTES else None
+    if data is not None and is_masked:
+        data = None if b"\0" in data else redact(data)
+    if data is None:
+        return file_row(SourceFile(path, b"", sha256), file_format, size=size)
+    return file_row(SourceFile(path, data, sha256), file_format)
 
 
 def quarantine_row(path: Path, sha256: str, reject: Reject) -> QuarantineRow:

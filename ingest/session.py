@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
@@ -146,7 +146,7 @@ class ImportSession:
     def shared(self, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once for this import and closed at its end."""
         if make not in self._shared:
-            made: Any = make()
+            made = make()
             self._shared[make] = made
             if hasattr(made, "close"):
                 self._closing.callback(made.close)

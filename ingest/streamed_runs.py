@@ -14,14 +14,14 @@ from ingest.reconciliation import FileOutcome, conflict_message, next_generation
 from warehouse.connection import open_in_memory
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import COMPARED
-from warehouse.lake.lake import ROWS_PER_GROUP
+from warehouse.lake.writer import ROWS_PER_GROUP
 from warehouse.schemas import BY_NAME, arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from warehouse.lake.batch import Generation
-    from warehouse.lake.lake import BatchWriter
+    from warehouse.lake.writer import BatchWriter
     from warehouse.schemas import Table
     from warehouse.types import Row
 

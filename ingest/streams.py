@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingest.provenance import LARGEST_KEPT_BYTES, file_row, quarantine_row
+from ingest.provenance import log_row, quarantine_row
 from ingest.reading import SourceFile
 from ingest.reconciliation import FileOutcome
 from ingest.streamed_runs import (
@@ -24,7 +24,6 @@ from ingest.streamed_runs import (
     is_bare,
 )
 from warehouse.errors import BadInput
-from warehouse.formats.secrets import redact
 from warehouse.lake.batch import Generation
 from warehouse.lake.contents import read_added, read_positions
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
@@ -39,9 +38,9 @@ if TYPE_CHECKING:
     from ingest.session import ImportSession
     from warehouse.lake.batch import RunKey
     from warehouse.lake.lake import Lake
-    from warehouse.types import FileRow, Row
+    from warehouse.types import Row
 
-# Of the runs of one stream, the one whose outcome comes first stands for the file.
+# The outcome of a file with several runs is the one that comes first here.
 _SEVERITY_ORDER = (
     FileOutcome.CONFLICT,
     FileOutcome.REPLACED,
@@ -118,7 +117,9 @@ class StreamImport:
         for name, given in rows.items():
             session.writer.add(BY_NAME[name], given)
         session.write_provenance(streamed.file, reading, files=reading.files)
-        session.writer.add(FILES, self._file_rows(streamed))
+        for path, sha256 in streamed.hashes.items():
+            row = log_row(path, sha256, reading.format, is_masked=session.options.redact)
+            session.writer.add(FILES, [row])
         for run in written:
             session.count_run(run.generation.run, run.n_results)
 
@@ -238,7 +239,9 @@ class StreamImport:
             }
             own["runs"] = [header_of(run, own.get("runs", ()))]
             if run.outcome is FileOutcome.UNCHANGED:
-                known = read_added(self._lake, self._session.batches, run.generation.run)
+                tables = [BY_NAME[name] for name in own]
+                key = run.generation.run
+                known = read_added(self._lake, self._session.batches, key, tables)
                 for name, of_table in own.items():
                     own[name] = [row for row in of_table if row["content_id"] not in known]
                 own["runs"] = [row for row in own["runs"] if not is_bare(row)]
@@ -251,16 +254,6 @@ class StreamImport:
             for name, of_table in given.items():
                 rows[name] += () if BY_NAME[name].of_run else of_table
         return rows
-
-    def _file_rows(self, streamed: StreamedReading) -> Iterator[FileRow]:
-        for path, sha256 in streamed.hashes.items():
-            size = path.stat().st_size
-            data = path.read_bytes() if size <= LARGEST_KEPT_BYTES else None
-            if data is not None and self._session.options.redact:
-                # Secrets in compressed data cannot be masked.
-                data = None if b"\0" in data else redact(data)
-            file = SourceFile(path, data or b"", sha256)
-            yield file_row(file, streamed.reading.format, size=size if data is None else None)
 
 
 class _Problems:

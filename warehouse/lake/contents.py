@@ -11,12 +11,10 @@ import duckdb
 from warehouse.connection import open_in_memory
 from warehouse.lake.batch import Generation, RunKey, current_generations
 from warehouse.schemas import (
-    ARTIFACTS,
     EVENTS,
     JUDGEMENTS,
-    RESOURCES,
     RESULTS,
-    RUNS,
+    TABLES,
     Table,
     duckdb_type,
 )
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 # A source that adds rows to a run must not lack rows of these tables. The run's other tables
 # may grow at any time: another header, another snapshot, a regenerated report.
 COMPARED: tuple[Table, ...] = (RESULTS, EVENTS, JUDGEMENTS)
-ADDED: tuple[Table, ...] = (RUNS, RESOURCES, ARTIFACTS)
+ADDED: tuple[Table, ...] = tuple(t for t in TABLES if t.of_run and t not in COMPARED)
 
 _KEY = ("suite", "run_id", "content_id")
 _CALL_COLUMNS = ("started_at", "prompt", "answer", "duration_seconds")
@@ -130,13 +128,15 @@ def read_positions(
         }
 
 
-def read_added(lake: Lake, batches: Sequence[Batch], run: RunKey) -> set[str]:
-    """Read the content ids of a run's headers and snapshots."""
+def read_added(
+    lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Iterable[Table]
+) -> set[str]:
+    """Read the content ids of a run's rows in some of the tables `ADDED`."""
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, _report_damage(lake, batches):
         return {
             content_id
-            for table in ADDED
+            for table in tables
             for (content_id,) in held.rows(connection, table, ["content_id"])
         }
 

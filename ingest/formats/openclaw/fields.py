@@ -1,16 +1,16 @@
-"""The fields of a line of results.jsonl: their columns, and what text of them fits the columns.
+"""The fields of a line of results.jsonl: their columns, and the values that fit the columns.
 
 A line that matches `FITTING_LINE` is valid JSON, has the specification's 23 keys in their order,
-each once, and values that the columns give back as they were: it can be loaded by columns, and
-nothing of it need be kept beside them. The pattern is for RE2, which is linear in the line, and
-which matches UTF-8 alone where it is told that the line is text.
+each once, and values that the columns give back unchanged: it can be loaded by columns, and
+nothing else of it need be kept. The pattern is for RE2, whose time is linear in the line, and
+which matches only valid UTF-8 if the line is declared to be text.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Half a surrogate pair is no UTF-8, but has a place in RE2's ranges.
+# A lone surrogate is not UTF-8, but is within RE2's ranges.
 _TEXT = r'"(?:[^"\\\x00-\x1f\x{d800}-\x{dfff}]|\\(?:["\\nrtbf]|u00(?:0[1-9a-f]|1[0-9a-f])))*"'
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
 _NUMBER = rf"{_INTEGER}(?:\.[0-9]{{1,17}})?(?:e[+-][0-9]{{1,2}})?"
@@ -35,8 +35,8 @@ class LineField:
     Attributes:
         name: its key in the line.
         column: of table `results`.
-        type: that DuckDB reads it as.
-        pattern: text of it that fits the column, beside `null`.
+        type: DuckDB's type for it.
+        pattern: values that fit the column, apart from `null`.
     """
 
     name: str
@@ -75,7 +75,7 @@ KEYS = ("record_type", *(field.name for field in FIELDS))
 
 
 def _fitting_line() -> str:
-    # A line without its run would belong to whichever folder it lies in: that is looked at.
+    # A line without a run belongs to the run of its folder, so it is parsed exactly.
     fields = ['"record_type": "result"', f'"run_id": {_TEXT}']
     fields += [f'"{f.name}": (?:null|{f.pattern})' for f in FIELDS if f.name != "run_id"]
     return r"\A\{" + ", ".join(fields) + r"\}\n\z"

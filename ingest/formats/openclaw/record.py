@@ -31,7 +31,7 @@ class UnreadableLineError(Exception):
 def read_record(raw: bytes) -> ResultRow | EventRow | None:
     """Read a line into a row of `results` or, with its `document`, of `events`.
 
-    Both lack their place in the run, and the `run_id` if the record has none. A blank line gives
+    Both lack their place in the run, and the `run_id` if the record has none. An empty line gives
     None.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reads palindrome logs: `benchmark_logs/YYYY-MM-DD-<model>.yaml`, in every form they have had."""
+"""Reads palindrome logs: `benchmark_logs/YYYY-MM-DD-<model>.yaml`, all versions of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the task and model files of a log: those of the project that it lies in."""
+"""Finds the task and model files of the project that a log is in."""
 
 from __future__ import annotations
 
