@@ -167,9 +167,9 @@ def test_any_input_is_read_or_refused(data):
         (b"a: !own x\n", "the tag '!own' is not accepted"),
         (b"a: ! x\n", "the tag '!' is not accepted"),
         (b"a: !%1bred x\n", r"the tag '!\\x1b"),
-        (b"a: *" + b"x" * 1_000_000, r"\*x{60} stands for nothing"),
+        (b"a: *" + b"x" * 1_000_000, r"\*x{60} is not defined"),
         (b"a: !!set {x}\n", "tag .*set' is not accepted"),
-        (b"a: !!int x\n", "not of its tag"),
+        (b"a: !!int x\n", "does not match its tag"),
         (b"!!seq {}\n", "tag .*seq' is not accepted"),
         (b"%TAG !e! tag:x,2000:\n---\na: 1\n", "line 1, column 5: %TAG"),
         (b"%YAML 1.2\n%TAG !e! tag:x,2000:\n---\na: 1\n", "line 2, column 5: %TAG"),
@@ -181,14 +181,14 @@ def test_any_input_is_read_or_refused(data):
         ("a: 1\n".encode("utf-16"), "UTF-16 or UTF-32"),
         ("a: 1\n".encode("utf-16-le"), "control character"),
         ("a: 1\n".encode("utf-32"), "UTF-16 or UTF-32"),
-        (b'a: "\\ud83d"\n', "line 1, .*half surrogates"),
+        (b'a: "\\ud83d"\n', "line 1, .*lone surrogates"),
         (b'a: "\\ud83d\\ude00"\n', "line 1, .*write the character itself"),
-        (b"a: *x\n", r"line 1, column 4: \*x stands for nothing"),
+        (b"a: *x\n", r"line 1, column 4: \*x is not defined"),
         (b"a: &x [*x]\n", r"line 1, column 8: \*x contains itself"),
-        (b"&x a: *y\n", r"\*y stands for nothing"),
+        (b"&x a: *y\n", r"\*y is not defined"),
         (b"? [a]\n: b\n", "list or mapping as a key"),
         (b"a: &x [1]\n*x : b\n", "list or mapping as a key"),
-        (b"a: b: c\n", r"line 1, column 5: not valid YAML: mapping values .*in quotes"),
+        (b"a: b: c\n", r"line 1, column 5: not valid YAML: mapping values .*quote text"),
         (b"a:\n\tb: 1\n", "line 2, .*not tabs"),
         (b'a: "open\n', "close the quote"),
         (b"a: [1\n", "line 2, .*check the indent"),
@@ -216,9 +216,9 @@ def test_alias_bombs_are_refused():
     levels = [b"a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     nine = [b", ".join([b"*a%d" % i] * 9) for i in range(12)]
     levels += [b"a%d: &a%d [%s]" % (i + 1, i + 1, nine[i]) for i in range(11)]
-    with pytest.raises(YamlError, match=r"aliases .* add too much"):
+    with pytest.raises(YamlError, match=r"aliases .* expand to too much"):
         parse(b"\n".join(levels))
-    with pytest.raises(YamlError, match=r"aliases .* add too much"):
+    with pytest.raises(YamlError, match=r"aliases .* expand to too much"):
         parse(b"- &a " + b"x" * 100_000 + b"\n- *a" * 20)
 
 
@@ -251,13 +251,13 @@ def test_a_long_line_is_read_in_linear_time():
 @pytest.mark.parametrize("blank", [b" ", b"\n", b"\n ", "\u2028".encode()])
 def test_blanks_that_would_take_libyaml_hours_are_refused(blank):
     data = b'a: "x' + blank * 1_000_000 + b"b " * 1_000_000 + b'"'
-    with pytest.raises(YamlError, match="blanks in a row"):
+    with pytest.raises(YamlError, match="spaces in a row"):
         parse(data)
 
 
 def test_blanks_in_small_files_and_short_runs_in_large_ones_are_read():
     assert load(b"a: |\n  x" + b" " * 100_000 + b"\n")["a"] == "x" + " " * 100_000 + "\n"
-    assert documents.MAX_BLANK_WORK // documents.MAX_BYTES > 5_000
+    assert documents.MAX_WHITESPACE_WORK // documents.MAX_BYTES > 5_000
 
 
 def test_a_million_tag_directives_are_refused_at_once():

@@ -1,4 +1,4 @@
-"""JSON for columns: always valid, always the same text for the same value."""
+"""JSON for columns: always valid, and the same text for the same value."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def json_text(value: object) -> str:
-    """Write a value as JSON text, key order kept, non-ASCII raw.
+    """Return a value as JSON text, in the order of its keys, with non-ASCII characters raw.
 
-    JSON has neither NaN nor infinity, and UTF-8 has no lone surrogates: they are written as text
-    and as U+FFFD. `is_exact` tells whether that was necessary.
+    JSON has neither NaN nor infinity: they become text. UTF-8 has no lone surrogates: they become
+    U+FFFD. `is_exact` returns whether neither was necessary.
     """
     try:
         text = _as_json(value)
@@ -26,12 +26,12 @@ def json_text(value: object) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """Write a value as JSON text with its keys sorted."""
+    """Return a value as JSON text with its keys sorted."""
     return json_text(_sorted(value))
 
 
 def is_exact(value: object) -> bool:
-    """Tell whether JSON text gives the value back."""
+    """Return whether JSON text can be read back as the same value."""
     try:
         _as_json(value).encode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reads model configurations: `models/<name>.yaml`, a user's or our own."""
+"""Model configurations: `models/<name>.yaml`, the user's and those that ship with evalstore."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from warehouse.formats.yaml.fields import Violation
     from warehouse.types import Row
 
-# `options` is what the palindrome program calls them.
+# The palindrome program calls them `options`.
 _PARAMETERS = ("parameters", "options")
 _KNOWN = {"name", "provider", "version", "metadata", "price", "skip", *_PARAMETERS}
 _LIKELY = _KNOWN | {"model_id", "benchmark"}
 
 
 def is_model_file(node: Node, *, folder: str) -> bool:
-    """Tell a model configuration from other YAML by its content, with its folder as a hint."""
+    """Return whether YAML is a model configuration, by its content and the name of its folder."""
     if not isinstance(node, MappingNode):
         return False
     fields = dict(node.items)
@@ -32,10 +32,9 @@ def is_model_file(node: Node, *, folder: str) -> bool:
 
 
 def model_row(node: MappingNode, *, file_name: str) -> tuple[Row, list[Violation]]:
-    """Give the row of table `models` for a model configuration, and what is wrong in the file.
+    """Return the row of table `models` for a model configuration, and the file's violations.
 
-    A mark `metadata: {unresolved: true}` says that an export made the file for a model whose
-    own file was missing.
+    `metadata: {unresolved: true}` marks a file that an export made for a model without a file.
     """
     fields = Fields(node, "")
     metadata = _object(fields, "metadata")
@@ -50,7 +49,7 @@ def model_row(node: MappingNode, *, file_name: str) -> tuple[Row, list[Violation
         "price": _json(_object(fields, "price")),
         "skip": fields.boolean("skip"),
         "unresolved": unresolved is True or None,
-        "extra": _json(fields.further(_KNOWN)),
+        "extra": _json(fields.unknown(_KNOWN)),
     }
     row = {
         **known,
@@ -72,7 +71,7 @@ def _object(fields: Fields, key: str) -> dict[str, object] | None:
     if node is None or isinstance(node, MappingNode):
         value = value_of(node) if node is not None else None
         return dict(value) if isinstance(value, dict) else None
-    fields.report(node.line, key, "type", "is not a mapping")
+    fields.report(node.line, key, "type", "not a mapping")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Reads OpenClaw prompt files: a JSON list of prompts, each with its validator."""
+"""OpenClaw prompt files: a JSON list of prompts, each with its validator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = {"id", "name", "prompt", "validator"}
 
 
 def is_prompt_list(document: object) -> bool:
-    """Tell a prompt file from other JSON by its content: a list of objects with id and prompt."""
+    """Return whether JSON is a prompt file: a list of objects with an id and a prompt."""
     return (
         isinstance(document, list)
         and any(isinstance(item, dict) for item in document)
@@ -31,11 +31,11 @@ def is_prompt_list(document: object) -> bool:
 
 
 def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[Violation]]:
-    """Give a row of table `tasks` for each prompt, and what is wrong with the prompts.
+    """Return a row of table `tasks` for each prompt, and the prompts' violations.
 
     Args:
         document: the file's JSON value.
-        task_set: the file's name, without its suffix.
+        task_set: the file's name without its suffix.
     """
     violations = [
         Violation(1, utf8(f"{p.prompt_id}.{p.field}".strip(".")), "prompt", _message(p))
@@ -46,14 +46,14 @@ def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[
     rows = [
         {**shared, **_row(prompt), "seq": seq}
         for seq, prompt in enumerate(prompts, 1)
-        # No result can name a task without an id; that it is missing is one of the violations.
+        # No result can refer to a task without an id, which is among the violations.
         if prompt["id"] is not None
     ]
     return [{**row, "content_id": content_hash("task", row)} for row in rows], violations
 
 
 def task_set_hash(document: object) -> str:
-    """Hash a prompt file by its content: names a version of the task set."""
+    """Return the hash of a prompt file's content, which identifies a version of the task set."""
     return content_hash(document)
 
 

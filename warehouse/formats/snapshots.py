@@ -1,4 +1,4 @@
-"""Reads resource snapshots of OpenClaw runs: `resources_<tag>_before.txt` and `_after.txt`."""
+"""Resource snapshots of OpenClaw runs: `resources_<tag>_before.txt` and `_after.txt`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _PROCESS_LINES = 6
 
 
 def snapshot_tag(provider: str, model: str, thinking_level: str | None) -> str:
-    """Give the tag of a group of calls, as it stands in the names of its snapshots."""
+    """Return the tag of a group of calls, which is part of the names of its snapshots."""
     return _UNSAFE.sub("_", f"{provider}__{model}__{thinking_level or 'none'}")
 
 
 def is_snapshot_name(name: str) -> bool:
-    """Tell a snapshot by its file's name."""
+    """Return whether a file is a snapshot, by its name."""
     return _NAME.fullmatch(name) is not None
 
 
 def snapshot_row(name: str, content: bytes) -> Row:
-    """Give the columns of table `resources` that a snapshot tells."""
+    """Return the columns of table `resources` that a snapshot determines."""
     parts = _NAME.fullmatch(name)
     return {
         "content_id": content_hash("resource", name, content.hex()),
@@ -42,9 +42,9 @@ def snapshot_row(name: str, content: bytes) -> Row:
 
 
 def parse_snapshot(name: str, content: bytes) -> dict[str, object]:
-    """Read the figures of a snapshot: memory, disk, the model store's size, running models.
+    """Return the figures of a snapshot: memory, disk, size of the model store, running models.
 
-    Figures stay as the programs printed them (`7.6Gi`); those of a missing section are left out.
+    Figures are kept as the programs printed them (`7.6Gi`); those of missing sections are left out.
     """
     sections = _sections(content.decode("utf-8", "replace"))
     parsed: dict[str, object] = {"path": name}

@@ -1,4 +1,4 @@
-"""Reads palindrome task files: a title, a prompt template, and tasks with their references."""
+"""Palindrome task files: a title, a prompt template, and tasks with their references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SET_KEYS = {"title", "system_prompt", "tasks"}
 
 
 def is_task_file(node: Node) -> bool:
-    """Tell a task file from other YAML by its content: tasks with prompts and references."""
+    """Return whether YAML is a task file: it has tasks with prompts and references."""
     if not isinstance(node, MappingNode):
         return False
     tasks = dict(node.items).get("tasks")
@@ -31,7 +31,7 @@ def is_task_file(node: Node) -> bool:
 
 
 def task_rows(node: MappingNode, *, task_set: str) -> tuple[list[TaskRow], list[Violation]]:
-    """Give a row of table `tasks` for each task of a file, and what is wrong in the file."""
+    """Return a row of table `tasks` for each task of a file, and the file's violations."""
     header = Fields(node, "")
     violations = header.violations
     shared: TaskRow = {
@@ -41,7 +41,7 @@ def task_rows(node: MappingNode, *, task_set: str) -> tuple[list[TaskRow], list[
         "set_title": header.scalar_text("title"),
         "set_template": header.text("system_prompt"),
     }
-    further = header.further(_SET_KEYS)
+    set_extra = header.unknown(_SET_KEYS)
     tasks = header.node("tasks")
     rows: list[TaskRow] = []
     for index, task in enumerate(tasks.items if isinstance(tasks, SequenceNode) else []):
@@ -49,7 +49,7 @@ def task_rows(node: MappingNode, *, task_set: str) -> tuple[list[TaskRow], list[
             task if isinstance(task, MappingNode) else _EMPTY, f"tasks[{index}].", violations
         )
         row = _task_row(fields, seq=index + 1)
-        extra = fields.further(_TASK_KEYS) | ({"set": further} if further else {})
+        extra = fields.unknown(_TASK_KEYS) | ({"set": set_extra} if set_extra else {})
         row["extra"] = json_text(extra) if extra else None
         rows.append({**shared, **row, "content_id": content_hash("task", shared, row)})
     return rows, violations

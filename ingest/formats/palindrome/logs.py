@@ -101,7 +101,7 @@ def _run_row(file: SourceFile, header: Fields) -> RunRow:
     template = header.text("prompt_template", required=True)
     _check_header(header, run_date, model_path, template)
     _check_file_name(header, file.name, run_date, model_path)
-    extra = header.further(_LOG_KEYS)
+    extra = header.unknown(_LOG_KEYS)
     return {
         "suite": SUITE,
         "run_id": f"{run_date or 'undated'}/{model_path or 'unnamed'}",
@@ -183,7 +183,7 @@ def _result_rows(
 
 def _result_row(fields: Fields, run: RunRow, *, seq: int) -> ResultRow:
     prompt = fields.text("prompt", required=True)
-    extra = fields.further(_TASK_KEYS)
+    extra = fields.unknown(_TASK_KEYS)
     return {
         "suite": SUITE,
         "run_id": run["run_id"],
@@ -220,7 +220,7 @@ def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
         "cost_usd": fields.number("cost_usd"),
         "cost_source": fields.text("cost_source"),
     }
-    unknown = fields.further(_METADATA_KEYS)
+    unknown = fields.unknown(_METADATA_KEYS)
     if unknown:
         extra["metadata"] = unknown
     task.is_faithful = task.is_faithful and fields.is_faithful

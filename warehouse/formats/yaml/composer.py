@@ -1,4 +1,4 @@
-"""Builds the nodes of a YAML document from libyaml's events, under bounds."""
+"""Builds the nodes of a YAML document from libyaml's events, within limits."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _Mark: TypeAlias = Any
 
 
 def compose(data: bytes) -> Node:
-    """Build the nodes of the only document in a stream.
+    """Return the root node of the only document in a stream.
 
     Raises:
-        YamlError: The stream holds another number of documents, tags or a key that is no text, or
-            goes beyond a bound.
+        YamlError: The stream does not contain exactly one document, contains a tag or a key that is
+            not text, or exceeds a limit.
         yaml.YAMLError: The stream is not valid YAML.
     """
     return _Composer(data).document()
@@ -57,12 +57,12 @@ class _Composer:
     def document(self) -> Node:
         self.next_event()  # the stream's start
         if type(self.next_event()) is StreamEndEvent:
-            raise YamlError("the document is empty: nothing but blanks or comments")
+            raise YamlError("the document is empty: nothing but whitespace or comments")
         node = self.node(self.next_event(), 1)
         self.next_event()  # the document's end
         event = self.next_event()
         if type(event) is not StreamEndEvent:
-            _refuse("a second document starts here: keep one document in a file", event.start_mark)
+            _refuse("a second document starts here: keep one document per file", event.start_mark)
         return node
 
     def node(self, event: _Event, depth: int) -> Node:
@@ -154,14 +154,14 @@ class _Composer:
         mark = event.start_mark
         name = event.anchor[:60]
         if event.anchor not in self.anchors:
-            _refuse(f"*{name} stands for nothing: no &{name} before it", mark)
+            _refuse(f"*{name} is not defined: no &{name} before it", mark)
         node = self.anchors[event.anchor]
         if node is None:
             _refuse(f"*{name} contains itself: write the value out", mark)
         weight, levels = _measure(node)
         self.aliased += weight
         if self.aliased > MAX_ALIASED:
-            _refuse("the aliases (*name) add too much: write the values out", mark)
+            _refuse("the aliases (*name) expand to too much: write the values out", mark)
         if depth + levels - 1 > MAX_DEPTH:
             _refuse(f"nested more than {MAX_DEPTH} levels deep by *{name}", mark)
         return node
@@ -181,7 +181,7 @@ def _measure(node: Node) -> tuple[int, int]:
 
 
 def _last_line(event: _Event, item: Node) -> int:
-    """Return the last line of an item; an alias ends where it stands, not at its anchor."""
+    """Return the last line of an item; for an alias, its own line and not its anchor's."""
     if type(event) is not AliasEvent:
         return item.end_line
     mark: _Mark = event.end_mark
@@ -190,7 +190,7 @@ def _last_line(event: _Event, item: Node) -> int:
 
 
 def _end_line(start: _Event, end: _Event, last: int) -> int:
-    """Return a collection's last line: its bracket's, or its last item's in block style."""
+    """Return the last line of a collection: its bracket's, or in block style its last item's."""
     return end.end_mark.line + 1 if start.flow_style else last
 
 

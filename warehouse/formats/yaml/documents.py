@@ -1,7 +1,7 @@
 """YAML 1.2 documents, read safely and with line numbers.
 
-libyaml scans the text and hands over events; nodes are built from them under bounds on size,
-depth, number of nodes and alias expansion. Plain scalars get their YAML 1.2 meaning: only `true`
+libyaml scans the text and emits events; nodes are built from them within limits on size, depth,
+number of nodes and alias expansion. Plain scalars get their YAML 1.2 meaning: only `true`
 and `false` are booleans, dates and `12:30` stay text, `<<` is an ordinary key.
 
 A line is what `str.splitlines` calls a line, which is also what libyaml counts.
@@ -42,26 +42,29 @@ __all__ = [
 ]
 
 MAX_BYTES: Final = 64 * 2**20
-# libyaml clears its buffer for blanks at every word, and the buffer is as long as the longest run
-# of blanks. The longest run times the size bounds that work, here to a few seconds.
-MAX_BLANK_WORK: Final = 400_000_000_000
+# libyaml clears its whitespace buffer at every word, and the buffer is as long as the longest run
+# of whitespace. The longest run times the size bounds that work, here to a few seconds.
+MAX_WHITESPACE_WORK: Final = 400_000_000_000
 
-# libyaml compares every %TAG directive with all before it; tags are refused anyway.
+# libyaml compares every %TAG directive with all previous ones; tags are refused anyway.
 _TAG_DIRECTIVE: Final = re.compile(
     rb"(?:\A|\A\xef\xbb\xbf|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])%TAG\b"
 )
-# Blanks and the bytes of the rarer line breaks (NEL, LS, PS) become one byte, the rest another.
-_BLANKS: Final = bytes(
+# Whitespace and the bytes of rarer line breaks (NEL, LS, PS) become spaces, the rest x.
+_WHITESPACE: Final = bytes(
     ord(" ") if byte in b" \t\r\n\xc2\x85\xe2\x80\xa8\xa9" else ord("x") for byte in range(256)
 )
 _OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 _REMEDIES: Final = (
-    ("mapping values are not allowed", "put text that holds ': ' in quotes, or check the indent"),
-    ("cannot start any token", "put the text in quotes; indent with spaces, not tabs"),
+    (
+        "mapping values are not allowed",
+        "quote text that contains ': ', or check the indent",
+    ),
+    ("cannot start any token", "quote the text; indent with spaces, not tabs"),
     ("found a tab character", "indent with spaces, not tabs"),
     ("unexpected end of stream", "close the quote"),
-    ("invalid Unicode character escape code", "write the character itself; no half surrogates"),
+    ("invalid Unicode character escape code", "write the character itself; no lone surrogates"),
     ("unknown escape character", "write the backslash twice, or use single quotes"),
     ("could not find expected ':'", "close the quote above, or put ':' after the key"),
     ("did not find expected", "check the indent and the quotes here and just above"),
@@ -69,15 +72,15 @@ _REMEDIES: Final = (
 
 
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Node:
-    """Read one YAML document into nodes that know their lines.
+    """Return the root node of one YAML document; nodes have line numbers.
 
     Args:
         data: The document, UTF-8, with or without a byte order mark.
         max_bytes: Largest size accepted.
 
     Raises:
-        YamlError: The document is not valid, is empty, is not alone in its stream, is not UTF-8,
-            holds control characters or tags, or goes beyond a bound.
+        YamlError: The document is not valid, is empty, is not the only one, is not UTF-8, contains
+            control characters or tags, or exceeds a limit.
     """
     _check_bytes(data, max_bytes)
     try:
@@ -89,7 +92,7 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Node:
 
 
 def load(data: bytes, *, max_bytes: int = MAX_BYTES) -> Value:
-    """Read one YAML document into plain Python values.
+    """Return one YAML document as plain Python values.
 
     Raises:
         YamlError: As for `parse`.
@@ -98,12 +101,12 @@ def load(data: bytes, *, max_bytes: int = MAX_BYTES) -> Value:
 
 
 def text_lines(data: bytes) -> list[str]:
-    """Return the lines, with their ends, of a document that `parse` accepted."""
+    """Return the lines, with line ends, of a document that `parse` accepted."""
     return data.decode("utf-8-sig").splitlines(keepends=True)
 
 
 def _check_bytes(data: bytes, max_bytes: int) -> None:
-    """Refuse what libyaml would read in another encoding, or for far too long."""
+    """Refuse what libyaml would read in another encoding, or would take far too long to read."""
     if len(data) > max_bytes:
         raise YamlError(
             f"{len(data):,} bytes, more than the {max_bytes:,} accepted: split the file"
@@ -114,10 +117,10 @@ def _check_bytes(data: bytes, max_bytes: int) -> None:
         raise YamlError(
             "%TAG directives are not accepted: remove them", *_place(data, directive.end())
         )
-    longest = MAX_BLANK_WORK // max(len(data), 1)
-    if longest < len(data) and b" " * longest in data.translate(_BLANKS):
+    longest = MAX_WHITESPACE_WORK // max(len(data), 1)
+    if longest < len(data) and b" " * longest in data.translate(_WHITESPACE):
         raise YamlError(
-            f"more than {longest:,} blanks in a row in a file of this size: remove them"
+            f"more than {longest:,} spaces in a row in a file of this size: remove them"
         )
 
 

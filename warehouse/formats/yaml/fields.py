@@ -1,7 +1,7 @@
-"""Fields of a YAML record, taken out with their types checked and nothing lost.
+"""The fields of a YAML record, with their types checked and nothing lost.
 
-A value of the wrong type is used as far as it can be (`"4.1"` for a number), is reported, and
-marks the record, so that its original text is kept beside the columns.
+A value of the wrong type is used if possible (`"4.1"` for a number), is reported, and marks the
+record, so that its original text is kept along with the columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from warehouse.formats.yaml.nodes import repeats_keys
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Beyond this no duration in seconds and no cost in dollars is meant.
+# No real duration in seconds or cost in dollars is larger.
 LARGEST_AMOUNT = 1e12
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
@@ -28,13 +28,13 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A place where a file breaks a rule of its specification.
+    """A violation of a rule of a file's specification.
 
     Attributes:
         line: from 1.
         field: a path such as `tasks[2].answer`, counted from 0 as in the file's list.
-        rule: short name of the rule.
-        message: what is wrong, for people.
+        rule: name of the rule.
+        message: what is wrong, human-readable.
     """
 
     line: int
@@ -49,9 +49,9 @@ class Fields:
 
     Attributes:
         mapping: the node.
-        path: where it stands, as a prefix for the names of fields: `tasks[2].`.
-        violations: what was found wrong so far.
-        is_faithful: whether the columns, with `extra`, give the record back.
+        path: its path, as a prefix for the names of fields: `tasks[2].`.
+        violations: the violations found so far.
+        is_faithful: whether the record can be restored from the columns and `extra`.
     """
 
     mapping: MappingNode
@@ -64,14 +64,14 @@ class Fields:
         self._nodes = dict(self.mapping.items)
         for key, line in self.mapping.duplicates:
             self.is_faithful = False
-            self.report(line, key, "unique_keys", "the key stands twice; the last one counts")
+            self.report(line, key, "unique_keys", "the key appears twice; the last one counts")
 
     def node(self, key: str) -> Node | None:
-        """Give a field's node, None where it is absent."""
+        """Return a field's node; None if it is absent."""
         return self._nodes.get(key)
 
     def text(self, key: str, *, required: bool = False) -> str | None:
-        """Take a field that should be text; another scalar gives its text as it stood."""
+        """Return a field that should be text; for another scalar, its text in the file."""
         node = self._present(key, required=required)
         if node is None:
             return None
@@ -81,7 +81,7 @@ class Fields:
         return utf8(node.text) if isinstance(node, ScalarNode) and node.value is not None else None
 
     def scalar_text(self, key: str) -> str | None:
-        """Take a field that is text for us, whatever scalar stands there: a version, say."""
+        """Return the text of a field that may be any scalar, such as a version."""
         node = self._nodes.get(key)
         if node is None or isinstance(node, ScalarNode):
             return utf8(node.text) if node is not None and node.value is not None else None
@@ -89,33 +89,33 @@ class Fields:
         return None
 
     def number(self, key: str, *, required: bool = False, is_float: bool = False) -> float | None:
-        """Take a field that should be a number, a float where `is_float`."""
+        """Return a field that should be a number; if `is_float`, an integer is a violation."""
         node = self._present(key, required=required)
         if node is None:
             return None
         value = node.value if isinstance(node, ScalarNode) else None
         if isinstance(value, int | float) and not isinstance(value, bool):
             if is_float and isinstance(value, int):
-                self.report(node.line, key, "float", f"{value} is a whole number, not a float")
+                self.report(node.line, key, "float", f"{value} is an integer, not a float")
             return self._amount(key, node, value)
         self._wrong(key, node, "a number")
         return _as_number(value)
 
     def count(self, key: str) -> int | None:
-        """Take a field that should be a whole number."""
+        """Return a field that should be an integer."""
         node = self._present(key, required=False)
         if node is None:
             return None
         value = node.value if isinstance(node, ScalarNode) else None
         if is_integer(value):
             return value
-        self._wrong(key, node, "a whole number")
+        self._wrong(key, node, "an integer")
         number = value if isinstance(value, float) else _as_number(value)
         whole = int(number) if number is not None and number.is_integer() else None
         return whole if is_integer(whole) else None
 
     def boolean(self, key: str, *, required: bool = False) -> bool | None:
-        """Take a field that should be `true` or `false`."""
+        """Return a field that should be `true` or `false`."""
         node = self._present(key, required=required)
         if node is None:
             return None
@@ -125,7 +125,7 @@ class Fields:
         return _BOOLEANS.get(node.text.lower()) if isinstance(node, ScalarNode) else None
 
     def timestamp(self, key: str) -> datetime | None:
-        """Take a UTC timestamp of the form `YYYY-MM-DDTHH:MM:SSZ`; the result is naive UTC."""
+        """Return a UTC timestamp of the form `YYYY-MM-DDTHH:MM:SSZ` as naive UTC."""
         node = self._present(key, required=False)
         if node is None:
             return None
@@ -141,15 +141,15 @@ class Fields:
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         try:
             return zoned.astimezone(UTC).replace(tzinfo=None)
-        except OverflowError:  # an hour that is before the year 1 or after 9999 in UTC
+        except OverflowError:  # in UTC, before the year 1 or after 9999
             return None
 
-    def further(self, known: Iterable[str]) -> dict[str, object]:
-        """Give the fields that are not known, as plain values."""
+    def unknown(self, known: Iterable[str]) -> dict[str, object]:
+        """Return the fields that are not known, as plain values."""
         return {key: self.plain(key) for key in self._nodes if key not in known}
 
     def plain(self, key: str) -> object:
-        """Give a field's plain value, whatever it is, for `extra`."""
+        """Return a field's plain value, of any type, for `extra`."""
         node = self._nodes[key]
         value = value_of(node)
         if not is_exact(value) or repeats_keys(node):
@@ -157,7 +157,7 @@ class Fields:
         return value
 
     def report(self, line: int, key: str, rule: str, message: str) -> None:
-        """Note a broken rule at a field."""
+        """Add a violation of a rule at a field."""
         name = utf8(f"{self.path}{key}")
         self.violations.append(Violation(line, name, rule, f"{name}: {message}"))
 
@@ -167,9 +167,9 @@ class Fields:
             self.report(self.mapping.line, key, "required", "the field is missing")
         return node
 
-    def _wrong(self, key: str, node: Node, wanted: str) -> None:
+    def _wrong(self, key: str, node: Node, expected: str) -> None:
         self.is_faithful = False
-        self.report(node.line, key, "type", f"{_shown(node)} is not {wanted}")
+        self.report(node.line, key, "type", f"{_shown(node)} is not {expected}")
 
     def _utf8(self, text: str) -> str:
         clean = utf8(text)
@@ -179,7 +179,7 @@ class Fields:
 
     def _amount(self, key: str, node: Node, value: float) -> float | None:
         if abs(value) > LARGEST_AMOUNT or math.isnan(value):
-            self._wrong(key, node, "an amount that can be meant")
+            self._wrong(key, node, "a plausible amount")
             return None
         return float(value)
 

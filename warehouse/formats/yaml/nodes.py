@@ -1,4 +1,4 @@
-"""The nodes of a YAML document, with the lines that they stand on."""
+"""The nodes of a YAML document, with their line numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | 
 
 
 class YamlError(BadInput):
-    """A document that is no valid YAML, or that goes beyond what is accepted.
+    """A document that is not valid YAML or exceeds a limit.
 
     Attributes:
-        line: Line of the fault, from 1; 0 where the fault is the whole document's.
-        column: Column of the fault, from 1; 0 where it is not known.
+        line: Line of the error, from 1; 0 if it concerns the whole document.
+        column: Column of the error, from 1; 0 if unknown.
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
@@ -31,7 +31,7 @@ class ScalarNode:
 
     Attributes:
         value: The value by the rules of YAML 1.2.
-        text: The text that stood there, without quotes, escapes and folding.
+        text: Its text in the document, without quotes, escapes and folding.
         line: First line, from 1.
         end_line: Last line, from 1.
     """
@@ -44,7 +44,7 @@ class ScalarNode:
 
 @dataclass(slots=True)
 class SequenceNode:
-    """A list of nodes with its first and last line."""
+    """A list of nodes, with its first and last line from 1."""
 
     items: list[Node]
     line: int
@@ -53,7 +53,7 @@ class SequenceNode:
 
 @dataclass(slots=True)
 class MappingNode:
-    """Keys and nodes in the order of the text.
+    """Keys and nodes in the order of the document.
 
     Attributes:
         items: Every pair, repeated keys included.
@@ -76,7 +76,7 @@ def value_of(node: Node) -> Value:
     if isinstance(node, ScalarNode):
         return node.value
     if isinstance(node, MappingNode):
-        # Most fields are scalars: a call for each would take half of the time.
+        # Most fields are scalars: calling this function for each would take half of the time.
         return {
             key: item.value if isinstance(item, ScalarNode) else value_of(item)
             for key, item in node.items
@@ -85,7 +85,7 @@ def value_of(node: Node) -> Value:
 
 
 def repeats_keys(node: Node) -> bool:
-    """Tell whether a mapping in a node has a key twice, so that `value_of` leaves something out."""
+    """Return whether a mapping in a node repeats a key, so that `value_of` drops a value."""
     if isinstance(node, ScalarNode):
         return False
     if isinstance(node, MappingNode):
@@ -94,5 +94,5 @@ def repeats_keys(node: Node) -> bool:
 
 
 def slice_text(lines: list[str], node: Node) -> str:
-    """Return the whole lines that a node stands on, out of the `text_lines` of its document."""
+    """Return the whole lines of a node, given the `text_lines` of its document."""
     return "".join(lines[node.line - 1 : node.end_line])

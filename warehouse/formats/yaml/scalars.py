@@ -1,4 +1,4 @@
-"""What a plain scalar means: the core schema of YAML 1.2, with lower-case booleans only."""
+"""The values of plain scalars: the core schema of YAML 1.2, with lower-case booleans only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 ScalarValue: TypeAlias = bool | int | float | str | None
 
-# Python converts no longer decimal numbers; longer ones stay text.
+# Python's limit for decimal numbers; longer ones stay text.
 MAX_DIGITS: Final = 4_300
 
 _CONSTANTS: Final[dict[str, ScalarValue]] = {
@@ -31,7 +31,7 @@ _TAGS: Final[dict[str, type]] = {
 
 
 def resolve(text: str) -> ScalarValue:
-    """Return the value of a plain scalar; what is no null, boolean or number is text."""
+    """Return the value of a plain scalar; it is text unless it is null, a boolean or a number."""
     # The first character decides most scalars.
     if text[:1] in "-+.0123456789":
         return _CONSTANTS[text] if text in _CONSTANTS else _number(text)
@@ -42,7 +42,7 @@ def tagged_value(tag: str, text: str) -> ScalarValue:
     """Return the value of a scalar with an explicit tag.
 
     Raises:
-        ValueError: The tag is none of the core schema, or the text is not of its type.
+        ValueError: The tag is not in the core schema, or the text is not of its type.
     """
     if tag == "tag:yaml.org,2002:str":
         return text
@@ -50,7 +50,7 @@ def tagged_value(tag: str, text: str) -> ScalarValue:
         raise ValueError(f"the tag {tag[:60]!r} is not accepted: remove it")
     value = resolve(text)
     if type(value) is not _TAGS[tag]:
-        raise ValueError(f"the value is not of its tag {tag[:60]!r}: remove the tag")
+        raise ValueError(f"the value does not match its tag {tag[:60]!r}: remove the tag")
     return value
 
 
