@@ -209,7 +209,7 @@ def test_a_run(tmp_path, monkeypatch):
 
 def killed(lake, arguments, deed):
     def work():
-        ended = command(lake.store, *arguments)
+        ended = command(lake.store_path, *arguments)
         assert ended.code == 0, ended.err
 
     ended = forked(work, at_deed=deed)
