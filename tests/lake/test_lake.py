@@ -269,7 +269,7 @@ def test_a_batch_of_a_newer_version_is_said_to_be_newer(lake, batch, further):
     document = json.loads(path.read_bytes())
     newer = {"schema_version": SCHEMA_VERSION + 1, "version": "9.9"}
     path.write_text(json.dumps({**document, **newer, **further}))
-    with pytest.raises(StoreNewer, match=r"9\.9.*install"):
+    with pytest.raises(StoreNewer, match=r"9\.9.*upgrade"):
         lake.read(batch.name)
 
 
