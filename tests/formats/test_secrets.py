@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_cases import HARMLESS, cases
 
+from warehouse.formats.masking import Mask
 from warehouse.formats.secrets import (
     article,
     describe,
@@ -193,3 +194,10 @@ def test_large_inputs_are_searched_like_small_ones(data):
         (s.start - len(filler), s.end - len(filler), s.kind) for s in find_secrets(filler + text)
     ]
     assert moved == [(s.start, s.end, s.kind) for s in find_secrets(text)]
+
+
+def test_a_password_that_a_model_made_up_stays_in_its_answer():
+    answer = 'PASSWORD = "k3Jv9-qLmx7"'
+    assert "k3Jv9" not in redact(answer.encode()).decode()
+    assert Mask().text(answer) == answer
+    assert Mask().text("sk-" + "proj-" + "Ab3dEf6hIj9kLm2nOp5q" * 2) == "(redacted)"

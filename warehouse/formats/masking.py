@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
-from warehouse.formats.secrets import redact
+from warehouse.formats.secrets import find_secrets, mask
+from warehouse.formats.secrets.secret import GENERIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +41,8 @@ class Mask:
         if self._known is not None:
             text = data.decode("utf-8", "surrogateescape")
             data = self._known.sub(MASK, text).encode("utf-8", "surrogateescape")
-        return redact(data)
+        # A password that a model made up is part of its answer, and is judged with it.
+        return mask(data, [secret for secret in find_secrets(data) if secret.kind != GENERIC])
 
 
 def is_secret_name(name: str) -> bool:
