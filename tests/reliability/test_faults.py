@@ -162,7 +162,7 @@ def test_info_verifies_and_changes_nothing(two, tmp_path):
     assert facts["journals"] == [{"suite": "mine", "run": "r", "results": 1}]
     assert files == {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
     two.warehouse.unlink()
-    assert verified(two)[0]["warehouse"].startswith("not there")
+    assert verified(two)[0]["warehouse"].startswith("missing")
 
 
 def test_info_finds_damage(two):
