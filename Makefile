@@ -1,4 +1,4 @@
-# Two commands are all the set-up there is: `make demo` and `make test`.
+# `make demo` and `make test` set up everything they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,7 +15,7 @@ test: lint  ## lint, type check and run all but the slow tests
 	@echo "==> tests"
 	@$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: $(READY)  ## run the slow tests: kills by the hundred, campaigns, the demo
+test-slow: $(READY)  ## run the slow tests: all that take about a second or more
 	@echo "==> slow tests"
 	@$(BIN)/python -m pytest -n 2 -m slow
 
@@ -33,18 +33,19 @@ tidy: $(READY)  ## look for dead code and repetition
 	@$(BIN)/vulture evalstore.py ingest runners exports warehouse tools bench tests
 	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
 
-test-oldest: $(OLDEST)/.ready  ## run every test with the oldest DuckDB that pyproject.toml allows
+test-oldest: $(OLDEST)/.ready  ## run the tests of data with the oldest DuckDB that pyproject.toml allows
 	@echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
-	@$(OLDEST)/bin/python -m pytest -n 2
+	@$(OLDEST)/bin/python -m pytest -n 2 -m "not slow"
+	@$(OLDEST)/bin/python -m pytest -n 2 -m slow tests/sql tests/lake tests/checking tests/exports
 
-format: $(READY)  ## let ruff lay the code out
+format: $(READY)  ## format the code with ruff
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(READY)  ## write the generated pages of docs/ anew
+docs: $(READY)  ## regenerate the generated pages of docs/
 	@$(BIN)/python -m tools.generate_docs
 
-# An environment of its own that holds only what differs; the rest it takes from the other one.
+# A separate environment with only the packages that differ; the others come from $(VENV).
 $(OLDEST)/.ready: tests/oldest.txt $(READY)
 	@$(PYTHON) -m venv --clear --without-pip $(OLDEST)
 	@$(PYTHON) -m pip --python $(OLDEST) install --quiet --no-deps --require-hashes -r $<
@@ -58,11 +59,11 @@ lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock
 
-# The environment is made without ensurepip (some systems leave it out) and filled by the pip
-# at hand. The stamp is written last, so that an interrupted set-up starts again.
+# The environment is created without ensurepip, which some systems lack, and filled by the pip of
+# $(PYTHON). The stamp is written last, so that an interrupted set-up starts again.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evalstore needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
-	@echo "==> making the environment in $(VENV) (a minute or two, once)"
+	@echo "==> creating the environment in $(VENV) (a minute or two, once)"
 	@$(PYTHON) -m venv --clear --without-pip $(VENV)
 	@$(PYTHON) -m pip --python $(VENV) install --quiet --require-hashes -r requirements.lock
 	@$(PYTHON) -m pip --python $(VENV) install --quiet --no-deps --no-build-isolation -e .
@@ -71,8 +72,8 @@ $(READY): requirements.lock pyproject.toml
 bench: $(READY)  ## measure the ratios and rewrite bench/RESULTS.md (about 15 minutes)
 	@$(BIN)/python -m bench
 
-bench-quick: $(READY)  ## run every benchmark with small sizes: its two sides must give equal results
+bench-quick: $(READY)  ## run every benchmark with small sizes: both sides must give equal results
 	@$(BIN)/python -m bench --quick
 
-clean:  ## remove what the other targets made
+clean:  ## remove what the other targets created
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

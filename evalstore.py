@@ -6,27 +6,57 @@ that the help and small commands do not wait for libraries that they do not use.
 
 from __future__ import annotations
 
-import errno
-import importlib
-import os
 import sys
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import os
+    from collections.abc import Sequence
 
     from warehouse.store import Store
 
 __all__ = ["main", "open"]
 
+_PACKAGES = ("warehouse", "ingest", "exports", "runners")
+
+
+def _check_not_shadowed() -> None:
+    """Raise an `ImportError` if a module of the user's own shadows one of ours."""
+    home = Path(__file__).resolve().parent
+    for name in _PACKAGES:
+        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+        origin = spec.origin if spec is not None else None
+        if origin is not None and not Path(origin).resolve().is_relative_to(home / name):
+            raise ImportError(
+                f"{origin} shadows evalstore's package `{name}`; rename it, or start Python from "
+                "another folder"
+            )
+
+
+def _is_program() -> bool:
+    """Return whether Python was started for the command line, not by someone else's code."""
+    return __name__ == "__main__" or Path(sys.argv[0]).stem == "evalstore"
+
+
+try:
+    _check_not_shadowed()
+except ImportError as shadowed:
+    if not _is_program():
+        raise
+    click.echo(f"error: {shadowed}", err=True)
+    sys.exit(2)
+
+from warehouse.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
+from warehouse.formats.values import defer_pandas  # noqa: E402
+
 # Name, where it is, and its line in the help: listing the commands must not import them.
-_COMMANDS: tuple[tuple[str, str, str], ...] = (
+_COMMANDS: CommandTable = (
     ("import", "ingest.command:import_", "Import logs, with their task and model files."),
+    ("init", "runners.command:init", "Create a first suite of your own, with a README."),
     ("run", "runners.command:run", "Call models and store their answers."),
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
@@ -42,13 +72,12 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("compact", "warehouse.commands.compact:compact", "Merge the small batches of the lake."),
     ("forget", "warehouse.commands.forget:forget", "Remove a run permanently."),
 )
-_PACKAGES = ("warehouse", "ingest", "exports", "runners")
-
 _EXAMPLES = """
 Examples:
 
 \b
   evalstore import benchmark_logs/            import a folder of logs
+  evalstore init my-suite                     create a suite of your own to start from
   evalstore run palindrome --model NAME       call a model and store its answers
   evalstore show leaderboard                  rank the models
   evalstore sql "from runs" --format csv      run any query, in any output format
@@ -61,83 +90,15 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     """Open a store for queries: `evalstore.open("store").sql("from leaderboard").pl()`.
 
     No file stays open between queries, so a notebook never blocks an import.
-
-    Raises:
-        ImportError: a module of the user's own shadows one of ours.
     """
-    _check_not_hidden()
     from warehouse.store import Store
 
     return Store(Path(path))
 
 
-@contextmanager
-def _visible_messages() -> Iterator[None]:
-    """Let click repeat no argument in a way that a terminal would act on."""
-    try:
-        yield
-    except click.ClickException as error:
-        from warehouse.output.formatting import visible_lines
-
-        said = error.format_message()
-        shown = visible_lines(said)
-        if shown == said:
-            raise
-        raise click.UsageError(shown, getattr(error, "ctx", None)) from error
-
-
-@contextmanager
-def _room_for_output() -> Iterator[None]:
-    """Say so where standard output goes to a disk that is full."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        from warehouse.output.terminal import silence
-
-        silence(sys.stdout)
-        click.echo(f"error: not all could be written: {error.strerror}", err=True)
-        raise click.exceptions.Exit(2) from error
-
-
-class _Commands(click.Group):
-    """The commands, each imported when it is called."""
-
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        return [name for name, _, _ in _COMMANDS]
-
-    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for name, place, _ in _COMMANDS:
-            if name == cmd_name:
-                _check_not_hidden()
-                module, _, attribute = place.partition(":")
-                command: click.Command = getattr(importlib.import_module(module), attribute)
-                return command
-        return None
-
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, _, text in _COMMANDS])
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
-        with _visible_messages(), _room_for_output():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
-        from warehouse.errors import EvalstoreError
-
-        try:
-            with _visible_messages(), _room_for_output():
-                return super().invoke(ctx)
-        except EvalstoreError as error:
-            from warehouse.output.formatting import visible_lines
-
-            click.echo(f"error: {visible_lines(str(error))}", err=True)
-            ctx.exit(error.exit_code)
-
-
-@click.group(cls=_Commands, epilog=_EXAMPLES, context_settings={"max_content_width": 100})
+@click.group(
+    cls=RootGroup, table=_COMMANDS, epilog=_EXAMPLES, context_settings={"max_content_width": 100}
+)
 @click.version_option(package_name="evalstore")
 @click.option(
     "--store",
@@ -156,29 +117,9 @@ def _cli(ctx: click.Context, store: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 success, 1 a check failed, 2 misuse or bad input."""
-    _open_standard_streams()
+    open_standard_streams()
+    defer_pandas()
     _cli.main(args=arguments, prog_name="evalstore")
-
-
-def _open_standard_streams() -> None:
-    """Open what the shell has closed (`>&-`): the next file of the store would take its number."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
-            setattr(sys, name, stream)
-
-
-def _check_not_hidden() -> None:
-    """Raise an `ImportError` if a module of the user's own shadows one of ours."""
-    home = Path(__file__).resolve().parent
-    for name in _PACKAGES:
-        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
-        origin = spec.origin if spec is not None else None
-        if origin is not None and not Path(origin).resolve().is_relative_to(home / name):
-            raise ImportError(
-                f"{origin} shadows evalstore's package `{name}`; rename it, or start Python from "
-                "another folder"
-            )
 
 
 if __name__ == "__main__":

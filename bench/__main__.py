@@ -2,8 +2,8 @@
 
     python -m bench [--quick] [NAME ...]
 
-Each benchmark is a module of this folder with `measure(*, quick)`, run in a process of its own.
-With `--quick`, sizes are small: it shows that a benchmark works, and writes nothing.
+Each benchmark is a module in this folder with `measure(*, quick)`, and runs in its own process.
+`--quick` uses small sizes to show that the benchmarks work, and writes nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from bench.ratios import Ratio
 # In the order of the table.
 BENCHMARKS: tuple[str, ...] = (
     "openclaw_import",
+    "tables",
     "palindrome_import",
     "history",
     "dataframe",
     "start",
+    "first_use",
     "posters",
     "validators",
     "checking",
     "compaction",
     "runner_throughput",
+    "recording",
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")
@@ -39,7 +42,7 @@ _MARK = "ratios: "
 
 
 def main() -> None:
-    """Measure what was asked for, print it, and write the table when all of it was measured."""
+    """Run the given benchmarks and print their ratios; if all were run, write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes; writes nothing")
@@ -56,22 +59,22 @@ def main() -> None:
 
 
 def _in_its_process(name: str, quick: bool) -> list[Ratio]:  # noqa: FBT001
-    """Measure in a new process, whose imports and memory are that benchmark's alone."""
+    """Measure in a new process, so that imports and memory of other benchmarks do not count."""
     command = [sys.executable, "-m", "bench", "--one", name, *(["--quick"] if quick else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     line = next(line for line in done.stdout.splitlines() if line.startswith(_MARK))
     ratios = [Ratio(**row) for row in json.loads(line.removeprefix(_MARK))]
     for ratio in ratios:
-        verdict = "" if ratio.reached else "  NOT REACHED"
-        print(f"{ratio.work} / {ratio.against}: {ratio.value:.2f} × ({ratio.wanted}){verdict}")
+        verdict = "" if ratio.is_met else "  TARGET MISSED"
+        print(f"{ratio.work} / {ratio.against}: {ratio.value:.2f} × ({ratio.target}){verdict}")
         print(f"    {ratio.figures}", flush=True)
     return ratios
 
 
 def _page(ratios: list[Ratio]) -> str:
     rows = [
-        f"| {r.work} | {r.against} | {r.value:.2f} × | {r.wanted} | "
-        f"{'yes' if r.reached else '**no**'} | {r.figures} |"
+        f"| {r.work} | {r.against} | {r.value:.2f} × | {r.target} | "
+        f"{'yes' if r.is_met else '**no**'} | {r.figures} |"
         for r in ratios
     ]
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
@@ -80,11 +83,11 @@ def _page(ratios: list[Ratio]) -> str:
         [
             "# Benchmarks",
             "",
-            "Written by `make bench`. Both sides of a ratio are measured in one run, in turn.",
+            "Written by `make bench`. Both sides of a ratio are measured alternately in one run.",
             "",
             f"{datetime.now(UTC):%Y-%m-%d}, {where}.",
             "",
-            "| work | against | ratio | wanted | reached | figures |",
+            "| work | compared with | ratio | target | met | figures |",
             "| --- | --- | --- | --- | --- | --- |",
             *rows,
             "",

@@ -2,7 +2,7 @@
 
     python -m bench compaction
 
-Measured on both, in turn: the rebuild of the warehouse, and an import of one log with its sync.
+Measures rebuilds of the warehouse, and imports of one log with a sync, alternately on both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def measure(*, quick: bool) -> list[Ratio]:
         shutil.copytree(many.path, few.path)
         before = time.perf_counter()
         merge_small(few.lake)
-        compacting = f"compacting took {time.perf_counter() - before:.1f} s"
+        compacting = f"the compact took {time.perf_counter() - before:.1f} s"
         return [
             _ratio(
                 f"rebuild from {n:,} small batches",
@@ -54,9 +54,9 @@ def measure(*, quick: bool) -> list[Ratio]:
                 at_least=3,
                 more=compacting,
             ),
-            # Most of it is the import's own time: what it reads of other batches is their JSON.
+            # Most of the time is the import itself, which reads only the JSON of other batches.
             _ratio(
-                f"import and sync of a log beside {n:,} batches",
+                f"import and sync of a log into a store of {n:,} batches",
                 _import(folder),
                 many,
                 few,
@@ -81,9 +81,9 @@ def _ratio(
             act(store)
             measured.append(time.perf_counter() - before)
     left, right = median(seconds[many]), median(seconds[few])
-    figures = f"{left:.2f} s as they came, {right:.2f} s compacted"
-    told = "; ".join(filter(None, (figures, more)))
-    return Ratio(f"{work}, compacted", "as they came", left / right, told, at_least)
+    figures = f"{left:.2f} s not compacted, {right:.2f} s compacted"
+    texts = "; ".join(filter(None, (figures, more)))
+    return Ratio(f"{work}, compacted", "not compacted (speedup)", left / right, texts, at_least)
 
 
 def _rebuild(store: Store) -> None:
@@ -101,12 +101,12 @@ def _import(folder: str) -> Callable[[Store], None]:
 
 
 def _fill(lake: Lake, folder: Path, n: int) -> None:
-    """Add a batch for each log, as an import would, without its look at all batches before."""
+    """Add a batch for each log like an import, but without reading all earlier batches."""
     for number in range(n):
         path = _log(folder, number)
         data = path.read_bytes()
         reading = parsed(SourceFile(path, data, hashlib.sha256(data).hexdigest()))
-        assert reading.run is not None  # noqa: S101 - what we wrote is a log
+        assert reading.run is not None  # noqa: S101 - the file is a log
         with lake.write("import") as writer:
             for name, rows in reading.rows.items():
                 writer.add(BY_NAME[name], [{**row, "generation": ROOT_GENERATION} for row in rows])

@@ -1,4 +1,4 @@
-"""All results of some runs as a frame, beside pandas that reads the runs' own logs."""
+"""All results of some runs as a data frame, compared with reading their logs into pandas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RUNS, _QUICK_RUNS, _RESULTS, _ROUNDS = 20, 2, 1000, 7
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Compare the two, on the same runs with all their columns."""
+    """Compare the two with the same runs and all columns."""
     runs = _QUICK_RUNS if quick else _RUNS
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         folder = Path(name)
@@ -37,14 +37,14 @@ def measure(*, quick: bool) -> list[Ratio]:
 
         ways = (from_logs, query.pl, query.df)
         if len({len(make()) for make in ways}) > 1:
-            raise SystemExit("the frames have not the same results")
+            raise SystemExit("the frames have different numbers of results")
         rounds = [[_seconds(make) for make in ways] for _ in range(_ROUNDS)]
     theirs, polars, pandas = (min(column) for column in zip(*rounds, strict=True))
-    # pandas' own nullable types, which DuckDB fills one by one, take most of the time of `df`.
+    # `df` spends most of its time on nullable pandas types, which DuckDB fills value by value.
     return [
         Ratio(
-            f"results to a dataframe (`{call}`) from {runs} runs of {_RESULTS:,}, all columns",
-            "reading the JSON logs into pandas, times faster",
+            f"data frame (`{call}`) of {runs} runs with {_RESULTS:,} results each, all columns",
+            "reading the JSON logs into pandas (speedup)",
             theirs / ours,
             f"{theirs * 1000:.0f} ms / {ours * 1000:.0f} ms",
             at_least=wanted,

@@ -1,6 +1,6 @@
-"""Ten million results: the sync of a new run beside a rebuild, and the leaderboard beside frames.
+"""Ten million results: a sync compared with a rebuild, the leaderboard with data frames.
 
-Polars and pandas read the lake's Parquet and compute the same figures, which are compared.
+Polars and pandas read the Parquet files of the lake; all must compute the same figures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ROUNDS = 2
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Make the lake once, and measure everything on it."""
+    """Create the lake once, and measure everything with it."""
     results = _QUICK_RESULTS if quick else _RESULTS
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         store = Path(name)
@@ -44,8 +44,8 @@ def _sync(store: Path, results: int) -> Ratio:
         raise SystemExit(f"the warehouse holds {held:,} results")
     one = statistics.median(syncs)
     return Ratio(
-        f"sync of one new run of {_NEW} results into {results:,}",
-        "a rebuild, times faster",
+        f"sync of a new run of {_NEW} results into {results:,} results",
+        "a rebuild (speedup)",
         rebuild / one,
         f"{rebuild:.1f} s / {one:.3f} s",
         at_least=300,
@@ -72,7 +72,7 @@ def _leaderboard(store: Path, results: int) -> list[Ratio]:
         *(
             Ratio(
                 work,
-                f"{name}, times faster",
+                f"{name} (speedup)",
                 other.seconds / ours.seconds,
                 f"{other.seconds:.2f} s / {ours.seconds:.2f} s",
                 at_least=wanted,
@@ -82,7 +82,7 @@ def _leaderboard(store: Path, results: int) -> list[Ratio]:
         *(
             Ratio(
                 work,
-                f"{name}, times less memory",
+                f"{name} (memory reduction)",
                 other.megabytes / ours.megabytes,
                 f"{other.megabytes:,.0f} MB / {ours.megabytes:,.0f} MB",
                 at_least=5,
@@ -93,7 +93,7 @@ def _leaderboard(store: Path, results: int) -> list[Ratio]:
 
 
 class _Side:
-    """A process that printed its seconds and rows, as JSON."""
+    """The resources of a process, and the seconds and rows that it printed as JSON."""
 
     def __init__(self, spent: Spent) -> None:
         self.megabytes = spent.megabytes

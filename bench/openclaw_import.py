@@ -1,7 +1,7 @@
-"""The import of a large results.jsonl, beside two plain programs that write Parquet from it.
+"""The import of a large results.jsonl, compared with two plain programs that convert it to Parquet.
 
-The file has broken lines: each has to be in quarantine, at its place. The loop keeps them too;
-DuckDB's `read_json` would stop at them, and reads the same file without them.
+The file has broken lines, each of which must be in quarantine with its line number. The loop keeps
+them as well; DuckDB's `read_json` would fail, and reads the same file without them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ pq.write_table(pa.Table.from_pylist(broken), sys.argv[2] + ".broken", compressio
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Compare times, and memory with the loop's."""
+    """Compare times with both, and memory with the loop."""
     rows = _QUICK_ROWS if quick else _ROWS
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         folder = Path(name)
@@ -62,26 +62,26 @@ def measure(*, quick: bool) -> list[Ratio]:
             ours.append(_import(log, folder / "store", broken))
         loop = python(_LOOP, str(log), str(folder / "loop.parquet"))
     best, best_plain = _fastest(ours), _fastest(plain)
-    work = f"strict import of {rows:,} openclaw rows ({size:,.0f} MB), quarantine included"
+    work = f"strict import of {rows:,} openclaw rows ({size:,.0f} MB), including quarantine"
     memory = max(spent.megabytes for spent in ours)
     return [
         Ratio(
             work,
-            "a Python loop that builds dicts and writes Parquet, times faster",
+            "a Python loop that builds dicts and writes Parquet (speedup)",
             loop.seconds / best.seconds,
             f"{loop.seconds:.1f} s / {best.seconds:.1f} s",
             at_least=5,
         ),
         Ratio(
             work,
-            "DuckDB's plain read_json to Parquet, its time",
+            "DuckDB's plain `read_json` to Parquet (relative time)",
             best.seconds / best_plain.seconds,
             f"{best.seconds:.1f} s / {best_plain.seconds:.1f} s",
             at_most=2,
         ),
         Ratio(
             work,
-            "the loop, times less memory",
+            "the loop (memory reduction)",
             loop.megabytes / memory,
             f"{loop.megabytes:,.0f} MB / {memory:,.0f} MB",
             at_least=5,

@@ -1,8 +1,8 @@
-"""Makes a large results.jsonl: one run, ten models, answers of several sizes, a few broken lines.
+"""Generates a large results.jsonl: one run, ten models, outputs of several sizes, broken lines.
 
     python -m bench.openclaw_rows FILE [--rows 1000000] [--broken 100]
 
-The same arguments give the same bytes. The lines that are broken are printed.
+The same arguments give the same bytes. The numbers of the broken lines are printed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BROKEN = ('{"record_type": "result", "run_id": "big", "prov', '{"a": 1,}', "no 
 
 
 def record(chance: random.Random, n: int, run_id: str) -> dict[str, Any]:
-    """Make a row with the specification's keys in their order."""
+    """Return a row with the keys of the specification in order."""
     prompt_id, prompt_name = _PROMPTS[n % len(_PROMPTS)]
     text = " ".join(chance.choices(_WORDS, k=chance.randrange(5, 50)))
     is_ok = chance.random() < _OK_RATE
@@ -74,7 +74,7 @@ def record(chance: random.Random, n: int, run_id: str) -> dict[str, Any]:
 def write_rows(
     path: Path, rows: int, broken: int, *, run_id: str = "big", seed: int = 5
 ) -> list[int]:
-    """Write the file and give the numbers of its broken lines, from 1."""
+    """Write the file, and return the numbers of its broken lines, from 1."""
     chance = random.Random(seed)
     at = sorted(chance.sample(range(rows), broken))
     places = {line: n for n, line in enumerate(at)}
@@ -88,7 +88,7 @@ def write_rows(
 
 
 def main() -> None:
-    """Write the file that the arguments ask for."""
+    """Write a file according to the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)

@@ -1,4 +1,4 @@
-"""Outputs as models write them, made from a seed: for measuring, not for testing."""
+"""Outputs like those of models, generated from a seed, for benchmarks."""
 
 import random
 
@@ -103,7 +103,7 @@ def _output(rng: random.Random) -> str:
 
 
 def make_outputs(rows: int, seed: int = 7) -> tuple[list[str], list[str]]:
-    """Outputs and the validator of each, as JSON text.
+    """Return outputs, and the validator of each as JSON.
 
     45 % are a few words, 30 % a sentence, 10 % JSON, 10 % 400 characters, 5 % 4 KB; one in five
     rows repeats an earlier (output, validator).

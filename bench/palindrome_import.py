@@ -1,4 +1,4 @@
-"""The import of many palindrome logs, beside PyYAML's own SafeLoader, which only reads them."""
+"""The import of many palindrome logs, compared with parsing them with PyYAML's SafeLoader."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SAMPLES = ROOT / "examples" / "palindrome" / "benchmark_logs"
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Compare the import, the store written, with reading alone."""
+    """Compare the import, including the written store, with parsing."""
     count = _QUICK_LOGS if quick else _LOGS
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         folder = Path(name)
         logs = _write_logs(folder / "benchmark_logs", count)
-        # What is imported at the first use is no part of either work.
+        # The first use of each imports libraries, which is not measured.
         _import_seconds(folder / "first", logs[:3])
         rounds = [
             (_read_seconds(logs), _import_seconds(folder / f"store{n}", logs))
@@ -34,8 +34,8 @@ def measure(*, quick: bool) -> list[Ratio]:
     plain, ours = (min(column) for column in zip(*rounds, strict=True))
     return [
         Ratio(
-            f"import of {count:,} palindrome logs, the store written",
-            "PyYAML SafeLoader alone, times faster",
+            f"import of {count:,} palindrome logs into a new store",
+            "parsing with PyYAML's SafeLoader (speedup)",
             plain / ours,
             f"{plain:.2f} s / {ours:.2f} s",
             at_least=6,
@@ -44,7 +44,7 @@ def measure(*, quick: bool) -> list[Ratio]:
 
 
 def _write_logs(folder: Path, count: int) -> list[Path]:
-    """Write the samples again and again, each under a date and model of its own."""
+    """Write copies of the samples, each with its own date and model."""
     folder.mkdir()
     samples = [path.read_text("utf-8") for path in sorted(_SAMPLES.glob("*.yaml"))]
     paths = []

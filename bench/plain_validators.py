@@ -1,4 +1,4 @@
-"""Validators and tool detection as a loop over rows would be written, nothing more.
+"""Validators and tool detection as one would write them for a plain loop over rows.
 
 Each validator is parsed and each pattern compiled once.
 """
@@ -23,7 +23,7 @@ _compile = lru_cache(re.compile)
 
 
 def plain_tools(text: str) -> list[str]:
-    """The tools that a text invokes."""
+    """Return the tools that a text invokes."""
     found: list[str] = []
     for pattern in _TOOLS:
         for name in pattern.findall(text):
@@ -98,7 +98,7 @@ _PLAIN = {
 
 
 def plain_verdict(text: str, validator_json: str) -> dict[str, object]:
-    """Whether an output passes its validator, why not, and what was read, as JSON."""
+    """Return whether an output passes its validator, why not, and the parsed value as JSON."""
     validator = _parse(validator_json)
     kind = validator["type"]
     passed: bool | None

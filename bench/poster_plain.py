@@ -1,4 +1,4 @@
-"""Scoring and bootstrap in plain Python: the rules as they read, with nothing saved."""
+"""Scoring and bootstrap in plain Python: the rules as specified, without optimisation."""
 
 import json
 import random
@@ -17,7 +17,7 @@ def plain_scores(golds: Sequence[str], predictions: Sequence[str]) -> list[tuple
 
 
 def plain_view(row: dict[str, Any]) -> tuple[object, ...]:
-    """Pick from our row what the plain scorer computes."""
+    """Return the part of our row that the plain scorer computes."""
     pairs = [(m["gold"], m["prediction"], m["similarity"]) for m in row["matches"]]
     return (
         row["event_match"], row["venue"], row["location"], pairs, row["core_event_match"],
@@ -39,7 +39,7 @@ def plain_score(gold: dict[str, Any], prediction: dict[str, Any] | None) -> tupl
 
 
 def plain_top(gold: dict[str, Any], prediction: dict[str, Any]) -> float:
-    """Score the fields outside of events."""
+    """Score the top-level fields."""
     if not prediction:
         return 0.0
 
@@ -56,7 +56,7 @@ def plain_top(gold: dict[str, Any], prediction: dict[str, Any]) -> float:
 
 
 def plain_dates(gold: list[str], prediction: list[str]) -> float:
-    """F1 of two multisets of dates."""
+    """Return the F1 score of two multisets of dates."""
     left, shared = list(gold), 0
     for date in prediction:
         if date in left:
@@ -125,7 +125,7 @@ def plain_events(
 
 
 def plain_assignment(costs: list[list[float]]) -> list[int]:  # noqa: C901 - as in textbooks
-    """Hungarian method with potentials on a square matrix; column of each row."""
+    """Return the column of each row by the Hungarian method with potentials, on a square matrix."""
     n = len(costs)
     u, v, owner, way = [0.0] * (n + 1), [0.0] * (n + 1), [0] * (n + 1), [0] * (n + 1)
     for i in range(1, n + 1):
@@ -183,7 +183,7 @@ def plain_difference(a: list[float], b: list[float]) -> tuple[float, float, floa
 
 
 def plain_sum(values: list[float]) -> float:
-    """Add from left to right, whatever the version of Python does in ``sum``."""
+    """Add from left to right, unlike `sum` in some versions of Python."""
     total = 0.0
     for value in values:
         total += value

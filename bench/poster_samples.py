@@ -1,4 +1,4 @@
-"""Posters as they might be, and predictions of them with the mistakes that models make."""
+"""Realistic posters, and predictions with typical mistakes of models."""
 
 import json
 import random
@@ -27,7 +27,7 @@ ARTISTS = ("Bodyslam", "ลาบานูน", "Three Man Down", "ไมค์ 
 
 
 def make_batch(rng: random.Random, models: int) -> tuple[list[str], list[str]]:
-    """Make gold records and predictions as JSON, a row per model and poster."""
+    """Return gold records and predictions as JSON, one row per model and poster."""
     golds = [make_gold(rng) for _ in range(POSTERS)]
     skills = [rng.uniform(0.02, 0.4) for _ in range(models)]
     predictions = [predict(rng, gold, 1 - skill) for skill in skills for gold in golds]
@@ -35,12 +35,12 @@ def make_batch(rng: random.Random, models: int) -> tuple[list[str], list[str]]:
 
 
 def as_json(value: object) -> str:
-    """Write JSON as the benchmark's files do."""
+    """Return JSON formatted like the benchmark's files."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def make_gold(rng: random.Random) -> dict[str, Any]:
-    """Make a poster of one month's tour."""
+    """Return the record of a poster for a tour of one month."""
     month = f"2026-{rng.randint(1, 12):02}"
     days = sorted([*rng.sample(range(1, 29), EVENTS - 1), rng.randint(1, 28)])
     return {
@@ -55,7 +55,7 @@ def make_gold(rng: random.Random) -> dict[str, Any]:
 
 
 def make_event(rng: random.Random, date: str) -> dict[str, Any]:
-    """Make one evening of a tour."""
+    """Return one event of a tour."""
     return {
         "date": date,
         "event_name": rng.choice(NAMES),
@@ -71,7 +71,7 @@ def make_event(rng: random.Random, date: str) -> dict[str, Any]:
 
 
 def predict(rng: random.Random, gold: dict[str, Any], skill: float) -> dict[str, Any] | None:
-    """Copy a poster with the mistakes that a model of this skill (0 to 1) makes."""
+    """Return a copy of a poster with the mistakes of a model of this skill (0 to 1)."""
     if rng.random() > skill + 0.15:
         return None
     wrong_year = rng.random() < WRONG_YEARS
@@ -91,7 +91,7 @@ def predict(rng: random.Random, gold: dict[str, Any], skill: float) -> dict[str,
 
 
 def blur(rng: random.Random, event: dict[str, Any], skill: float) -> dict[str, Any]:
-    """Copy an event with misread letters, lost fields and wrong days."""
+    """Return a copy of an event with misread letters, missing fields and wrong days."""
     copy = {name: misread(rng, event[name], skill) for name in event if name not in KEPT}
     if rng.random() > skill + 0.2:
         copy["date"] = f"{event['date'][:8]}{rng.randint(1, 28):02}"
@@ -103,7 +103,7 @@ def blur(rng: random.Random, event: dict[str, Any], skill: float) -> dict[str, A
 
 
 def misread(rng: random.Random, text: str | None, skill: float) -> str | None:
-    """Copy a text with letters lost, doubled or swapped."""
+    """Return a copy of a text with letters removed, doubled or swapped."""
     if text is None or rng.random() < skill:
         return text
     letters = list(text)

@@ -1,7 +1,6 @@
-"""Scoring posters and comparing models, against plain Python that does the same to the last bit.
+"""Scoring posters and comparing models, compared with plain Python that gives the same bits.
 
-One thread does all the work on both sides, so that it is measured in CPU time: whatever else the
-machine does then counts less.
+Both sides are single-threaded, so CPU time is measured, which other load affects less.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def measure(*, quick: bool) -> list[Ratio]:
     """Score the predictions of some models and compare the models, in both ways.
 
     Raises:
-        ValueError: the two differ in a bit.
+        ValueError: the results of the two differ.
     """
     models = _QUICK_MODELS if quick else _MODELS
     golds, predictions = make_batch(random.Random(_SEED), models)
@@ -39,7 +38,7 @@ def measure(*, quick: bool) -> list[Ratio]:
     _hold([plain_view(row) for row in rows], expected)
     scored = Ratio(
         work=f"scores of {len(golds):,} posters, {EVENTS} events each, cold",
-        against="a pure-Python scorer",
+        against="plain Python (speedup)",
         value=plain_seconds / seconds,
         figures=_figures(plain_seconds, seconds),
         at_least=20.0,
@@ -57,7 +56,7 @@ def _compared(scores: dict[str, list[float]]) -> Ratio:
     _hold([(d.mean, *d.interval, d.p_value) for d in compared], expected)
     return Ratio(
         work=f"bootstrap of all {len(compared)} pairs of {len(scores)} models",
-        against="pure Python",
+        against="plain Python (speedup)",
         value=plain_seconds / seconds,
         figures=_figures(plain_seconds, seconds),
         at_least=200.0,
@@ -65,13 +64,13 @@ def _compared(scores: dict[str, list[float]]) -> Ratio:
 
 
 def _score_cold(golds: Sequence[str], predictions: Sequence[str]) -> list[Any]:
-    """Score without the likenesses that an earlier round remembers."""
-    poster_text._ratio.cache_clear()  # noqa: SLF001 - only a benchmark wants to forget
+    """Score without the similarities cached by an earlier round."""
+    poster_text._ratio.cache_clear()  # noqa: SLF001 - only a benchmark clears the cache
     return score_batch(golds, predictions)
 
 
 def _fastest(rounds: int, work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the least CPU seconds of several rounds, and what came of the work."""
+    """Return the fewest CPU seconds of several rounds, and the result of the work."""
     least = math.inf
     for _ in range(rounds):
         start = time.process_time()
@@ -82,8 +81,8 @@ def _fastest(rounds: int, work: Callable[[], Any]) -> tuple[float, Any]:
 
 def _hold(ours: object, expected: object) -> None:
     if ours != expected:
-        raise ValueError("results differ from plain Python's")
+        raise ValueError("the results differ from those of plain Python")
 
 
 def _figures(plain: float, ours: float) -> str:
-    return f"{plain:.1f} s of CPU time in plain Python, {ours:.3f} s in ours"
+    return f"CPU time: {plain:.1f} s in plain Python, {ours:.3f} s in evalstore"

@@ -1,4 +1,4 @@
-"""A way to do some work, in a process of its own, whose time and memory are its own."""
+"""Work in separate processes, so that time and memory are measured for each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# Says at its end what the process held at most. `ru_maxrss` is not asked: on Linux a new program
-# begins with what its parent held.
+# Prints the peak memory at the end. `ru_maxrss` is not used: on Linux it starts with the value of
+# the parent process.
 _PEAK = """
 import atexit, sys
 def peak():
@@ -25,12 +25,12 @@ atexit.register(peak)
 
 @dataclass(frozen=True)
 class Spent:
-    """What a process took.
+    """The resources that a process used.
 
     Attributes:
-        seconds: of wall time, the interpreter's start included.
-        megabytes: at most, in memory.
-        output: what it printed.
+        seconds: wall time, including the start of the interpreter.
+        megabytes: peak memory.
+        output: its standard output.
     """
 
     seconds: float
@@ -44,7 +44,7 @@ def python(code: str, *arguments: str, may_fail: bool = False) -> Spent:
     Args:
         code: a program.
         arguments: its `sys.argv[1:]`.
-        may_fail: an exit code other than 0 is expected.
+        may_fail: whether an exit code other than 0 is accepted.
     """
     start = time.perf_counter()
     done = subprocess.run(
@@ -61,13 +61,13 @@ def python(code: str, *arguments: str, may_fail: bool = False) -> Spent:
 
 
 def command(*words: str) -> float:
-    """Run a program, and give its seconds of wall time."""
+    """Run a program, and return its wall time in seconds."""
     start = time.perf_counter()
     subprocess.run(words, cwd=ROOT, capture_output=True, check=True, env={**os.environ})
     return time.perf_counter() - start
 
 
 def medians(rounds: int, *ways: tuple[str, ...]) -> list[float]:
-    """Run programs in turn, and give each one's median time in seconds."""
+    """Run programs alternately, and return the median time of each in seconds."""
     times = [[command(*way) for way in ways] for _ in range(rounds)]
     return [statistics.median(column) for column in zip(*times, strict=True)]

@@ -1,7 +1,7 @@
-"""2,000 calls at concurrency 200: our runner against bare `litellm.acompletion`, in one process.
+"""2,000 calls at concurrency 200: our runner compared with bare `litellm.acompletion`.
 
-A server in a process of its own answers on loopback. Both sides call it in turn, so that whatever
-else the machine does befalls both; the best round of each counts.
+Both call a server on loopback, in alternate rounds, so that other load on the machine affects both
+alike. The best round of each counts. The server has its own process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from warehouse.lake.batch import Generation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Calls per second, and per second of this process's CPU: the latter hardly minds a busy machine.
+# Calls per second, and per CPU second of this process, which a busy machine hardly affects.
 Rates = tuple[float, float]
 _REPLY = {
     "id": "x",
@@ -73,7 +73,7 @@ async def serve() -> None:
 
 
 async def bare(base: str, calls: int, concurrency: int) -> Rates:
-    """Make the calls with nothing around them; give the rates."""
+    """Make the calls directly, and return the rates."""
     import litellm
 
     left = iter(range(calls))
@@ -95,7 +95,7 @@ async def bare(base: str, calls: int, concurrency: int) -> Rates:
 
 
 async def ours(base: str, calls: int, concurrency: int, store: Path, provider: object) -> Rates:
-    """Make them through the engine, each on disk before it counts."""
+    """Make the calls through the engine, which writes each to disk before it counts."""
     model = Model("openai/m", "litellm", base_url=base)
     plan = Plan(
         suite="bench",
@@ -123,20 +123,20 @@ async def ours(base: str, calls: int, concurrency: int, store: Path, provider: o
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Measure calls per second, and per second of this process's CPU."""
+    """Measure calls per second, and per CPU second of this process."""
     calls, concurrency, rounds = (100, 20, 1) if quick else (2000, 200, 4)
     os.environ["OPENAI_API_KEY"] = "none"
     with served() as base:
         rates, peaks = asyncio.run(_rounds(base, calls, concurrency, rounds))
     best = {side: [max(column) for column in zip(*rates[side], strict=True)] for side in rates}
     memory = f"peak memory {peaks[0]:.0f} MiB after the first round, {peaks[-1]:.0f} after the last"
-    units = ("calls a second", "calls a second of CPU")
+    units = ("calls per second", "calls per CPU second")
     return [
         Ratio(
-            f"{calls:,} calls at concurrency {concurrency}, each on disk: {unit}",
-            "`litellm.acompletion` with nothing around it",
+            f"{calls:,} calls at concurrency {concurrency}, each written to disk: {unit}",
+            "bare `litellm.acompletion` (relative rate)",
             best["ours"][at] / best["bare"][at],
-            f"{best['ours'][at]:.0f} to {best['bare'][at]:.0f} {unit}; {memory}",
+            f"{best['ours'][at]:.0f} and {best['bare'][at]:.0f} {unit}; {memory}",
             at_least=0.9,
         )
         for at, unit in enumerate(units)
@@ -146,14 +146,14 @@ def measure(*, quick: bool) -> list[Ratio]:
 async def _rounds(
     base: str, calls: int, concurrency: int, rounds: int
 ) -> tuple[dict[str, list[Rates]], list[float]]:
-    """Call in turn; give the rates of both sides, and the peak of memory after each round."""
+    """Return the rates of both sides in alternate rounds, and the peak memory after each round."""
     provider = make_provider("litellm")
     provider.unavailable_reason("openai/m", base)
     store = Path(tempfile.mkdtemp())
     rates: dict[str, list[Rates]] = {"bare": [], "ours": []}
     peaks = []
     try:
-        # What is made once, such as connections and caches, is no part of it.
+        # Set-up that happens once, such as connections and caches, is not measured.
         await bare(base, concurrency, concurrency)
         await _settled()
         await ours(base, concurrency, concurrency, store, provider)
@@ -169,7 +169,7 @@ async def _rounds(
 
 
 async def _settled() -> None:
-    """Let litellm finish what it puts off until later: its records of calls, for loggers."""
+    """Wait until litellm has finished its deferred logging of calls."""
     from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 
     await GLOBAL_LOGGING_WORKER.flush()
@@ -177,7 +177,7 @@ async def _settled() -> None:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Give the address of a server in a process of its own."""
+    """Run a server in its own process, and yield its address."""
     command = [
         sys.executable,
         "-c",

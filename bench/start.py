@@ -1,4 +1,4 @@
-"""How long the command line takes to answer, beside the least that its libraries take."""
+"""The time the command line takes, compared with the minimum that its libraries take."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ with duckdb.connect(sys.argv[1], read_only=True) as connection:
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Compare the help with an empty click program, and a query with DuckDB's own."""
+    """Compare the help with an empty click program, and a query with the same query in DuckDB."""
     rounds = _QUICK_ROUNDS if quick else _ROUNDS
     python = sys.executable
     program = (python, "-m", "evalstore")
@@ -50,14 +50,14 @@ def measure(*, quick: bool) -> list[Ratio]:
     return [
         Ratio(
             "`evalstore --help`",
-            "an empty click program, its time",
+            "an empty click program (relative time)",
             help_ / empty,
             f"{help_ * 1000:.0f} ms / {empty * 1000:.0f} ms",
             at_most=1.3,
         ),
         Ratio(
-            "a small query by `evalstore sql`",
-            "DuckDB in Python, its time",
+            "a small query with `evalstore sql`",
+            "DuckDB in Python (relative time)",
             query / plain,
             f"{query * 1000:.0f} ms / {plain * 1000:.0f} ms",
             at_most=1.5,

@@ -1,7 +1,7 @@
-"""Tools and verdicts of openclaw answers, as sync computes them, against a loop over the rows.
+"""Tools and verdicts of OpenClaw answers as sync computes them, compared with a loop over rows.
 
-Both read the same temporary table, as a sync does, and write temporary tables, so that no disk is
-measured; the tables must be equal.
+Both read the same temporary table and write temporary tables, so that disks do not matter. The
+tables must be equal.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _DIFFERENT = """
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Score the outputs in both ways, in turn.
+    """Score the outputs in both ways, alternately.
 
     Raises:
-        ValueError: the two differ in a row.
+        ValueError: the results of the two differ.
     """
     rows = _QUICK_ROWS if quick else _ROWS
     with (
@@ -56,20 +56,20 @@ def measure(*, quick: bool) -> list[Ratio]:
             ours.append(_seconds(_score, connection))
             plain.append(_seconds(_score_plainly, connection))
         if connection.execute(_DIFFERENT).fetchone() != (0,):
-            raise ValueError("the verdicts or tools of the two ways differ")
+            raise ValueError("the verdicts or tools differ")
     return [
         Ratio(
             work=f"verdicts and tools of {rows:,} outputs",
-            against="a plain Python loop over the same rows",
+            against="a plain Python loop over the same rows (speedup)",
             value=min(plain) / min(ours),
-            figures=f"{min(plain):.1f} s by the loop, {min(ours):.1f} s by sync's SQL",
+            figures=f"{min(plain):.1f} s with the loop, {min(ours):.1f} s with the SQL of sync",
             at_least=4.0,
         )
     ]
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
-    """Create our functions, and the table `inputs` that a score's SQL reads."""
+    """Create our functions, and the table `inputs` that the SQL of a score reads."""
     for file in shipped_sql():
         if file.is_function:
             connection.execute(file.sql)

@@ -39,8 +39,8 @@ run 0 evalstore import examples/palindrome examples/openclaw examples/posters
 say "List the imported runs."
 run 0 evalstore runs
 
-say "Which model is best? Pass rates have 95 % Wilson intervals."
-run 0 evalstore sql "SELECT model, settings, n_judged, round(pass_rate, 3) AS pass_rate,
+say "Which model is best? Each model by its latest full run, with 95 % intervals."
+run 0 evalstore sql "SELECT task_set, model, settings, n_tasks, round(pass_rate, 3) AS pass_rate,
     round(pass_rate_low, 3) AS low, round(pass_rate_high, 3) AS high, p50_ms, total_cost_usd
 FROM leaderboard"
 
@@ -66,9 +66,11 @@ run 0 evalstore annotate adjudicate --from examples/posters/settled --by Cho
 run 0 evalstore annotate adjudicate --agreed --by Cho
 run 0 evalstore annotate promote
 
-say "Report the scores, over gold and over what is still silver."
-run 0 evalstore sql "SELECT model, part, label, posters, app_quality_score, app_quality_low AS low,
-    app_quality_high AS high, total_cost_usd FROM poster_report"
+say "Report the scores, over all posters, over gold and over what is still silver."
+run 0 evalstore sql "SELECT model, label, posters, gold_posters AS gold, app_quality_score,
+    app_quality_low AS low, app_quality_high AS high, prediction_cost_usd FROM poster_report"
+run 0 evalstore sql "SELECT model, part, posters, app_quality_score, app_quality_low AS low,
+    app_quality_high AS high FROM poster_report_parts"
 run 0 evalstore export posters --run 20260405-090000-first-try --to "$folder/export/posters" --png
 
 say "OpenClaw: the summary of each run, recomputed."
@@ -81,11 +83,17 @@ run 0 evalstore sql "SELECT run_id, model, settings, tier, n_used, n_counted,
     round(rate_low, 3) AS low, round(rate_high, 3) AS high, routing
 FROM tool_tiers"
 
-say "Run the suites. The provider replay takes answers from a file: no network, no key, no cost."
+say "Run models. The provider replay takes answers from a file: no network, no key, no cost."
 run 0 evalstore run palindrome --model example/aurora-2 --model example/kaamos-mini \
     --provider replay
 run 0 evalstore run openclaw --model example/aurora-2 --model example/kaamos-mini --provider replay
-run 0 evalstore export openclaw --to "$folder/export"
+say "Replayed runs do not count: the leaderboard stays the same, and they have a separate one."
+run 0 evalstore sql "SELECT suite, model, n_runs, n_judged, round(pass_rate, 3) AS pass_rate
+FROM replay_leaderboard"
+say "An export leaves them out, unless one is named."
+run_id=$(evalstore sql "SELECT max(run_id) FROM runs WHERE suite = 'openclaw' AND is_replay" \
+    --format csv | tail -n 1)
+run 0 evalstore export openclaw --run "$run_id" --to "$folder/export"
 
 say "Run the poster suites: one model writes ground truth, others make predictions, one judges."
 export EVALSTORE_CACHE="$folder/cache"
@@ -98,7 +106,7 @@ run 0 evalstore run posters $posters --model example/vision-large --model exampl
 run_id=$(evalstore sql "SELECT max(run_id) FROM runs WHERE suite = 'posters' AND origin = 'runner'" \
     --format csv | tail -n 1)
 run 0 evalstore run posters-judge --of "$run_id" --model example/judge --provider replay
-run 0 evalstore publish posters --run "$run_id" --label demo --to "$folder/export"
+run 0 evalstore publish posters --run "$run_id" --label demo --to "$folder/export" --allow-silver
 
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Next, try:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"

@@ -38,13 +38,15 @@ class Exported:
     Attributes:
         paths: files and folders written, in order.
         notes: messages for the user, one per line.
-        omitted: results that the format cannot represent, counted by run and reason. If there
-            are any, the command ends with exit code 1.
+        omitted: results that the format cannot represent, counted by run and reason. If there are
+            any, the command ends with exit code 1.
+        replays: results left out because they were replayed and their run was not named, by run.
     """
 
     paths: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     omitted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    replays: Counter[str] = field(default_factory=Counter)
 
 
 # Called with the store, the target folder, and one keyword argument per option.
@@ -53,7 +55,7 @@ ExportFunction: TypeAlias = "Callable[Concatenate[Store, Path, ...], Exported]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exporter:
-    """One export format: what its subcommand does and says.
+    """An export format and its subcommand.
 
     Attributes:
         export: writes the files; raises `BadInput` if nothing matches or a file cannot be

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from exports.base import EXPORTERS, PUBLISHERS, Exporter
-from warehouse.cli import note, open_store, say
+from warehouse.cli import LazyGroup, note, open_store, say
 from warehouse.errors import CheckFailed
 
 if TYPE_CHECKING:
     from exports.base import Exported
+    from warehouse.store import Store
 
 
-class _ExporterGroup(click.Group):
-    """Subcommands made from a table of exporters, each loaded when it is called."""
+class _ExporterGroup(LazyGroup):
+    """Subcommands made from a table of exporters."""
 
-    def __init__(self, *, table: tuple[tuple[str, str, str], ...], **settings: Any) -> None:  # noqa: ANN401 - as click has it
-        super().__init__(**settings)
-        self._table = table
-
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        return [name for name, _, _ in self._table]
-
-    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for name, place, _ in self._table:
-            if name == cmd_name:
-                module, _, attribute = place.partition(":")
-                return _subcommand(name, getattr(importlib.import_module(module), attribute))
-        return None
-
-    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, _, text in self._table])
+    def load(self, name: str, target: Exporter, /) -> click.Command:
+        """Return the subcommand of an exporter."""
+        return _subcommand(name, target)
 
 
 @click.group(cls=_ExporterGroup, table=EXPORTERS)
@@ -55,14 +41,21 @@ def publish() -> None:
     """Write a folder for a run that is ready to commit.
 
     \b
-      evalstore publish posters --run 20260405-090000-first-try --label first-try
+      evalstore publish posters --run 20260405-090000-first-try --label first-try --allow-silver
     """
 
 
 def _subcommand(name: str, exporter: Exporter) -> click.Command:
     @click.pass_obj
     def run(store: Path, /, folder: Path, **options: object) -> None:
-        _report(exporter.export(open_store(store), folder, **options))
+        opened = open_store(store)
+        exported = exporter.export(opened, folder, **options)
+        if _is_replay(opened, name, options.get("run")):
+            exported.notes.append(
+                f"run {options['run']} is a rehearsal: its answers came from a file (provider "
+                "replay) and not from a model"
+            )
+        _report(exported)
 
     target = click.Option(
         ["--to", "folder"],
@@ -76,6 +69,11 @@ def _subcommand(name: str, exporter: Exporter) -> click.Command:
     return click.Command(name, callback=run, params=[target, *exporter.options], help=exporter.help)
 
 
+def _is_replay(store: Store, suite: str, run_id: object) -> bool:
+    query = "FROM runs WHERE suite = $suite AND run_id = $run AND is_replay"
+    return run_id is not None and bool(store.sql(query, {"suite": suite, "run": run_id}).fetchall())
+
+
 def _report(exported: Exported) -> None:
     """Print what was written, and what was not.
 
@@ -86,10 +84,14 @@ def _report(exported: Exported) -> None:
         note(text)
     for path in exported.paths:
         say(path)
+    for run_id, count in exported.replays.items():
+        note(
+            f"{run_id}: {count:,} results not exported: their answers came from a file (provider "
+            "replay); to export them, name the run with --run"
+        )
     for (run_id, reason), count in exported.omitted.items():
         note(f"{run_id}: {count:,} results not exported: {reason}")
     if exported.omitted:
         raise CheckFailed(
-            f"{exported.omitted.total():,} results were left out because the format cannot "
-            "represent them"
+            f"{exported.omitted.total():,} results were left out, for the reasons above"
         )

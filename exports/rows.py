@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from warehouse.errors import BadInput
+from warehouse.output.suggestions import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -34,6 +37,16 @@ def iterate_rows(
     while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
         for row in rows:
             yield dict(zip(names, row, strict=True))
+
+
+def unknown_run(connection: duckdb.DuckDBPyConnection, suite: str, run_id: str | None) -> BadInput:
+    """Return the error for a run that the store does not have; None stands for any run."""
+    query = "SELECT run_id FROM runs WHERE suite = $suite ORDER BY run_id"
+    known = [str(row["run_id"]) for row in fetch_rows(connection, query, {"suite": suite})]
+    if run_id is None or not known:
+        return BadInput(f"the store has no {suite} runs")
+    hint = did_you_mean(run_id, known, "`evalstore runs` lists the runs")
+    return BadInput(f"there is no {suite} run {run_id!r}; {hint}")
 
 
 def json_value(text: str | None) -> Json:

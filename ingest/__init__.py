@@ -1,1 +1,1 @@
-"""Legacy formats in: a reader for each, and the import."""
+"""Imports existing logs: the readers of all formats, and the import itself."""

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import format_option, note, open_store, print_rows, say
+from warehouse.cli import (
+    HelpfulGroup,
+    TableOptions,
+    note,
+    open_store,
+    print_rows,
+    say,
+    table_options,
+)
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -21,7 +29,7 @@ _dataset_option = click.option(
 _by_option = click.option("--by", required=True, metavar="NAME", help="Name of the adjudicator.")
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def annotate() -> None:
     """Make gold ground truth for posters: two people annotate, a third adjudicates.
 
@@ -55,16 +63,16 @@ def import_records(path: Path, folder: Path, dataset: str | None) -> None:
 
 
 @annotate.command("list")
-@format_option
+@table_options
 @click.pass_obj
-def list_(path: Path, fmt: str) -> None:
+def list_(path: Path, output: TableOptions) -> None:
     """List the fields on which two annotators disagree, unless adjudicated.
 
     \b
       evalstore annotate list --format csv
     """
     query = "FROM annotation_disagreements WHERE NOT is_adjudicated"
-    print_rows(path, f"SELECT * EXCLUDE (suite, is_adjudicated) {query}", fmt)
+    print_rows(path, f"SELECT * EXCLUDE (suite, is_adjudicated) {query}", output)
 
 
 @annotate.command()
@@ -127,14 +135,16 @@ def promote(path: Path, dataset: str | None) -> None:
     session = AdjudicationSession(open_store(path), dataset)
     promoted, problems = session.promote(_now())
     say(f"gold: {', '.join(promoted) or 'nothing new'}")
-    for problem in problems:
-        note(problem)
+    for poster, reasons in problems.items():
+        for reason in reasons:
+            note(f"{poster}: {reason}")
     if problems:
-        raise CheckFailed(f"{len(problems)} posters were not promoted")
+        count = "1 poster was" if len(problems) == 1 else f"{len(problems)} posters were"
+        raise CheckFailed(f"{count} not promoted")
 
 
 def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
-    """Ask for each difference which record is right, or for the right text."""
+    """Ask for each difference which record is right, or what the right text is."""
     from ingest.formats.posters.adjudication import merged
     from warehouse.scoring.posters.annotation_pairs import differences
 
@@ -160,7 +170,7 @@ def _ask(difference: Row, a: Record, b: Record) -> Choice | str | None:
 
 
 class _Answer(click.ParamType[str]):
-    """`a` or `b`, or `=` and a text if a text can be the answer."""
+    """`a`, `b`, or, where text is allowed, `=` and a text."""
 
     name = "answer"
 

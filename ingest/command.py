@@ -11,16 +11,17 @@ from warehouse.cli import note, open_store
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ingest.session import ImportSummary
+    from warehouse.lake.lake import Lake
 
 _MESSAGES_SHOWN = 50
 _LEAST_ANNOTATORS = 2
 
 
 @click.command("import")
-# An unreadable path must not keep the others out: the import itself reports it.
+# Other paths are imported even if one cannot be read; the import reports that one.
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 @click.option("--as", "run_as", metavar="NEW_ID", help="Import a single run under another id.")
 @click.option("--replace", is_flag=True, help="Replace runs that the logs conflict with.")
@@ -36,6 +37,17 @@ _LEAST_ANNOTATORS = 2
 @click.option("--gold", is_flag=True, help="Declare the posters' ground truth adjudicated.")
 @click.option("--annotators", metavar="A,B", help="With --gold: the two annotators.")
 @click.option("--adjudicated-by", metavar="C", help="With --gold: the adjudicator.")
+@click.option(
+    "--columns",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Tables: a YAML file that says which column is what.",
+)
+@click.option("--yes", is_flag=True, help="Tables: do not ask whether the columns are right.")
+@click.option("--suite", help="Tables: suite of the rows.  [default: the file's name]")
+@click.option("--run", help="Tables: run of the rows.  [default: the file's name]")
+@click.option("--model", help="Tables: model of the rows.")
+@click.option("--task-set", help="Tables: task set of the rows.")
 @click.pass_obj
 def import_(
     path: Path,
@@ -50,11 +62,20 @@ def import_(
     gold: bool,
     annotators: str | None,
     adjudicated_by: str | None,
+    columns: Path | None,
+    yes: bool,
+    suite: str | None,
+    run: str | None,
+    model: str | None,
+    task_set: str | None,
 ) -> None:
     """Import existing logs: files and folders, in any order, any number of times.
 
     Formats are detected by content. Task and model files next to a log are imported with it.
     Importing a file again changes nothing; a log that has grown adds what is new.
+
+    Tables of results (CSV, JSON, JSON lines, Parquet) are imported if they are named. Their columns
+    are found by the usual names and shown, and nothing is stored until you confirm.
 
     \b
       evalstore import benchmark_logs/
@@ -62,12 +83,15 @@ def import_(
       evalstore import --as second-try benchmark_logs/2026-03-04-example-usva-3.yaml
       evalstore import runs/ --prompts tasks/house_tools.json
       evalstore import benchmark/ --gold --annotators A,B --adjudicated-by C
+      evalstore import results.csv --model example/aurora-2
     """
     from ingest.importer import import_paths
     from ingest.reading import ImportOptions
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the id is empty", param_hint="--as")
+    given = {"suite": suite, "run": run, "model": model, "task_set": task_set}
+    store = open_store(path)
     options = ImportOptions(
         run_as=run_as,
         replace=replace,
@@ -77,9 +101,9 @@ def import_(
         format_options=(
             *_prompts_option(prompts),
             *_gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by),
+            *_tables(store.lake, paths, given, columns=columns, is_confirmed=yes),
         ),
     )
-    store = open_store(path)
     store.recover_journals()
     summary = import_paths(store.lake, paths, options, _track)
     _print_summary(summary, is_masked=redact)
@@ -93,10 +117,36 @@ def _prompts_option(prompts: Path | None) -> Iterator[object]:
         yield PromptsOption(prompts)
 
 
+def _tables(
+    lake: Lake,
+    paths: Sequence[Path],
+    given: Mapping[str, str | None],
+    *,
+    columns: Path | None,
+    is_confirmed: bool,
+) -> Iterator[object]:
+    """Return how the tables among the files are imported, once the user has confirmed it."""
+    from ingest.formats.tables.tables import TableOption
+    from ingest.readers import TABLES, reader_of_named
+    from ingest.reading import Candidate
+
+    tables = [each for each in paths if reader_of_named(Candidate(each)) is TABLES]
+    if tables:
+        from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
+
+        request = TableRequest(**given, columns=columns, is_confirmed=is_confirmed)
+        yield TableOption(confirmed_specs(lake, tables, request))
+        return
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
+    named += ["--columns"] if columns is not None else []
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: only for tables, and none of these is one")
+
+
 def _gold_claim(
     *, gold: bool, annotators: str | None, adjudicated_by: str | None
 ) -> Iterator[object]:
-    """Check what `--gold` claims: two different annotators, and an adjudicator."""
+    """Return the claim made with `--gold`: two different annotators and an adjudicator."""
     from ingest.formats.posters.dataset import GoldClaim
 
     names = [name.strip() for name in (annotators or "").split(",") if name.strip()]
@@ -138,7 +188,9 @@ def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
         done = "secrets masked" if is_masked else "secrets found "
         click.echo(f"{done}  {summary.secrets.total():,}  ({describe(summary.secrets)})")
     if summary.n_other:
-        click.echo(f"other files   {summary.n_other:,}, ignored")
+        hint = f" ({summary.n_tables:,} may be tables: name them to import them)"
+        shown = hint if summary.n_tables else ""
+        click.echo(f"other files   {summary.n_other:,}, ignored{shown}")
 
 
 def _print_messages(summary: ImportSummary) -> None:
@@ -159,21 +211,23 @@ def _print_messages(summary: ImportSummary) -> None:
 
 def _fail_if_bad(summary: ImportSummary) -> None:
     from ingest.readers import READERS
-    from ingest.reconciliation import FileOutcome
+    from ingest.reconciliation import IN_THE_STORE, FileOutcome
 
     outcomes = summary.outcomes
+    refused = outcomes[FileOutcome.REFUSED]
     problems = {
         "quarantined": summary.n_quarantined,
         "conflicting": outcomes[FileOutcome.CONFLICT],
         "missing": len(summary.missing),
+        "refused": refused,
     }
-    if any(problems.values()):
+    if sum(problems.values()) > refused:
         named = ", ".join(f"{count:,} {what}" for what, count in problems.items() if count)
-        raise BadInput(f"not everything was imported: {named}; the rest was")
+        if any(outcomes[each] for each in IN_THE_STORE):
+            raise BadInput(f"not everything was imported: {named}; the rest was")
+        raise BadInput(f"nothing was imported: {named}")
     if not outcomes:
-        formats = ", ".join(reader.format for reader in READERS)
+        formats = ", ".join([*(reader.format for reader in READERS), "tables given by name"])
         raise BadInput(f"nothing to import was found; known formats: {formats}")
-    if outcomes[FileOutcome.REFUSED]:
-        raise CheckFailed(
-            f"{outcomes[FileOutcome.REFUSED]:,} files break rules of their format and were refused"
-        )
+    if refused:
+        raise CheckFailed(f"{refused:,} files break rules of their format and were refused")

@@ -1,4 +1,4 @@
-"""Finds the files and folders to import: those that were given, and what is inside them."""
+"""Finds the files and folders to import: those given, and those inside given folders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.readers import FALLBACK, reader_of
+from ingest.readers import TABLES, reader_of, reader_of_named
 from ingest.reading import Candidate
 
 if TYPE_CHECKING:
@@ -22,23 +22,25 @@ class Found:
     """What was found below the given paths.
 
     Attributes:
-        readers: the files and folders to import, sorted, each once, and the reader of each.
-        problems: path and reason of what cannot be read.
+        readers: the files and folders to import, sorted and unique, each with its reader.
+        problems: paths that cannot be read, each with the reason.
         missing: given paths that do not exist.
         n_other: files in folders that no reader claims; they are ignored.
+        n_tables: how many of them are tables, which are imported only by name.
     """
 
     readers: dict[Path, Reader] = field(default_factory=dict)
     problems: list[tuple[Path, str]] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     n_other: int = 0
+    n_tables: int = 0
 
 
 def find_files(paths: Iterable[Path]) -> Found:
     """Find what to import below files and folders.
 
-    A file that was given by name is always read. In a folder, hidden folders are skipped, links
-    that lead out of it are not followed, and files that no reader claims are only counted.
+    A file given by name is always read. In folders, hidden folders are skipped, links that lead
+    outside are not followed, and files that no reader claims are only counted.
     """
     found = Found()
     for path in paths:
@@ -49,16 +51,16 @@ def find_files(paths: Iterable[Path]) -> Found:
         except OSError as error:
             found.problems.append((path, _reason(error)))
         else:
-            reader = reader_of(Candidate(path))
-            if reader is None and is_folder:
+            candidate = Candidate(path)
+            if is_folder and reader_of(candidate) is None:
                 _find_in_folder(path, found)
             else:
-                _add(path, reader or FALLBACK, found)
-    found.readers = _each_once(found.readers)
+                _add(path, reader_of_named(candidate), found)
+    found.readers = _unique(found.readers)
     return found
 
 
-def _each_once(readers: dict[Path, Reader]) -> dict[Path, Reader]:
+def _unique(readers: dict[Path, Reader]) -> dict[Path, Reader]:
     unique = {os.path.realpath(path): path for path in reversed(readers)}
     return {path: readers[path] for path in sorted(unique.values())}
 
@@ -83,9 +85,11 @@ def _find_file(path: Path, root: Path, found: Found) -> None:
     if _leaves(path, root):
         found.problems.append((path, "a link out of the folder, not followed"))
         return
-    reader = reader_of(Candidate(path))
+    candidate = Candidate(path)
+    reader = reader_of(candidate)
     if reader is None:
         found.n_other += 1
+        found.n_tables += TABLES.claims(candidate)
     else:
         _add(path, reader, found)
 
@@ -101,7 +105,7 @@ def _links(folder: Path, names: list[str]) -> Iterator[Path]:
 def _leaves(path: Path, root: Path) -> bool:
     if not path.is_symlink():
         return False
-    # `Path.resolve` would raise where links lead in a circle.
+    # `Path.resolve` would raise an error for circular links.
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from warehouse.lake.contents import RunContent
     from warehouse.lake.lake import Lake
 
-# The lake is queried once for so many readings, or for files of so many bytes.
+# The lake is queried once for this many readings, or for files of this many bytes.
 _READINGS_AT_ONCE = 1000
 _BYTES_AT_ONCE = 64 * 2**20
 
@@ -63,6 +63,7 @@ def import_paths(
         ImportSession(lake.current(), writer, options) as session,
     ):
         session.summary.n_other = found.n_other
+        session.summary.n_tables = found.n_tables
         session.summary.missing = found.missing
         for path, reason in found.problems:
             session.reject_path(path, reason)
@@ -155,4 +156,4 @@ class _Importer:
             session.writer.add(BY_NAME[table], rows)
         session.write_provenance(file, reading, files=reading.files or [file])
         if generation is not None:
-            session.count_run(generation.run, len(reconciled.rows.get("results", ())))
+            session.count_run(generation.run, reconciled.n_new_results)

@@ -1,4 +1,4 @@
-"""Rows that record where things came from, and what could not be used."""
+"""Rows that record the origin of data, and what could not be used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
+from warehouse.files import read_regular
 from warehouse.formats.secrets import redact
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -26,9 +27,9 @@ def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> 
     """Return the row of an imported file.
 
     Args:
-        file: what was read.
+        file: the file.
         file_format: name of the format.
-        size: of the file in bytes, if it was not read into memory.
+        size: size of the file in bytes, if it was not read into memory.
     """
     is_kept = size is None and len(file.data) <= LARGEST_KEPT_BYTES
     return {
@@ -45,14 +46,14 @@ def log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> Fi
     """Return the row of a file that was read in blocks.
 
     Args:
-        path: of the file.
-        sha256: of its bytes.
+        path: path of the file.
+        sha256: hash of its bytes.
         file_format: name of the format.
-        is_masked: whether secrets are masked. In binary files they cannot be, so their bytes
-            are not kept.
+        is_masked: whether secrets are masked. This is impossible in binary files, whose bytes are
+            therefore not kept.
     """
     size = path.stat().st_size
-    data = path.read_bytes() if size <= LARGEST_KEPT_BYTES else None
+    data = read_regular(path) if size <= LARGEST_KEPT_BYTES else None
     if data is not None and is_masked:
         data = None if b"\0" in data else redact(data)
     if data is None:

@@ -10,6 +10,7 @@ from ingest.formats.openclaw import runs as openclaw_runs
 from ingest.formats.palindrome import yaml_files
 from ingest.formats.posters import layout as poster_layout
 from ingest.formats.posters import workspace as posters
+from ingest.formats.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -66,6 +67,14 @@ READERS: tuple[Reader, ...] = (
 )
 # Reads the files that were given by name and that no reader claims; it says what is wrong.
 FALLBACK = READERS[-1]
+# Reads tables that were given by name and that no reader claims.
+TABLES = Reader("table", tables.is_table, tables.read_table)
+
+
+def reader_of_named(candidate: Candidate) -> Reader:
+    """Return the reader of a file that was given by name."""
+    found = reader_of(candidate)
+    return found or (TABLES if TABLES.claims(candidate) else FALLBACK)
 
 
 def reader_of(candidate: Candidate) -> Reader | None:

@@ -1,10 +1,10 @@
-"""What a reader takes and gives: everything that a new format needs to know of the import.
+"""The input and output of readers: everything that a new format needs to know of the import.
 
 A reader has two functions. `claims(candidate)` decides whether a file or folder is of its format;
-`read(path, context)` yields a `Reading` for each thing in it that can be imported by itself: a
-run, a task set, a report. What fits into memory goes into `Reading.rows`; a log of any size is a
+`read(path, context)` yields a `Reading` for each part of it that can be imported separately: a run,
+a task set, a report. Rows that fit into memory go into `Reading.rows`; a log of any size is a
 `Stream`, which the import reads block by block. The import does the rest for all formats: it
-compares with what the lake holds, decides on generations, writes rows and provenance.
+compares rows with those in the lake, decides on generations, and writes rows and provenance.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import stat
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
+from warehouse.files import open_regular
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from warehouse.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
-    from warehouse.types import Row
+    from warehouse.types import Row, RunRow
 
 HEAD_BYTES = 65_536
 
@@ -52,11 +53,10 @@ class Candidate:
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB; empty for a folder and for a file that cannot be read."""
-        # Opening a pipe would block.
         if not self.is_file:
             return b""
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 return file.read(HEAD_BYTES)
         except OSError:
             return b""
@@ -73,7 +73,7 @@ class SourceFile:
     Attributes:
         path: as given, or as found in a folder that was given.
         data: its bytes, with secrets masked under `--redact`.
-        sha256: of the bytes, hexadecimal.
+        sha256: hash of the bytes, hexadecimal.
     """
 
     path: Path
@@ -92,9 +92,9 @@ class Reject:
 
     Attributes:
         reason: what is wrong, human-readable.
-        line: from 1; None for the whole file.
-        byte_offset: of the record in the file.
-        raw: the record's bytes; None where they cannot be kept.
+        line: line number, from 1; None for the whole file.
+        byte_offset: position of the record in the file.
+        raw: the record's bytes; None if they cannot be kept.
     """
 
     reason: str
@@ -110,11 +110,11 @@ class Block:
     Attributes:
         path: the file that it was read from, one of `Stream.paths`.
         run_id: the run that its rows belong to; None for rows that belong to no run.
-        rows: by table name. Rows need `content_id`, those of `results` and `events` also `seq`;
+        rows: rows by table name, with `content_id`, those of `results` and `events` with `seq`;
             the import fills in suite, run, generation and file.
         rejects: records that cannot be used.
         violations: broken rules of the format's specification.
-        secrets: line and kind of what looks like a secret.
+        secrets: line and kind of each possible secret.
     """
 
     path: Path
@@ -133,25 +133,27 @@ class Stream:
         paths: the files that they are read from.
         tables: names of the tables that they may belong to.
         blocks: reads the files from the start and yields the same blocks at each call. It is
-            called again where the lake has the run and lacks some of the rows.
+            called again if the lake has the run but lacks some of the rows.
+        header: columns of the header of each run that has none among the reading's rows.
     """
 
     paths: tuple[Path, ...]
     tables: tuple[str, ...]
     blocks: Callable[[], Iterator[Block]]
+    header: RunRow = field(default_factory=lambda: cast("RunRow", {}))
 
 
 @dataclass(slots=True)
 class Reading:
-    """What a reader made of a file or folder, or of a part of it.
+    """What a reader found in a file or folder, or in a part of it.
 
     Attributes:
         format: name of the format, recorded with each file.
-        rows: by table name. Rows of a run need `suite`, `run_id` and `content_id`; the import
+        rows: rows by table name. Those of a run need `suite`, `run_id` and `content_id`; the import
             fills in the generation. The header of a streamed run needs no `content_id`.
         run: suite and id of the run that it describes, if it describes one.
         violations: broken rules of the format's specification.
-        rejects: what cannot be used.
+        rejects: records that cannot be used.
         files: the files that were read into memory for it.
         stream: rows of its run, or runs, that are read in blocks.
         is_restated: whether options of this import change what the files say, so that the
@@ -187,7 +189,7 @@ class ImportOptions:
         run_as: new id for the one run that is imported.
         replace: a conflicting log opens a new generation of its run.
         strict: a file that breaks a rule of its format is refused.
-        redact: what looks like a secret is masked.
+        redact: possible secrets are masked.
         restore: files that `forget` removed may come back.
         format_options: options of single formats, each of a type that its reader looks up.
     """
@@ -218,7 +220,7 @@ class ImportContext(Protocol):
         """Return whether a file need not be parsed: imported before, or forgotten."""
 
     def also_import(self, paths: Iterable[Path]) -> None:
-        """Import more files once those that were given are done."""
+        """Import more files after those that were given."""
 
     def shared(self, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once for each import.

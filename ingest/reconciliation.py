@@ -1,14 +1,15 @@
-"""What is new in a reading, compared row by row with what the lake holds of its run."""
+"""Finds what is new in a reading, compared row by row with the same run in the lake."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Generation
-from warehouse.lake.contents import ADDED, COMPARED, RunContent, known_row
+from warehouse.lake.contents import COMPARED, RunContent, known_row
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import RunKey
     from warehouse.schemas import Table
     from warehouse.types import Row
+
+
+# Columns that a log without additional fields leaves empty.
+_BEYOND_SPECIFICATION = (
+    *("started_at", "input_tokens", "output_tokens", "cost_usd", "cost_source", "attempt"),
+    *("extra", "source"),
+)
 
 
 class FileOutcome(StrEnum):
@@ -33,19 +41,31 @@ class FileOutcome(StrEnum):
     QUARANTINED = "quarantined"
 
 
+# The store has the content of files with these outcomes.
+IN_THE_STORE = {
+    FileOutcome.IMPORTED,
+    FileOutcome.GROWN,
+    FileOutcome.REPLACED,
+    FileOutcome.UNCHANGED,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciled:
     """What to do with a reading.
 
     Attributes:
-        outcome: how its import ends.
-        rows: to be written, by table name.
-        generation: that the rows belong to; None if they belong to no run.
+        outcome: outcome of the import.
+        rows: rows to write, by table name.
+        n_new_results: results that the store lacks. Others among the rows only change their place:
+            the store has them from a smaller part of the log.
+        generation: generation of the rows; None if they do not belong to a run.
         message: why the reading is refused, human-readable.
     """
 
     outcome: FileOutcome
     rows: Mapping[str, Sequence[Row]]
+    n_new_results: int = 0
     generation: Generation | None = None
     message: str = ""
 
@@ -53,14 +73,14 @@ class Reconciled:
 def reconcile(reading: Reading, contents: dict[RunKey, RunContent], *, replace: bool) -> Reconciled:
     """Decide what to write of a reading, and record it in `contents`.
 
-    The same rows again, or some of them, change nothing. A log that has grown adds its new rows,
-    and one that says something else about the run as a whole adds that. A log that lacks rows
-    which the lake has, and has rows which the lake lacks, is a conflict: it is refused, or opens
-    a new generation with `replace`.
+    The same rows, or some of them, change nothing. A log that has grown adds its new rows, and one
+    with other information about the run as a whole adds that. A log that lacks rows of the lake and
+    has rows that the lake lacks is a conflict: it is refused or, with `replace`, opens a new
+    generation.
 
     Args:
-        reading: all its rows are in memory.
-        contents: what the lake, and this import so far, hold of the runs.
+        reading: a reading without a stream.
+        contents: the runs in the lake, including what this import has added so far.
         replace: whether a conflict opens a new generation.
     """
     if reading.run is None:
@@ -74,23 +94,38 @@ def reconcile(reading: Reading, contents: dict[RunKey, RunContent], *, replace: 
     if n_missing and replace:
         contents[reading.run] = _next_generation(reading, content)
         return _write(reading, contents[reading.run], FileOutcome.REPLACED)
-    if n_missing and n_new:
+    is_abridged = n_missing > 0 and n_new > 0 and _is_abridged(reading, content)
+    if n_missing and n_new and not is_abridged:
         message = conflict_message(reading.run[1], n_missing, n_new)
         return Reconciled(outcome=FileOutcome.CONFLICT, rows={}, message=message)
-    is_known = all(row["content_id"] in content.added for row in _of(ADDED, reading.rows))
-    if not n_new and is_known:
+    is_known = content.has_added(reading.rows)
+    if is_abridged or (not n_new and is_known):
         return Reconciled(outcome=FileOutcome.UNCHANGED, rows={})
     return _write(reading, content, FileOutcome.GROWN)
 
 
+def _is_abridged(reading: Reading, content: RunContent) -> bool:
+    """Return whether a log says nothing but what the lake has, without times and costs.
+
+    Our own exports are such logs: they have only the fields of the specification.
+    """
+    rows = _of(COMPARED, reading.rows)
+    if any(row.get("prompt") is None or row.get("answer") is None for row in rows):
+        return False
+    if any(row.get(name) is not None for row in rows for name in _BEYOND_SPECIFICATION):
+        return False
+    known = Counter(row.essence for row in content.rows.values())
+    return Counter(known_row(row).essence for row in rows) <= known
+
+
 def next_generation(parent: Generation, content_ids: Iterable[str]) -> Generation:
-    """Return the generation that replaces another; the same rows give it the same name."""
+    """Return the generation that replaces another, named by a hash of its rows."""
     name = content_hash("generation", parent.generation, sorted(content_ids))
     return Generation(parent.suite, parent.run_id, name, parent.generation)
 
 
 def conflict_message(run_id: str, n_missing: int, n_new: int) -> str:
-    """Say why a log is refused, and what to do."""
+    """Return why a log is refused, and what to do."""
     return (
         f"conflicts with run {run_id}: it lacks {n_missing:,} of the store's records and has "
         f"{n_new:,} that the store lacks. Nothing was imported from it: `--as NEW_ID` imports it "
@@ -101,9 +136,9 @@ def conflict_message(run_id: str, n_missing: int, n_new: int) -> str:
 def _differences(rows: Sequence[Row], content: RunContent) -> tuple[int, int]:
     """Count the known rows that are missing, and the new ones.
 
-    A run may have been made with several templates, each in a file of its own: only rows of the
-    same template are missed. But a call that is known under another template is not new. A failed
-    call is not missed: a later one took its place.
+    A run may have several templates, each with its own file, so only rows of the same template
+    count as missing. But a call that is known with another template is not new. A failed call does
+    not count as missing, since a later one may have replaced it.
     """
     ids = {row["content_id"] for row in rows}
     templates = {row.get("template_hash") for row in rows}
@@ -122,7 +157,7 @@ def _of(tables: Iterable[Table], rows: Mapping[str, Sequence[Row]]) -> list[Row]
 
 
 def _write(reading: Reading, content: RunContent, outcome: FileOutcome) -> Reconciled:
-    """Select the rows that the lake lacks, or has at an earlier place from a smaller file."""
+    """Return the rows that the lake lacks, or has at an earlier place from a smaller file."""
     rows = dict(reading.rows)
     for table in COMPARED:
         if table.name in rows:
@@ -133,8 +168,9 @@ def _write(reading: Reading, content: RunContent, outcome: FileOutcome) -> Recon
             rows[name] = [{**row, "generation": generation.generation} for row in given]
     parent = {"parent_generation": generation.parent}
     rows["runs"] = [{**row, **parent} for row in rows["runs"]]
-    content.add(_of(ADDED, rows), _of(COMPARED, rows))
-    return Reconciled(outcome=outcome, rows=rows, generation=generation)
+    n_new = sum(row["content_id"] not in content.rows for row in rows.get("results", ()))
+    content.add(rows)
+    return Reconciled(outcome=outcome, rows=rows, n_new_results=n_new, generation=generation)
 
 
 def _is_new(row: Row, content: RunContent) -> bool:

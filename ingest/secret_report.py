@@ -1,32 +1,56 @@
-"""What looks like a secret in the files of an import: counted by kind, reported by line."""
+"""Reports the possible secrets in the files of an import: counts by kind, and lines."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warehouse.formats.secrets import article
+from warehouse.formats.secrets import article, find_secrets, lines_of, may_hold_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _LINES_NAMED = 5
+_BYTES_AT_ONCE = 2**22
 
 
 class SecretReport:
-    """The secrets of one import.
+    """The possible secrets in one import.
 
     Attributes:
-        counts: number of secrets by kind.
+        counts: number of secrets by kind, in what has been searched.
     """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._lines: dict[tuple[Path, str], dict[int, None]] = {}
+        self._waiting: list[tuple[Path, bytes]] = []
+        self._waiting_bytes = 0
+
+    def search(self, path: Path, data: bytes) -> None:
+        """Search a file, later and together with others: most are passed over."""
+        self._waiting.append((path, data))
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > _BYTES_AT_ONCE:
+            self.search_waiting()
+
+    def search_waiting(self) -> None:
+        """Search the files that are waiting."""
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        may_hold = may_hold_secrets([data for _, data in waiting])
+        for (path, data), is_suspect in zip(waiting, may_hold, strict=True):
+            if is_suspect:
+                self._add(path, lines_of(data, find_secrets(data)))
 
     def add(self, path: Path, secrets: Iterable[tuple[int, str]]) -> None:
         """Add line and kind of each secret in a file, or in a part of it."""
+        # Files are reported in the order in which they were read.
+        if self._waiting:
+            self.search_waiting()
+        self._add(path, secrets)
+
+    def _add(self, path: Path, secrets: Iterable[tuple[int, str]]) -> None:
         for line, kind in secrets:
             self.counts[kind] += 1
             self._lines.setdefault((path, kind), {})[line] = None

@@ -1,7 +1,7 @@
-"""One import: what it was asked for, what it has done so far, and what it reports.
+"""The state of one import: its options, what it has done so far, and what it reports.
 
-A file is read once, is counted in the summary by how its import ended, and is recorded in the
-batch together with everything in it that could not be used.
+Each file is read once, counted in the summary by the outcome of its import, and recorded in the
+batch with everything in it that could not be used.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ingest.reconciliation import FileOutcome
 from ingest.secret_report import SecretReport
 from ingest.sources import Sources
 from warehouse.errors import BadInput
+from warehouse.files import read_regular
 from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -33,27 +34,27 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.writer import BatchWriter
 
-_LARGEST_READ_BYTES = 64 * 2**20
 _VIOLATIONS_NAMED = 20
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ImportSummary:
     """What an import did.
 
     Attributes:
-        outcomes: number of files by how their import ended.
-        runs: the runs that got results.
-        n_results: new results.
-        n_quarantined: records, and whole files, that could not be used.
-        n_violations: broken rules in the files that were read.
-        n_other: files of unknown kinds in the folders, ignored.
+        outcomes: number of files by outcome of their import.
+        runs: runs with new results.
+        n_results: number of new results.
+        n_quarantined: number of records and whole files that could not be used.
+        n_violations: number of broken rules in the files that were read.
+        n_other: number of files of unknown kinds in folders; they are ignored.
+        n_tables: how many of them are tables.
         violations: the first broken rules, each with file, line and field.
         messages: what the user should know, each with its file.
         missing: given paths that do not exist.
-        secrets: number of what looks like a secret, by kind.
+        secrets: number of possible secrets by kind.
     """
 
     outcomes: Counter[FileOutcome] = field(default_factory=Counter)
@@ -62,6 +63,7 @@ class ImportSummary:
     n_quarantined: int = 0
     n_violations: int = 0
     n_other: int = 0
+    n_tables: int = 0
     violations: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
@@ -73,10 +75,10 @@ class ImportSession:
 
     Attributes:
         options: how to import.
-        batches: of the lake, as the import found them.
-        writer: of the batch that the import writes.
-        sources: the files that were imported before, and by this import.
-        secrets: what looks like a secret in the files read so far.
+        batches: batches of the lake at the start of the import.
+        writer: writer of the import's batch.
+        sources: the files imported earlier and by this import.
+        secrets: possible secrets in the files searched so far.
         summary: what the import has done so far.
         paths_read: the files that were read into memory.
         more_paths: files that readers asked to import as well.
@@ -108,24 +110,22 @@ class ImportSession:
     ) -> None:
         self._closing.close()
 
-    # What readers use: see `ImportContext`.
+    # For readers; see `ImportContext`.
 
     def read(self, path: Path) -> SourceFile | None:
         """Read a file of bounded size; None, with a row in quarantine, if that fails."""
         self.paths_read.add(path)
         try:
-            size = path.stat().st_size
-            if size > _LARGEST_READ_BYTES:
-                self.reject_path(path, f"{size:,} bytes; the limit is {_LARGEST_READ_BYTES:,}")
-                return None
-            data = path.read_bytes()
+            data = read_regular(path)
         except OSError as error:
             self.reject_path(path, error.strerror or "cannot be read")
             return None
-        secrets = find_secrets(data)
-        self.secrets.add(path, lines_of(data, secrets))
         if self.options.redact:
+            secrets = find_secrets(data)
+            self.secrets.add(path, lines_of(data, secrets))
             data = mask(data, secrets)
+        else:
+            self.secrets.search(path, data)
         return SourceFile(path, data, hashlib.sha256(data).hexdigest())
 
     def skips(self, file: SourceFile) -> bool:
@@ -152,7 +152,7 @@ class ImportSession:
                 self._closing.callback(made.close)
         return cast("T", self._shared[make])
 
-    # What the import itself uses.
+    # For the import itself.
 
     def reject_path(self, path: Path, reason: str) -> None:
         """Put a path that cannot be read into quarantine."""
@@ -181,7 +181,7 @@ class ImportSession:
     def write_provenance(
         self, file: SourceFile, reading: Reading, *, files: Iterable[SourceFile]
     ) -> None:
-        """Write the files of a reading, what could not be used, and which rules are broken."""
+        """Write the files of a reading, its rejects and its violations."""
         self.writer.add(FILES, [file_row(each, reading.format) for each in files])
         rejects = [quarantine_row(file.path, file.sha256, r) for r in reading.rejects]
         self.writer.add(QUARANTINE, rejects)
@@ -190,7 +190,7 @@ class ImportSession:
     def write_violations(
         self, file: SourceFile, run: RunKey | None, violations: Sequence[Violation]
     ) -> None:
-        """Write broken rules, and name the first of the import."""
+        """Write broken rules, and add the first ones of the import to the summary."""
         self.writer.add(VIOLATIONS, [violation_row(file, run, each) for each in violations])
         self.summary.n_violations += len(violations)
         room = max(_VIOLATIONS_NAMED - len(self.summary.violations), 0)
@@ -199,7 +199,7 @@ class ImportSession:
             self.summary.violations.append(f"{utf8(place)}: {violation.message}")
 
     def rename_run(self, reading: Reading) -> None:
-        """Give a reading's run the new id that was asked for, if any.
+        """Rename a reading's run if a new id was given.
 
         Raises:
             BadInput: another run was given the same id.
@@ -217,7 +217,7 @@ class ImportSession:
         self.summary.n_results += n_results
 
     def commit(self) -> None:
-        """Commit the batch, if it has anything that the lake lacks."""
+        """Commit the batch if it has anything new."""
         sources = list(self.sources.new)
         if sources:
             generations = {g: None for source in sources for g in source.generations}
@@ -226,7 +226,7 @@ class ImportSession:
             )
 
     def count(self, outcome: FileOutcome) -> None:
-        """Count a file by how its import ended."""
+        """Count a file by the outcome of its import."""
         self.summary.outcomes[outcome] += 1
 
     def say(self, path: Path, text: str, line: int | None = None) -> None:
@@ -235,7 +235,8 @@ class ImportSession:
         self.summary.messages.append(f"{utf8(place)}: {text}")
 
     def report_secrets(self) -> None:
-        """Report the lines of what looks like a secret, unless it was masked."""
+        """Report the lines of possible secrets, unless they were masked."""
         if not self.options.redact:
+            self.secrets.search_waiting()
             for path, message in self.secrets.messages():
                 self.say(path, message)

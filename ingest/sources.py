@@ -1,4 +1,4 @@
-"""The files that were imported before, and how the import recognises them."""
+"""The files that were imported before, recognised by hash and place."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Sources:
         return file.sha256 in self._forgotten
 
     def is_current(self, file: SourceFile) -> bool:
-        """Return whether all of a file was imported, and what it gave is current."""
+        """Return whether a file was imported without faults and its generations are current."""
         source = self._old.get(self._key(file)) or self._new.get(self._key(file))
-        # What a later generation replaced may now be a conflict.
+        # A replaced file may now be a conflict.
         return (
             source is not None
             and source.is_clean
@@ -71,9 +71,9 @@ class Sources:
 
 
 def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> SourceFile:
-    """Return a file or folder with one hash for all files of a reading, and where they are in it.
+    """Return a file or folder with one hash of all files of a reading and their places in it.
 
-    The folders say whose a file is: of which run, model or annotator.
+    The places matter: folders name the run, model or annotator of a file.
 
     Args:
         path: the file or folder that was claimed.
@@ -88,7 +88,7 @@ def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> Sou
     elif streamed:
         hashes += sorted((_place(path, each), sha256) for each, sha256 in streamed.items())
     elif reading.run is not None:
-        hashes.append(("", content_hash("run", *reading.run)))  # its folder may hold no file
+        hashes.append(("", content_hash("run", *reading.run)))  # its folder may be empty
     is_one_file = len(hashes) == 1 and "/" not in hashes[0][0]
     return SourceFile(path, b"", hashes[0][1] if is_one_file else content_hash("unit", hashes))
 

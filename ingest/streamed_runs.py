@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,10 +16,10 @@ from warehouse.connection import open_in_memory
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import COMPARED
 from warehouse.lake.writer import ROWS_PER_GROUP
-from warehouse.schemas import BY_NAME, arrow_schema
+from warehouse.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from warehouse.lake.batch import Generation
     from warehouse.lake.writer import BatchWriter
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
     Rows: TypeAlias = pa.Table | Sequence[Row]
 
-_COMPARED = {table.name for table in COMPARED}
+_RECORDS = {table.name for table in COMPARED}
+# Another score of the same result contradicts the lake; it is not growth.
+_COMPARED = _RECORDS | {RESULT_SCORES.name}
 _PLACES = pa.schema([("content_id", pa.string()), ("seq", pa.int64())])
 _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_id"} | {
     "origin",
@@ -42,24 +45,24 @@ class Places:
     """Content ids of a run's rows and their places (`seq`): about 50 bytes for each row.
 
     Attributes:
-        compared: of rows that a source of the run must not lack if it brings new ones.
-        others: of the other rows of the run.
+        tables: the rows by table name.
     """
 
-    compared: list[pa.Table] = field(default_factory=list)
-    others: list[pa.Table] = field(default_factory=list)
+    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
 
     def add(self, more: Places) -> None:
         """Add the rows of another stream."""
-        self.compared += more.compared
-        self.others += more.others
+        for name, rows in more.tables.items():
+            self.tables.setdefault(name, []).extend(rows)
 
     def add_rows(self, name: str, rows: pa.Table) -> None:
-        """Add rows of a table, unless they belong to no run."""
-        if name in _COMPARED:
-            self.compared.append(_places(rows))
-        elif BY_NAME[name].of_run:
-            self.others.append(_places(rows))
+        """Add rows of a table, if its rows belong to runs."""
+        if BY_NAME[name].of_run:
+            self.tables.setdefault(name, []).append(_places(rows))
+
+    def of(self, name: str) -> pa.Table:
+        """Return the rows of a table."""
+        return pa.concat_tables([_PLACES.empty_table(), *self.tables.get(name, ())])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,13 +70,14 @@ class StreamedRun:
     """A run of a stream.
 
     Attributes:
-        outcome: how its import ends.
-        generation: that its rows belong to.
-        n_records: rows that are compared, for `source_rows`.
-        n_results: results written.
+        outcome: outcome of its import.
+        generation: generation of its rows.
+        n_records: number of compared rows, for `source_rows`.
+        n_results: number of results written that the lake lacked.
         message: why it was refused, human-readable.
-        wanted: content ids to be written when the stream is read again; None for none.
-        places: of the rows read so far.
+        known: ids of results that the lake has; some are written again at a later place.
+        wanted: ids to be written when the stream is read again, by table name; None for none.
+        places: places of the rows read so far.
     """
 
     outcome: FileOutcome
@@ -81,7 +85,8 @@ class StreamedRun:
     n_records: int = 0
     n_results: int = 0
     message: str = ""
-    wanted: pa.Array | None = None
+    known: pa.Array | None = None
+    wanted: dict[str, pa.Array] | None = None
     places: Places = field(default_factory=Places)
 
     @property
@@ -98,45 +103,57 @@ class StreamedRun:
         """Record the rows of a block, by table name."""
         for name, given in rows.items():
             self.places.add_rows(name, given)
-            self.n_records += len(given) if name in _COMPARED else 0
+            self.n_records += len(given) if name in _RECORDS else 0
+
+    def count_results(self, rows: pa.Table) -> None:
+        """Count the new ones of the results that are written."""
+        n_known = 0
+        if self.known is not None:
+            n_known = int(pc.sum(pc.is_in(rows["content_id"], value_set=self.known)).as_py() or 0)
+        self.n_results += len(rows) - n_known
 
     def compare(self, before: Places, *, replace: bool) -> None:
-        """Decide on a run that the lake has, by the rows that it had before."""
-        now, known = _joined(self.places.compared), _joined(before.compared)
-        now_others, known_others = _joined(self.places.others), _joined(before.others)
-        n_missing, n_new = _n_not_in(known, now), _n_not_in(now, known)
+        """Decide how to import a run that the lake has, given its earlier rows."""
+        now = {name: self.places.of(name) for name in self.places.tables}
+        known = {name: before.of(name) for name in _COMPARED | now.keys()}
+        n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in _COMPARED)
+        n_new = sum(_n_not_in(rows, known[name]) for name, rows in now.items() if name in _COMPARED)
         if n_missing and replace:
             self.outcome = FileOutcome.REPLACED
-            self.wanted = _joined([now, now_others])["content_id"]
-            ids = now["content_id"].to_pylist()
-            self.generation = next_generation(self.generation, ids)
+            self.wanted = {name: rows["content_id"] for name, rows in now.items()}
+            ids = (self.wanted[name].to_pylist() for name in now if name in _COMPARED)
+            self.generation = next_generation(self.generation, chain.from_iterable(ids))
         elif n_missing and n_new:
             self.outcome = FileOutcome.CONFLICT
             self.message = conflict_message(self.generation.run_id, n_missing, n_new)
         else:
-            wanted = _new_ids(now_others, known_others)
-            if n_new:
-                wanted = pa.concat_arrays([wanted, _new_ids(now, known)])
-            if len(wanted):
-                self.outcome, self.wanted = FileOutcome.GROWN, wanted
+            # Records at other places, but none of them new: a smaller part of the same log.
+            news = {
+                name: _new_ids(rows, known[name])
+                for name, rows in now.items()
+                if n_new or name not in _COMPARED
+            }
+            if any(map(len, news.values())):
+                self.outcome, self.wanted = FileOutcome.GROWN, news
+                self.known = known[RESULTS.name]["content_id"]
 
 
 def header_of(run: StreamedRun, headers: Sequence[Row]) -> Row:
-    """Return the run's header; a run that only the stream mentions gets a bare one."""
+    """Return the run's header; a minimal one for a run that only the stream mentions."""
     generation = run.generation
     bare = {"suite": generation.suite, "run_id": generation.run_id, "origin": "import"}
-    row = {**(headers[0] if headers else bare), "source_rows": run.n_records}
+    row = {**bare, **(headers[0] if headers else {}), "source_rows": run.n_records}
     parent = {"parent_generation": generation.parent}
     return {**row, **run.columns, **parent, "content_id": content_hash("run", row)}
 
 
 def is_bare(header: Row) -> bool:
-    """Return whether a header says only that there is a run."""
+    """Return whether a header only states that the run exists."""
     return all(value is None or name in _BARE_COLUMNS for name, value in header.items())
 
 
 def as_table(rows: Rows, table: Table) -> pa.Table:
-    """Return rows in columns, those that they have.
+    """Return rows as an Arrow table with the columns that they have.
 
     Raises:
         UnknownColumn: they have a column that the table lacks.
@@ -150,13 +167,15 @@ def as_table(rows: Rows, table: Table) -> pa.Table:
     return pa.Table.from_pylist([dict(row) for row in rows], schema)
 
 
-def filtered(rows: pa.Table, wanted: pa.Array) -> pa.Table:
-    """Return the rows whose content id is among those wanted."""
+def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:
+    """Return the rows with wanted content ids; none if there are none."""
+    if wanted is None:
+        return rows.slice(0, 0)
     return rows.filter(pc.is_in(rows["content_id"], value_set=wanted))
 
 
 def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Table:
-    """Return rows with all columns of a table, some of them the same for all rows."""
+    """Return rows with all columns of a table; `shared` has the columns equal for all rows."""
     schema = arrow_schema(table)
     columns = []
     for column in schema:
@@ -170,7 +189,7 @@ def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Tab
 
 
 class RowBuffer:
-    """Rows on their way to a batch: blocks of any size become row groups of a useful one."""
+    """A buffer of rows for a batch, which joins blocks into row groups of a useful size."""
 
     def __init__(self, writer: BatchWriter) -> None:
         self._writer = writer
@@ -190,7 +209,7 @@ class RowBuffer:
             self._write(table)
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the buffered rows."""
         for name in list(self._waiting):
             self._write(BY_NAME[name])
 
@@ -204,10 +223,6 @@ def _places(rows: pa.Table) -> pa.Table:
         rows = rows.append_column("seq", pa.repeat(pa.scalar(_FIRST, pa.int64()), len(rows)))
     # Copied: a slice of what DuckDB returned would keep all columns of it in memory.
     return rows.select(_PLACES.names).cast(_PLACES).take(np.arange(len(rows)))
-
-
-def _joined(places: Iterable[pa.Table]) -> pa.Table:
-    return pa.concat_tables([_PLACES.empty_table(), *places])
 
 
 def _n_not_in(these: pa.Table, those: pa.Table) -> int:

@@ -1,7 +1,7 @@
-"""Imports streamed readings: their rows are never all in memory.
+"""Imports streamed readings, whose rows are never all in memory.
 
-A run that the lake does not have is written while its stream is read. Of a run that it has, the
-content ids are collected first and compared; if rows are to be added, the stream is read again.
+A new run is written while its stream is read. For a run that the lake has, the content ids are
+collected and compared first; if there are new rows, the stream is read again.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class StreamedReading:
     """A reading with a stream.
 
     Attributes:
-        file: the file or folder, with the hash that stands for all of it.
-        reading: what it says outside the stream.
-        stream: the reading's.
+        file: the file or folder, with one hash of all its content.
+        reading: the reading, for what is outside the stream.
+        stream: the reading's stream.
         hashes: SHA-256 of each file of the stream.
-        runs: by id, as far as the stream was read.
+        runs: runs by id, as far as the stream was read.
         has_other_rows: whether the stream has rows that belong to no run.
     """
 
@@ -93,7 +93,7 @@ class StreamImport:
         session, reading = self._session, streamed.reading
         if session.options.strict and self._is_refused(streamed):
             return
-        n_before = session.summary.n_quarantined
+        n_before, n_violations = session.summary.n_quarantined, session.summary.n_violations
         self._read_runs(streamed)
         session.rename_run(reading)
         rows = self._rows(streamed)
@@ -104,13 +104,11 @@ class StreamImport:
             if run.message:
                 session.say(streamed.file.path, run.message)
         written = [run for run in streamed.runs.values() if run.outcome not in _NOT_WRITTEN]
-        # Those of unchanged runs too: the same file with the same faults is known by them.
-        generations = [
-            run.generation
-            for run in streamed.runs.values()
-            if run.outcome is not FileOutcome.CONFLICT
-        ]
-        if is_clean and not written and not streamed.has_other_rows:
+        # Including unchanged runs, which identify the same file with the same faults.
+        known = [run for run in streamed.runs.values() if run.outcome is not FileOutcome.CONFLICT]
+        generations = [run.generation for run in known]
+        is_noted = not is_clean or session.summary.n_violations > n_violations
+        if not is_noted and not written and not streamed.has_other_rows:
             return
         if not session.sources.add(streamed.file, generations, is_clean=is_clean):
             return
@@ -140,7 +138,7 @@ class StreamImport:
         """Read the stream, and write what the lake lacks."""
         runs, suite = streamed.runs, _suite(streamed)
         problems = _Problems(self._session, streamed)
-        for run_id, path, rows in self._rows_of(problems.noted(streamed.stream.blocks())):
+        for run_id, path, rows in self._rows_of(problems.recorded(streamed.stream.blocks())):
             shared = {"file_sha256": streamed.hashes[path]}
             if run_id is None:
                 streamed.has_other_rows = True
@@ -162,7 +160,7 @@ class StreamImport:
     def _rows_of(
         self, blocks: Iterable[Block]
     ) -> Iterator[tuple[str | None, Path, dict[str, pa.Table]]]:
-        """Yield run id, file and rows of the blocks, the id renamed if that was asked for."""
+        """Yield run id, file and rows of the blocks, with the id renamed if an id was given."""
         run_as = self._session.options.run_as
         seen: set[str] = set()
         for block in blocks:
@@ -193,7 +191,7 @@ class StreamImport:
             streamed.runs[run_id] = self._begin((suite, run_id))
 
     def _settle(self, run: StreamedRun, stream: Stream) -> None:
-        """Compare a run with what the lake and this import have of it."""
+        """Compare a run with its rows in the lake and in this import."""
         key = run.generation.run
         if run.outcome is FileOutcome.UNCHANGED:
             tables = [BY_NAME[name] for name in stream.tables if BY_NAME[name].of_run]
@@ -221,11 +219,11 @@ class StreamImport:
             wanted, columns = given, dict(shared)
             if run is not None and table.of_run:
                 columns |= run.columns
-                wanted = given if run.wanted is None else filtered(given, run.wanted)
+                wanted = given if run.wanted is None else filtered(given, run.wanted.get(name))
             if len(wanted):
                 self._buffer.add(table, completed(wanted, table, columns))
             if run is not None and name == "results":
-                run.n_results += len(wanted)
+                run.count_results(wanted)
 
     def _rows(self, streamed: StreamedReading) -> dict[str, list[Row]]:
         """Return the rows outside the stream: all of a new run, else those that the lake lacks."""
@@ -237,14 +235,16 @@ class StreamImport:
                 for name, of_table in given.items()
                 if BY_NAME[name].of_run
             }
-            own["runs"] = [header_of(run, own.get("runs", ()))]
+            headers = own.get("runs", ())
+            own["runs"] = [header_of(run, headers or [streamed.stream.header])]
             if run.outcome is FileOutcome.UNCHANGED:
                 tables = [BY_NAME[name] for name in own]
                 key = run.generation.run
                 known = read_added(self._lake, self._session.batches, key, tables)
                 for name, of_table in own.items():
-                    own[name] = [row for row in of_table if row["content_id"] not in known]
-                own["runs"] = [row for row in own["runs"] if not is_bare(row)]
+                    own[name] = [row for row in of_table if (name, row["content_id"]) not in known]
+                # What the stream says of all its runs is not news of a run that the lake has.
+                own["runs"] = [row for row in own["runs"] if headers and not is_bare(row)]
                 if any(own.values()):
                     run.outcome = FileOutcome.GROWN
             if run.outcome not in _NOT_WRITTEN:
@@ -257,25 +257,26 @@ class StreamImport:
 
 
 class _Problems:
-    """Writes and reports what is wrong in the blocks of a stream, as they come."""
+    """Writes and reports rejects, violations and secrets of a stream, block by block."""
 
     def __init__(self, session: ImportSession, streamed: StreamedReading) -> None:
         self._session = session
         self._streamed = streamed
         self._n_named: Counter[Path] = Counter()
 
-    def noted(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield the blocks after their problems were noted."""
+    def recorded(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks after recording their problems."""
         for block in blocks:
-            self._note_rejects(block)
+            self._record_rejects(block)
             if block.violations:
                 file = SourceFile(block.path, b"", self._streamed.hashes[block.path])
-                run = None if block.run_id is None else (_suite(self._streamed), block.run_id)
+                run_id = block.run_id and (self._session.options.run_as or block.run_id)
+                run = (_suite(self._streamed), run_id) if run_id else None
                 self._session.write_violations(file, run, block.violations)
             self._session.secrets.add(block.path, block.secrets)
             yield block
 
-    def _note_rejects(self, block: Block) -> None:
+    def _record_rejects(self, block: Block) -> None:
         session, path = self._session, block.path
         sha256 = self._streamed.hashes[path]
         rows = [quarantine_row(path, sha256, reject) for reject in block.rejects]

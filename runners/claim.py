@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from runners.completed import CompletedCells, find_completed, suites_of
+from runners.completed import CompletedCells, find_completed, run_ids, suites_of
 from runners.plan import plan_from_json
 from runners.run import Run
 from warehouse.errors import BadInput, StoreBusy
@@ -16,6 +16,7 @@ from warehouse.formats.masking import MASK
 from warehouse.journal.recovery import pending_journals
 from warehouse.journal.run_lock import run_lock
 from warehouse.lake.batch import Generation
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,19 +63,21 @@ def resumed_run(
         _check_not_beginning(store, run_id, suite)
         # The run may have ended between the two calls.
         suites = _suites(store, run_id, suite)
-    if len(suites) != 1:
-        problem = "is in several suites, name one" if suites else "is not in the store"
-        raise BadInput(f"run {run_id} {problem}: `evalstore runs` lists all runs")
+    if not suites:
+        hint = did_you_mean(run_id, run_ids(store.lake, suite), "`evalstore runs` lists all runs")
+        raise BadInput(f"run {run_id} is not in the store: {hint}")
+    if len(suites) > 1:
+        raise BadInput(f"run {run_id} is in several suites, name one: {', '.join(suites)}")
     with run_lock(store.path, suites[0], run_id):
         store.recover_journals()
-        if _is_pending(store, suites[0], run_id):
+        if _may_be_pending(store, suites[0], run_id):
             raise StoreBusy(
                 f"run {run_id}: its journal could not be recovered; no calls were made, to avoid "
                 "paying twice"
             )
         completed = find_completed(store.lake, suites[0], run_id)
         if completed is None or completed.plan is None:
-            raise BadInput(f"run {run_id} was imported: it has no plan to resume")
+            raise BadInput(f"run {run_id} was imported or recorded: it has no plan to resume")
         plan = _reachable(plan_from_json(completed.plan), settings.base_url)
         yield Run(store, plan, completed, settings)
 
@@ -104,6 +107,12 @@ def _is_pending(store: Store, suite: str, run_id: str) -> bool:
     """Return whether a journal that no process writes still has results of a run."""
     runs = [pending.run for pending in pending_journals(store.path)]
     return any(run is not None and run.run == (suite, run_id) for run in runs)
+
+
+def _may_be_pending(store: Store, suite: str, run_id: str) -> bool:
+    """Return whether `_is_pending`, or a journal cannot be read, so that it may have results."""
+    unreadable = any(pending.problem is not None for pending in pending_journals(store.path))
+    return unreadable or _is_pending(store, suite, run_id)
 
 
 def _suites(store: Store, run_id: str, suite: str | None) -> list[str]:

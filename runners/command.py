@@ -1,4 +1,4 @@
-"""The commands `run` and `models`."""
+"""The commands `init`, `run` and `models`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from runners.completion import complete_suite_to_run
 from runners.options import RunOptions, run_options
 from runners.suites.options import SuiteOptions, suite_options
-from warehouse.cli import format_option, note, open_store, print_rows
+from warehouse.cli import TableOptions, note, open_store, print_rows, table_options
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
@@ -38,7 +39,25 @@ _FIXED = (
 
 
 @click.command()
-@click.argument("suite", required=False)
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+def init(folder: Path) -> None:
+    """Create a suite, a model file and a README in FOLDER (by default, this folder).
+
+    The suite runs at once with recorded answers, without network or key. The README says which
+    line to change for a real model. Existing files are never overwritten.
+
+    \b
+      evalstore init my-suite
+    """
+    from runners.starter import write_starter
+
+    for path in write_starter(folder):
+        note(f"wrote {path}")
+    note(f"next: the commands in {folder / 'README.md'}")
+
+
+@click.command()
+@click.argument("suite", required=False, shell_complete=complete_suite_to_run)
 @run_options
 @suite_options
 @click.pass_obj
@@ -108,12 +127,14 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     finally:
         store.recover_journals()
     which = {"suite": run.plan.suite, "run_id": run.run_id}
-    print_rows(store.path, run.suite.summary, "table", which)
+    print_rows(store.path, run.suite.summary, TableOptions(), which)
     if run.stop_reason is not None:
         raise CheckFailed(
             f"stopped: {run.stop_reason}; resume with `evalstore run --resume {run.run_id}`"
         )
-    note(f"see more: evalstore sql \"FROM {run.suite.view} WHERE run_id = '{run.run_id}'\"")
+    is_replay = any(model.provider == "replay" for model in run.plan.models)
+    view = "results" if is_replay else run.suite.view
+    note(f"see more: evalstore sql \"FROM {view} WHERE run_id = '{run.run_id}'\"")
 
 
 def _prepare(
@@ -138,6 +159,12 @@ def _prepare(
         options={name: _value(text) for name, text in options.pairs} or None,
         base_url=options.base_url,
     )
+    paths = {model.path for model in models}
+    for text in (text for path, file in files.items() if path in paths for text in file.warnings):
+        note(f"warning: {text}")
+    for path, file in files.items():
+        if file.errors:
+            note(f"warning: {path} has errors; this run does not use it\n{file.errors}")
     if options.models and not models:
         raise BadInput("no model is selected: every model file has `skip: true`")
     spec = RunSpec(
@@ -161,7 +188,7 @@ def _refuse_foreign(suite: Suite, for_suite: SuiteOptions) -> None:
     for option in click.get_current_context().command.params:
         name = option.name or ""
         is_foreign = name in _SUITE_OPTIONS and name not in suite.options
-        if is_foreign and getattr(for_suite, name) is not None:
+        if is_foreign and getattr(for_suite, name) not in {None, False}:
             raise BadInput(f"{option.opts[0]} is not an option of the suite {suite.family}")
 
 
@@ -223,7 +250,7 @@ def _print_estimates(run: Run) -> None:
             line.n_cells - line.n_pending,
             line.n_pending,
             line.tokens,
-            line.cost_usd,
+            "unknown" if line.cost_usd is None else line.cost_usd,
             line.unavailable_reason,
         )
         for line in estimate(run)
@@ -246,15 +273,26 @@ def _value(text: str) -> bool | int | float | str:
 
 
 @click.command()
-@format_option
-def models(fmt: str) -> None:
+@table_options
+def models(output: TableOptions) -> None:
     """List the model files, and what is missing to call each: a key, a program or a server.
+
+    The files are those of the folder models/. Without any, the examples that ship with evalstore
+    are listed. The exit code is 1 if a file has errors.
 
     \b
       evalstore models
       evalstore models --format csv
     """
-    from runners.model_list import COLUMNS, model_lines
+    from runners.model_files import listed_files, read_model_files
+    from runners.model_list import ANSWER, COLUMNS, model_lines
     from warehouse.output.writers import write_rows
 
-    write_rows(COLUMNS, model_lines(), fmt, sys.stdout.buffer, note=note)
+    files = listed_files(read_model_files())
+    for text in (text for file in files.values() for text in file.warnings):
+        note(f"warning: {text}")
+    layout = output.layout(ANSWER)
+    lines = model_lines(files)
+    write_rows(COLUMNS, lines, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+    if errors := [file.errors for file in files.values() if file.errors]:
+        raise CheckFailed("\n".join(errors))

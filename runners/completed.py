@@ -19,13 +19,31 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
 
 _RESULTS = """
-SELECT content_id, coalesce(success, true), stands_in_for, coalesce(cost_usd, 0), settings,
-    thinking_level, coalesce(provider, model_path, ''), coalesce(model, model_path, ''), task_id,
-    coalesce(attempt, 1)
-FROM read_parquet($paths, union_by_name = true)
+SELECT content_id, coalesce(success, true) AND NOT is_unjudged, stands_in_for,
+    coalesce(cost_usd, 0), settings, thinking_level, coalesce(model_path, provider, ''),
+    coalesce(model, model_path, ''), task_id, coalesce(attempt, 1)
+FROM (
+    SELECT
+        *,
+        -- The judge failed, or was interrupted.
+        coalesce(starts_with(scorer, 'judge '), false) AND objective_pass IS NULL AS is_unjudged
+    FROM (
+        FROM read_parquet($paths, union_by_name = true)
+        UNION ALL BY NAME SELECT CAST(NULL AS VARCHAR) AS scorer WHERE false
+    )
+)
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation
 QUALIFY row_number() OVER (PARTITION BY content_id) = 1
 ORDER BY content_id
+"""
+# What judges cost in suites of one's own; a poster judge has a run of its own.
+_JUDGES = """
+SELECT coalesce(sum(cost_usd), 0)
+FROM (
+    FROM read_parquet($paths, union_by_name = true)
+    UNION ALL BY NAME SELECT NULL AS result_id WHERE false
+)
+WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND result_id IS NOT NULL
 """
 _PLAN = """
 SELECT plan FROM read_parquet($paths, union_by_name = true)
@@ -43,7 +61,7 @@ class CompletedResult:
 
     Attributes:
         content_id: content ID of its row.
-        success: whether the call returned text.
+        success: whether the call returned text, and its judge, if it has one, a verdict.
     """
 
     content_id: str
@@ -58,7 +76,7 @@ class CompletedCells:
         generation: current generation of the run.
         plan: plan of the run as JSON; None for an imported run.
         results: current results by cell; several if the plan contains the same cell twice.
-        cost_usd: total cost in US dollars, including failures that were replaced.
+        cost_usd: total cost in US dollars, including failures that were replaced and judges.
         n_invocations: batches that the runner added.
     """
 
@@ -83,6 +101,13 @@ def suites_of(lake: Lake, run_id: str) -> list[str]:
         )
 
 
+def run_ids(lake: Lake, suite: str | None = None) -> set[str]:
+    """Return the IDs of all runs, or of those of a suite."""
+    with shared_lake_lock(lake.store_path):
+        generations = [g for batch in lake.current() for g in batch.generations]
+    return {g.run_id for g in generations if suite in (None, g.suite)}
+
+
 def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
     batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
     if not batches:
@@ -95,6 +120,9 @@ def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | Non
         "run_id": run_id,
         "generation": completed.generation.generation,
     }
+    # Answers that cannot be read would be requested, and paid for, again.
+    for folder in {batch.folder: batch for batch in batches}.values():
+        lake.verify(folder)
     with open_in_memory() as connection:
         if paths := lake.files(batches, "runs"):
             row = connection.execute(_PLAN, {"paths": paths, **bound}).fetchone()
@@ -102,6 +130,9 @@ def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | Non
         if paths := lake.files(batches, "results"):
             results = connection.execute(_RESULTS, {"paths": paths, **bound}).fetchall()
             _add_results(completed, results)
+        if paths := lake.files(batches, "judgements"):
+            row = connection.execute(_JUDGES, {"paths": paths, **bound}).fetchone()
+            completed.cost_usd += row[0] if row else 0.0
     return completed
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runners.model_files import read_model_files
 from runners.plan import cells_of
 from runners.providers.pool import estimated_tokens
 from warehouse.errors import BadInput
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from runners.model_files import Model
@@ -49,7 +51,7 @@ def estimate(run: Run) -> list[Estimate]:
                 n_pending=len(jobs),
                 tokens=sum(sum(estimated_tokens(job.request)) for job in jobs),
                 cost_usd=sum(job.cost for job in jobs) if is_priced else None,
-                unavailable_reason=run.providers.unavailable_reason(model),
+                unavailable_reason=_reason(run, model),
             )
         )
     return estimates
@@ -62,14 +64,27 @@ def check(run: Run) -> list[str]:
         BadInput: a model is unavailable and the suite needs all models, or an option cannot be
             honoured.
     """
+    run.suite.check(run.plan)
     models = list({id(p.cell.model): p.cell.model for p in run.pending}.values())
+    others = [model for model, _ in run.later_calls()]
     _check_streams(run, models)
-    _check_prices(run, models)
-    reasons = [(model, run.providers.unavailable_reason(model)) for model in models]
+    _check_prices(run, [*models, *others])
+    reasons = [(model, _reason(run, model)) for model in (*models, *others)]
     problems = [f"{m.name} ({m.provider}): {reason}" for m, reason in reasons if reason is not None]
     if problems and run.suite.needs_all_models:
         raise BadInput("no calls were made: " + "; ".join(problems))
     return problems
+
+
+def _reason(run: Run, model: Model) -> str | None:
+    """Return why a model cannot be called, with similar names if it has no file."""
+    reason = run.providers.unavailable_reason(model)
+    if reason is None or model.name not in reason:
+        return reason
+    near = did_you_mean(
+        model.name, {file.model.name for file in read_model_files().values()} - {""}
+    )
+    return f"{reason}; {near}" if near and model.name not in near else reason
 
 
 def _check_streams(run: Run, models: list[Model]) -> None:

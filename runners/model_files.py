@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runners.providers.base import MAX_REPLY_MIB
 from runners.providers.registry import PROVIDERS
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.masking import is_secret_name
-from warehouse.formats.model_files import is_model_file, model_row
+from warehouse.formats.model_files import MODEL_KEYS, RUNNER_KEYS, is_model_file, model_row
 from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
+from warehouse.output.suggestions import did_you_mean
 from warehouse.paths import MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from warehouse.types import ModelRow, Row
 
@@ -28,6 +32,12 @@ FOLDER = "models"
 LEVELS = ("low", "medium", "high", "xhigh")
 _ALL = "ALL"
 _PRICES = ("input", "output")
+_MOST_USD_PER_TOKEN = 0.01  # ten times the most expensive model
+_MOST_REPLY_MIB = 1024
+_USUAL_PARAMETERS = {
+    "temperature", "max_tokens", "top_p", "top_k", "seed", "stop", "thinking", "thinking_level",
+    "reasoning_effort", "api_base", "frequency_penalty", "presence_penalty",
+}  # fmt: skip
 _OUTSIDE = re.compile(r"[/\\:\0]+")
 
 
@@ -43,6 +53,7 @@ class Model:
         price: US dollars per token, `input` and `output`; None if the file has none.
         path: `models/<file>`; None if there is no file.
         skip: whether `--model ALL` leaves it out.
+        max_reply_mib: limit of a reply's size, in MiB.
     """
 
     name: str
@@ -53,6 +64,12 @@ class Model:
     price: dict[str, float] | None = None
     path: str | None = None
     skip: bool = False
+    max_reply_mib: float = MAX_REPLY_MIB
+
+    @property
+    def max_reply_bytes(self) -> int:
+        """The limit of a reply's size, in bytes."""
+        return int(self.max_reply_mib * 2**20)
 
     @property
     def thinking_level(self) -> str | None:
@@ -68,32 +85,56 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A parsed model file: the model, and its row of table `models`."""
+    """A model file.
+
+    Attributes:
+        model: the model; of a file with errors only the path and, if it can be read, the name.
+        row: its row of table `models`.
+        warnings: messages about keys and values that are probably mistakes.
+        errors: why the file cannot be used: file, line and key of each problem; empty if it can.
+        is_shipped: whether it is an example that ships with evalstore.
+    """
 
     model: Model
     row: Row
+    _: KW_ONLY
+    warnings: tuple[str, ...] = ()
+    errors: str = ""
+    is_shipped: bool = False
 
 
 def read_model_files(folder: Path | None = None) -> dict[str, ModelFile]:
     """Read the model files of the workspace and those shipped with evalstore.
 
+    A file with errors stops only what needs it, so it is among the files.
+
     Returns:
         The files by path, `models/<file>`; files of the workspace override shipped ones.
-
-    Raises:
-        BadInput: a file breaks a rule; the message names the file, line and key of each problem.
     """
     files: dict[str, ModelFile] = {}
-    problems: list[str] = []
     for place in (MODELS, folder or Path(FOLDER)):
         for path in sorted(place.glob("*.yaml")):
             try:
-                files[f"{FOLDER}/{path.name}"] = read_model_file(path)
+                file = read_model_file(path)
             except BadInput as error:
-                problems.append(str(error))
-    if problems:
-        raise BadInput("\n".join(problems))
+                file = _with_errors(path, str(error))
+            files[f"{FOLDER}/{path.name}"] = replace(file, is_shipped=place == MODELS)
     return files
+
+
+def _with_errors(path: Path, errors: str) -> ModelFile:
+    name = ""
+    with suppress(YamlError, OSError):
+        node = parse(read_regular(path))
+        if isinstance(node, MappingNode):
+            name = model_row(node, file_name=path.name)[0]["name"] or ""
+    return ModelFile(Model(name, "", path=f"{FOLDER}/{path.name}"), {}, errors=errors)
+
+
+def listed_files(files: dict[str, ModelFile]) -> dict[str, ModelFile]:
+    """Return the files that `ALL` means: the user's, or the shipped examples if there are none."""
+    own = {path: file for path, file in files.items() if not file.is_shipped}
+    return own or files
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -103,9 +144,9 @@ def read_model_file(path: Path) -> ModelFile:
         BadInput: the file breaks a rule; the message names the file, line and key.
     """
     try:
-        node = parse(path.read_bytes())
+        node = parse(read_regular(path))
     except (YamlError, OSError) as error:
-        raise BadInput(f"{path}: {error}") from error
+        raise BadInput(f"{path}: {problem(error)}") from error
     if not isinstance(node, MappingNode) or not is_model_file(node, folder=FOLDER):
         raise BadInput(f"{path}: not a model file: it has no `name`, or it has `tasks`")
     row, violations = model_row(node, file_name=path.name)
@@ -114,7 +155,8 @@ def read_model_file(path: Path) -> ModelFile:
     violations = [*violations, *(replace(v, line=lines.get(v.field, 1)) for v in problems)]
     if violations:
         raise BadInput("\n".join(f"{path}:{v.line}: {v.message}" for v in violations))
-    return ModelFile(model, row)
+    warnings = tuple(f"{path}:{v.line}: {v.message}" for v in _unlikely(node, model))
+    return ModelFile(model, row, warnings=warnings)
 
 
 def choose_models(
@@ -128,13 +170,17 @@ def choose_models(
     """Return the models that a user names: by file name, by model name, or `ALL`.
 
     Raises:
-        BadInput: a name matches several files, or an option cannot be used.
+        BadInput: a name matches several files, or a file with errors; an option cannot be used.
     """
     if problems := list(_check_parameters(options or {})):
         raise BadInput("\n".join(f"--option {problem.message}" for problem in problems))
     chosen: list[Model] = []
     for name in names:
-        for model in _named(name, [file.model for file in files.values()], options):
+        candidates = listed_files(files) if name == _ALL else files
+        models = [file.model for file in candidates.values()]
+        found = _named(name, models, options)
+        _check_files(name, found, candidates)
+        for model in found:
             changed = replace(
                 model,
                 provider=provider or model.provider,
@@ -158,6 +204,7 @@ def model_document(model: Model) -> dict[str, object]:
         "provider": model.provider,
         "options": model.parameters,
         "price": model.price,
+        **_reply_limit(model),
     }
     return {key: value for key, value in document.items() if value}
 
@@ -171,8 +218,31 @@ def new_model_row(model: Model) -> ModelRow:
         "parameters": canonical_json(model.parameters),
         "price": json_text(model.price) if model.price else None,
     }
+    if limit := _reply_limit(model):
+        known["extra"] = json_text(limit)
     keys = json_text(list(model_document(model)))
     return {**known, "record_keys": keys, "content_id": content_hash("model", known)}
+
+
+def _reply_limit(model: Model) -> dict[str, object]:
+    is_default = model.max_reply_mib == MAX_REPLY_MIB
+    return {} if is_default else {"max_reply_mib": model.max_reply_mib}
+
+
+def _check_files(name: str, found: Sequence[Model], files: Mapping[str, ModelFile]) -> None:
+    """Raise `BadInput` if what a name stands for is, or could be, in a file with errors."""
+    paths = {model.path for model in found}
+    errors = []
+    for path, file in files.items():
+        if not file.errors:
+            continue
+        if path in paths or name in {_ALL, file.model.name}:
+            errors.append(file.errors)
+        elif paths == {None} and not file.model.name:
+            # Without its file, a model would be called with other parameters than the file has.
+            errors.append(f"{file.errors}\n{name} has no other file, so this may be its file")
+    if errors:
+        raise BadInput("\n".join(errors))
 
 
 def _named(name: str, models: Sequence[Model], options: dict[str, object] | None) -> list[Model]:
@@ -182,6 +252,9 @@ def _named(name: str, models: Sequence[Model], options: dict[str, object] | None
         stem = (model.path or "").removeprefix(f"{FOLDER}/").removesuffix(".yaml")
         if name in {model.path, stem} and name != model.name:
             return [model]
+    if name.startswith(f"{FOLDER}/") and name.endswith(".yaml"):
+        near = did_you_mean(name, (str(model.path) for model in models))
+        raise BadInput(f"{name}: no such model file" + (f"; {near}" if near else ""))
     same_name = [model for model in models if model.name == name]
     if options is not None:
         matching = [model for model in same_name if model.parameters == options]
@@ -197,7 +270,12 @@ def _named(name: str, models: Sequence[Model], options: dict[str, object] | None
 def _model(row: Row) -> tuple[Model, list[Violation]]:
     parameters: dict[str, object] = json.loads(row["parameters"])
     price = json.loads(row["price"]) if row["price"] else None
-    found = [*_check_parameters(parameters), *_check_price(price)]
+    max_reply_mib = json.loads(row["extra"] or "{}").get("max_reply_mib", MAX_REPLY_MIB)
+    found = [
+        *_check_parameters(parameters),
+        *_check_price(price),
+        *_check_reply_limit(max_reply_mib),
+    ]
     base_url = parameters.pop("api_base", None)
     model = Model(
         row["name"] or "",
@@ -208,6 +286,7 @@ def _model(row: Row) -> tuple[Model, list[Violation]]:
         price=price,
         path=row["model_path"],
         skip=bool(row["skip"]),
+        max_reply_mib=max_reply_mib,
     )
     return model, found
 
@@ -233,6 +312,41 @@ def _check_price(price: dict[str, object] | None) -> Iterator[Violation]:
         value = (price or {}).get(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             yield _violation("price", f"price.{key}: must be US dollars per token")
+
+
+def _check_reply_limit(value: object) -> Iterator[Violation]:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 < value <= _MOST_REPLY_MIB
+    ):
+        text = f"max_reply_mib: must be a number of MiB, more than 0 and at most {_MOST_REPLY_MIB}"
+        yield _violation("max_reply_mib", text)
+
+
+def _unlikely(node: MappingNode, model: Model) -> Iterator[Violation]:
+    """Yield what is allowed in a model file, but has no effect or is probably a mistake."""
+    for key, value in node.items:
+        if key not in MODEL_KEYS | RUNNER_KEYS:
+            yield Violation(value.line, key, "model_file", _unknown_key(key))
+        elif key == "price" and isinstance(value, MappingNode):
+            for name, amount in value.items:
+                if name not in _PRICES:
+                    hint = did_you_mean(name, _PRICES, "use input and output, US dollars per token")
+                    text = f"price.{name}: unknown key, has no effect; {hint}"
+                    yield Violation(amount.line, key, "model_file", text)
+    for name, usd in (model.price or {}).items():
+        if name in _PRICES and usd > _MOST_USD_PER_TOKEN:
+            line = dict(node.items)["price"].line
+            text = f"price.{name}: {usd:g} US dollars per token; did you mean per million tokens?"
+            yield Violation(line, "price", "model_file", text)
+
+
+def _unknown_key(key: str) -> str:
+    if key in _USUAL_PARAMETERS:
+        return f"{key}: has no effect here; parameters belong under `parameters`"
+    hint = did_you_mean(key, MODEL_KEYS | RUNNER_KEYS, "put notes of your own under `metadata`")
+    return f"{key}: unknown key, has no effect; {hint}"
 
 
 def _violation(key: str, message: str) -> Violation:

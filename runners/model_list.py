@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runners.model_files import read_model_files
 from runners.providers.pool import ProviderPool
 from warehouse.formats.json_text import canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from runners.model_files import ModelFile
 
 COLUMNS = ("file", "model", "provider", "parameters", "input_usd", "output_usd", "skip", "missing")
+ANSWER = ("model", "provider", "missing", "file")  # the columns that answer
 
 
-def model_lines() -> Iterator[tuple[object, ...]]:
-    """Yield a row of `COLUMNS` for each model file of the workspace, and for those shipped."""
+def model_lines(files: Mapping[str, ModelFile]) -> Iterator[tuple[object, ...]]:
+    """Yield a row of `COLUMNS` for each model file."""
     pool = ProviderPool()
-    for path, file in sorted(read_model_files().items()):
+    for path, file in sorted(files.items()):
         model = file.model
+        if file.errors:
+            yield (path, model.name or None, *[None] * 5, "the file has errors")
+            continue
         price = pool.price(model) or {}
         problem = pool.unavailable_reason(model)
         yield (

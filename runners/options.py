@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from runners.completion import complete_model_to_run
 from runners.providers.registry import PROVIDERS
+from warehouse.completion import complete_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,8 @@ _OPTIONS = (
         "models",
         multiple=True,
         metavar="NAME",
-        help="Model name, model file, or ALL for all model files. Repeatable.",
+        shell_complete=complete_model_to_run,
+        help="Model name, model file, or ALL for all files in models/. Repeatable.",
     ),
     click.option(
         "--provider",
@@ -67,7 +70,12 @@ _OPTIONS = (
     click.option(
         "--dry-run", is_flag=True, help="Show the planned calls and their estimated cost."
     ),
-    click.option("--resume", metavar="RUN_ID", help="Resume a run: make only the missing calls."),
+    click.option(
+        "--resume",
+        metavar="RUN_ID",
+        shell_complete=complete_run,
+        help="Resume a run: make only the missing calls.",
+    ),
     click.option(
         "--retry-failed", is_flag=True, help="With --resume: repeat failed calls as well."
     ),

@@ -13,7 +13,7 @@ from warehouse.formats.json_text import canonical_json, json_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Provider or model file, model, thinking level, settings, task, attempt.
+# Model file or provider, model, thinking level, settings, task, attempt.
 CellKey = tuple[str, str, str | None, str, str, int]
 
 
@@ -28,6 +28,7 @@ class Task:
         name: human-readable name.
         reference: the correct answer.
         validator: rule that decides whether an answer passes.
+        scorer: in suites of one's own, how an answer is judged; see `warehouse.scoring.custom`.
         expected_tools: tools of which the answer should use one.
         image: file name of the image in the cache.
     """
@@ -39,6 +40,7 @@ class Task:
     name: str | None = None
     reference: str | None = None
     validator: object = None
+    scorer: Mapping[str, object] | None = None
     expected_tools: tuple[str, ...] = ()
     image: str | None = None
 
@@ -94,15 +96,14 @@ def cells_of(plan: Plan) -> Iterator[Cell]:
                 yield Cell(model, task, attempt, seq)
 
 
-def cell_key(cell: Cell, source: str) -> CellKey:
+def cell_key(cell: Cell) -> CellKey:
     """Return the key that identifies a cell's results in its run.
 
-    Args:
-        cell: the cell.
-        source: what results name along with the model: its provider, or its file.
+    Two models of a plan may differ in their files only, as in the price.
     """
     model = cell.model
     settings = canonical_json(model.sampling)
+    source = model.path or model.provider
     return source, model.name, model.thinking_level, settings, cell.task.task_id, cell.attempt
 
 

@@ -26,7 +26,7 @@ def known_price(model: str, *names: str) -> Mapping[str, float] | None:
         names: other names under which the table may list the same model.
     """
     for name in (model, *names):
-        entry = _table().get(name, {})
+        entry = price_table().get(name, {})
         price_in, price_out = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
         if isinstance(price_in, int | float) and isinstance(price_out, int | float):
             return {"input": price_in, "output": price_out}
@@ -43,11 +43,18 @@ def cost(
 
 
 @cache
-def _table() -> dict[str, dict[str, object]]:
+def price_table() -> dict[str, dict[str, object]]:
+    """Return litellm's own price table: an entry per model. Empty if it is not found."""
+    return {name: entry for name, entry in litellm_data(_TABLE).items() if isinstance(entry, dict)}
+
+
+@cache
+def litellm_data(name: str) -> dict[str, object]:
+    """Return a JSON file of litellm's package, without importing it. Empty if it is not found."""
     spec = find_spec("litellm")
     for folder in spec.submodule_search_locations or () if spec else ():
-        path = Path(folder) / _TABLE
+        path = Path(folder) / name
         if path.is_file():
-            table: dict[str, dict[str, object]] = json.loads(path.read_bytes())
-            return table
+            document: dict[str, object] = json.loads(path.read_bytes())
+            return document
     return {}

@@ -27,7 +27,8 @@ class _Count:
     total: int
     done: int = 0
     failed: int = 0
-    cost_usd: float = 0.0
+    n_of_unknown_cost: int = 0
+    cost_usd: float | None = None
     bar: TaskID | None = None
 
 
@@ -64,8 +65,12 @@ class Progress:
         """Count the outcome of a cell."""
         count = self._counts[model]
         count.done += 1
-        count.failed += not isinstance(outcome.result, Reply)
-        count.cost_usd += outcome.result.cost_usd or 0.0
+        is_reply = isinstance(outcome.result, Reply)
+        count.failed += not is_reply
+        if outcome.result.cost_usd is not None:
+            count.cost_usd = (count.cost_usd or 0.0) + outcome.result.cost_usd
+        elif is_reply:
+            count.n_of_unknown_cost += 1
         if self._bars is not None and count.bar is not None:
             self._bars.update(count.bar, completed=count.done, state=self._state(count))
         elif time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
@@ -78,8 +83,16 @@ class Progress:
     def _state(self, count: _Count) -> str:
         seconds = max(time.monotonic() - self._began, 1e-9)
         left = (count.total - count.done) * seconds / max(count.done, 1)
-        text = f"{count.failed} failed, {count.done / seconds:.1f}/s, ${count.cost_usd:.4f}"
+        text = f"{count.failed} failed, {count.done / seconds:.1f}/s, {_cost(count)}"
         return text + (f", {left:.0f} s left" if 0 < count.done < count.total else "")
+
+
+def _cost(count: _Count) -> str:
+    if count.cost_usd is None:
+        return "cost unknown"
+    known = f"${count.cost_usd:.4f}"
+    n_unknown = count.n_of_unknown_cost
+    return known if not n_unknown else f"{known} without {n_unknown} calls of unknown cost"
 
 
 def _bars() -> Bars:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import JournalWriter, RunRef, result_row
-from runners.plan import cells_of, plan_to_json
+from runners.plan import cell_key, cells_of, plan_to_json
 from runners.prices import cost
 from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import suite_of
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from runners.completed import CompletedCells
     from runners.engine.engine import CallOutcome
+    from runners.model_files import Model
     from runners.plan import Cell, Plan
+    from runners.providers.base import Request
     from runners.suites.base import Suite
     from warehouse.store import Store
     from warehouse.types import ResultRow, Row, RunRow
@@ -126,13 +128,22 @@ class Run:
         """Return the call for a cell, with its expected cost."""
         model = pending.cell.model
         request = self.suite.request(self.plan, pending.cell)
-        usd = cost(self.providers.price(model), *estimated_tokens(request)) or 0.0
+        calls = [(model, request), *self.suite.later_calls(self.plan, pending.cell)]
+        usd = sum(cost(self.providers.price(m), *estimated_tokens(r)) or 0.0 for m, r in calls)
         return Job(pending, self.providers.provider(model), request, usd)
+
+    def later_calls(self) -> list[tuple[Model, Request]]:
+        """Return a later call of the pending cells for each model, such as a judge."""
+        calls: dict[tuple[str, str], tuple[Model, Request]] = {}
+        for pending in self.pending:
+            for model, request in self.suite.later_calls(self.plan, pending.cell):
+                calls.setdefault((model.provider, model.name), (model, request))
+        return list(calls.values())
 
     def _pending_cells(self) -> Iterator[PendingCell]:
         results = {key: list(found) for key, found in self._completed.results.items()}
         for cell in cells_of(self.plan):
-            found = results.get(self.suite.cell_key(cell))
+            found = results.get(cell_key(cell))
             if not found:
                 yield PendingCell(cell, None)
                 continue
@@ -150,15 +161,26 @@ class Run:
 
         async def record(pending: PendingCell, outcome: CallOutcome) -> None:
             row = self._row(run, pending, outcome)
-            others = self.suite.entries(self.plan, pending.cell, outcome, row)
-            await writer.add([Entry("results", row), *others])
+            others = [*self.suite.entries(self.plan, pending.cell, outcome, row)]
+            try:
+                columns, more = await self.suite.decide(self.plan, pending.cell, row, ask)
+            except asyncio.CancelledError:
+                # The answer is paid for: it is kept without a verdict.
+                row["violation"] = "interrupted before it was judged"
+                await writer.add([Entry("results", row), *others])
+                raise
+            await writer.add([Entry("results", {**row, **columns}), *others, *more])
             on_outcome(pending.cell.model.name, outcome)
             if journal.is_full:
                 engine.stop("the disk is full")
 
+        async def ask(model: Model, request: Request) -> CallOutcome:
+            return await engine.call(Job(None, self.providers.provider(model), request))
+
         engine = Engine(self.settings.engine, record, budget=budget)
         try:
             with _signals(engine):
+                await self._warm_up(engine)
                 for group in self._groups():
                     if engine.stop_reason is None:
                         await self._call_group(engine, writer, group)
@@ -166,6 +188,14 @@ class Run:
             await writer.finish()
             await self.providers.close()
             self.stop_reason = engine.stop_reason
+
+    async def _warm_up(self, engine: Engine[PendingCell]) -> None:
+        """Prepare the clients, so that the first calls take no longer than the others."""
+        first = {id(pending.cell.model): pending for pending in self.pending}.values()
+        calls = [(pending.cell.model, self.job(pending).request) for pending in first]
+        for model, request in (*calls, *self.later_calls()):
+            if engine.stop_reason is None:
+                await self.providers.provider(model).warm_up(request)
 
     async def _call_group(
         self, engine: Engine[PendingCell], writer: JournalWriter, group: list[PendingCell]
@@ -222,7 +252,7 @@ class Run:
 
     def _secrets(self) -> Iterator[str]:
         yield from secrets_of_environment()
-        for model in self.plan.models:
+        for model in (*self.plan.models, *(model for model, _ in self.later_calls())):
             yield from secrets_of_url(model.base_url or "")
             headers = model.parameters.get("extra_headers")
             if isinstance(headers, dict):

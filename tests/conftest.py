@@ -1,14 +1,15 @@
+import os
 import shutil
 import subprocess
 import sys
 from collections import Counter
 
 import pytest
-from support import EXAMPLES, ROOT, as_anybody, bring_in, command, new_store
+from support import EXAMPLES, ROOT, as_unprivileged, command, import_into, new_store
 
 
 def pytest_configure():
-    # An installed evalstore of another folder would otherwise be what is tested.
+    # Otherwise an evalstore installed from another folder would be tested.
     import evalstore
 
     assert evalstore.__file__ == str(ROOT / "evalstore.py")
@@ -20,38 +21,49 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"skipped {n}: {reason.removeprefix('Skipped: ')}")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory):
+    """Use a cache folder of the session, shared by its workers, instead of the user's."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("EVALSTORE_DEBUG", "1")  # a crash shows where it was
+        yield
+
+
 @pytest.fixture
 def store(tmp_path):
-    """An empty store, whose warehouse is there already."""
+    """Return an empty store that already has a warehouse."""
     return new_store(tmp_path / "store")
 
 
 @pytest.fixture(scope="session")
 def _examples(tmp_path_factory):
     store = new_store(tmp_path_factory.mktemp("examples") / "store")
-    bring_in(store, EXAMPLES)
+    import_into(store, EXAMPLES)
     store.sync()
     return store
 
 
 @pytest.fixture
 def examples(_examples, tmp_path):
-    """A store of its own with the examples in it, synced."""
+    """Return a new store with the examples, synced."""
     shutil.copytree(_examples.path, tmp_path / "examples-store")
     return new_store(tmp_path / "examples-store")
 
 
 @pytest.fixture
 def cli(store):
-    """Runs a command over the empty store: `cli("import", path)`."""
+    """Return a function that runs a command on the empty store: `cli("import", path)`."""
     return lambda *arguments: command(store.path, *arguments)
 
 
 @pytest.fixture(scope="session")
-def anybody():
-    """A `preexec_fn` that makes a child process heed permissions, whoever runs the tests."""
+def unprivileged():
+    """Return a `preexec_fn` that makes a child process respect permissions, even under root."""
     try:
-        subprocess.run([sys.executable, "-c", ""], preexec_fn=as_anybody, check=True)
+        subprocess.run([sys.executable, "-c", ""], preexec_fn=as_unprivileged, check=True)
     except (subprocess.SubprocessError, OSError):
         pytest.skip("root cannot give up its right to read and write everything here")
-    return as_anybody
+    return as_unprivileged

@@ -1,4 +1,4 @@
-"""OpenClaw runs made for tests, values for property tests, and cases of the original harness."""
+"""OpenClaw runs for tests, values for property tests, and cases of the original harness."""
 
 import json
 
@@ -8,6 +8,7 @@ from support import NO_REFERENCE, REFERENCE
 
 from exports.openclaw.run_folder import export_openclaw
 from warehouse.scoring.openclaw.json_keys import RULE_TYPES
+from warehouse.scoring.openclaw.prompt_check import check_prompts
 from warehouse.scoring.openclaw.validators import CHECKS
 
 FOLDER = REFERENCE / "openclaw"
@@ -81,15 +82,20 @@ validators = st.fixed_dictionaries(
 
 
 def read_cases(name):
-    """Return the cases of a file of the original harness; the calling test skips without them."""
+    """Return the cases in a file of the original harness; skip the test if it is missing."""
     if not REFERENCE.is_dir():
         pytest.skip(NO_REFERENCE)
     lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
-def has_rule_beyond_the_original(validator):
-    """The original passes every rule but one_of and number; ours applies them (row 10)."""
+def is_refused_before_a_run(validator):
+    """Return whether a run of ours refuses a prompt with this validator."""
+    return bool(check_prompts([{"id": "a", "prompt": "a", "validator": validator}]))
+
+
+def has_rule_the_original_ignores(validator):
+    """Return whether ours applies a rule that the original ignores: any but one_of and number."""
     rules = validator.get("key_rules") if isinstance(validator, dict) else None
     return isinstance(rules, dict) and any(
         isinstance(rule, dict) and rule.get("type") not in {"one_of", "number", None}

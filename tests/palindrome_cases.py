@@ -1,4 +1,4 @@
-"""Palindrome logs read without our code: from YAML, and back from the warehouse's columns."""
+"""Palindrome logs read without our code, from YAML and from the columns of the warehouse."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from support import PALINDROME
 
 
 def older_logs():
-    """Give the older reference logs in groups that a store can hold: a run once in each."""
+    """Return the older reference logs in groups that contain each run only once."""
     groups = []
     for path in sorted((PALINDROME / "older_logs").glob("*.yaml")):
         log = independent(path.read_text("utf-8"))
@@ -25,7 +25,7 @@ def older_logs():
 
 
 class _Plain(SafeConstructor):
-    """Dates stay text, as in the core schema of YAML 1.2."""
+    """A constructor that leaves dates as text, like the core schema of YAML 1.2."""
 
 
 _Plain.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
@@ -33,14 +33,14 @@ _Plain.add_constructor("tag:yaml.org,2002:merge", SafeConstructor.construct_yaml
 
 
 def independent(text):
-    """Read a YAML document with ruamel.yaml, pure Python: no line of code is shared with ours."""
+    """Read a YAML document with pure-Python ruamel.yaml, which shares no code with ours."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = _Plain
     return yaml.load(text)
 
 
 def check_rules(folder):
-    """Every rule of the specification, as it stands there."""
+    """Check every rule of the specification, in its order."""
     logs = sorted((folder / "benchmark_logs").glob("*"))
     for path in logs:
         text = path.read_text("utf-8")
@@ -66,13 +66,13 @@ def check_rules(folder):
     return logs
 
 
-# --- the way back: from the warehouse's columns to the document
+# --- documents reconstructed from the warehouse's columns
 
 
 def read_back(store):
-    """Give the logs that runs were imported from, by run id, out of columns and nothing else.
+    """Return the logs that runs were imported from, by run id, from columns only.
 
-    Where a record did not fit the columns, its text was kept in `source` and is read instead.
+    A record that did not fit the columns is read from its text in `source`.
     """
     with store.reading() as connection:
         headers = _dicts(connection, "FROM runs")
@@ -87,7 +87,7 @@ def _document_of(row, tasks):
     if row["source"] is not None:
         return {**independent(row["source"]), "tasks": tasks}
     document = {
-        "date": row["run_date"],
+        "date": row["recorded_date"],
         "model": row["model_path"],
         "prompt_template": row["prompt_template"],
         "tasks": tasks,
@@ -98,7 +98,7 @@ def _document_of(row, tasks):
 
 def _task_of(row):
     if row["source"] is not None:
-        # The lines of a record: with its dash in block style, with its comma in a JSON list.
+        # The lines of a record include its dash in block style, its comma in a JSON list.
         source = independent(
             row["source"].strip().removesuffix(",")
             if "}" in row["source"].split("\n")[-2]
@@ -133,8 +133,8 @@ def _dicts(connection, query):
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def without_archive(store):
-    """Empty the archived bytes, so that nothing can be read back from them."""
+def remove_archive(store):
+    """Remove the archived bytes, so that nothing can be read from them."""
     store.sync()
     with duckdb.connect(str(store.warehouse)) as connection:
         connection.execute("UPDATE lake.files SET content = NULL")

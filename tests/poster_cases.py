@@ -15,13 +15,13 @@ POSTERS = REFERENCE / "posters"
 
 
 def read_cases(name: str) -> list[dict[str, Any]]:
-    """Read a file of cases, a JSON object per line."""
+    """Read a file of cases, one JSON object per line."""
     with (POSTERS / name).open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 def read_json(path: Path) -> object:
-    """Read a record as the benchmark does: None where it is absent or broken."""
+    """Read a record as the benchmark does: None if it is missing or invalid."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -29,7 +29,7 @@ def read_json(path: Path) -> object:
 
 
 def run(store: Path, *arguments: object, code: int = 0) -> str:
-    """Run a command, insist on its exit code, and return its output."""
+    """Run a command, assert its exit code, and return its output."""
     new_store(store)  # so that an import into a new store need not create the views
     done = CliRunner().invoke(evalstore._cli, ["--store", str(store), *map(str, arguments)])
     assert done.exit_code == code, done.output

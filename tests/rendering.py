@@ -1,4 +1,4 @@
-"""Rows as commands show them, and text that tries to act on a terminal or a browser."""
+"""Rows as commands show them, and text that attacks a terminal or a browser."""
 
 import io
 import re
@@ -10,7 +10,7 @@ UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u20
 
 
 def rendered(columns, rows, fmt, out=None, notes=None):
-    """Return rows in a format, as text; with `out`, as they are shown on that stream."""
+    """Return rows in a format as text, as written to `out` if it is given."""
     out = out or io.BytesIO()
     write_rows(columns, rows, fmt, out, note=[].append if notes is None else notes.append)
     return out.getvalue().decode()

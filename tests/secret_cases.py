@@ -1,6 +1,6 @@
-"""Synthetic secrets of every kind. None of them is or was one.
+"""Synthetic secrets of every kind. None of them is or was real.
 
-What they begin with is written with a `|` in it, so that no scanner takes this file for a leak.
+Prefixes are written with a `|` in them, so that scanners do not report this file as a leak.
 """
 
 import base64
@@ -16,7 +16,7 @@ _URL = _LETTERS + "_-"
 
 
 class Case:
-    """A text with a secret in it: `before` and `after` are no part of it."""
+    """A text with a secret in it; `before` and `after` are not part of the secret."""
 
     def __init__(self, secret, before="", after=""):
         self.secret = secret
@@ -27,14 +27,14 @@ class Case:
 
 
 def cases(seed=1):
-    """Give a case of each kind, by name."""
+    """Return a case of each kind, by name."""
     chance = random.Random(seed)
 
     def some(length, letters=_LETTERS):
         return "".join(chance.choices(letters, k=length))
 
     def token(start, *parts):
-        """Join a beginning and random parts; a part is text, or its length and letters."""
+        """Join a prefix and random parts; a part is text, or a length and an alphabet."""
         made = [part if isinstance(part, str) else some(*part) for part in parts]
         return Case(start.replace("|", "") + "".join(made))
 

@@ -1,4 +1,4 @@
-"""What several test files need: paths, logs made to measure, the command line, digests."""
+"""Helpers for several test files: paths, generated logs, the command line, digests."""
 
 import atexit
 import ctypes
@@ -21,11 +21,12 @@ import pytest
 import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
+from warehouse.crash import EXIT_CODE as CRASHED
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "palindrome"
-BROKEN_SAMPLE = "2026-03-03-esimerkki-routa-7b.yaml"  # no {prompt}: the export would end with 1
+BROKEN_SAMPLE = "2026-03-03-esimerkki-routa-7b.yaml"  # lacks {prompt}: the export would exit with 1
 DAMAGED = ROOT / "examples" / "damaged"
 REFERENCE = ROOT.parent / "shared" / "data"
 PALINDROME = REFERENCE / "palindrome"
@@ -33,34 +34,41 @@ PALINDROME = REFERENCE / "palindrome"
 NO_REFERENCE = f"no reference data in {REFERENCE}"
 needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason=NO_REFERENCE)
 
-# Columns that say where a row came from, not what it says.
+# Columns about the origin of a row, not its content.
 PROVENANCE = {
     "batch",  # a ULID, new in each import
     "path",  # as given to the import: relative, absolute, another folder
-    "file_sha256",  # of two files with the same row, the one that came first
+    "file_sha256",  # of two files with the same row, the first one imported
     "source_name",  # the same file's name
 }
 
 
-# Views of a family; in a store that holds nothing of it, they are empty and cost half the time.
+# Views of a family. In a store without its data they are empty, but take half the time.
 _OF_FAMILY = {
     "palindrome": ("palindrome_",),
-    "posters": ("poster_", "published_", "annotat", "mixed_labels", "unproven_gold"),
+    "posters": (
+        "poster_",
+        "published_",
+        "annotat",
+        "mixed_labels",
+        "unproven_gold",
+        "invalid_gold",
+    ),
     "openclaw": ("openclaw_", "tool_", "summary_"),
 }
 _known_digests = {}
 
 
 def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE):
-    """Return a hash of the rows of each view, whatever their order and wherever they came from.
+    """Return a hash of the rows of each view, independent of their order and origin.
 
-    Views of families that the store holds nothing of are left out. A warehouse that is equal to
-    an earlier one, byte for byte, is not queried again.
+    Views of families without data are left out. A warehouse that is byte-equal to an earlier one
+    is not queried again.
 
     Args:
         store: a `Store`; it is brought up to date first.
-        schemas: whose views.
-        without: views to leave out, by their full names.
+        schemas: the schemas of the views.
+        without: qualified names of views to leave out.
         provenance: columns to leave out.
     """
     with store.reading() as connection:
@@ -106,8 +114,8 @@ def _digest(connection, view, columns):
     return f"{len(rows)} rows {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def bring_in(store, *paths, **options):
-    """Import into a store, without its command line; gives the summary."""
+def import_into(store, *paths, **options):
+    """Import into a store without the command line, and return the summary."""
     return import_paths(store.lake, [Path(path) for path in paths], ImportOptions(**options))
 
 
@@ -122,9 +130,10 @@ def _blank():
 
 
 def new_store(path, **options):
-    """Return a store that does not wait for locks, so that a test sees what is locked.
+    """Return a store that does not wait for locks, so that a test fails where it is locked.
 
-    A store without a warehouse gets an empty one: creating the views is most of a first sync.
+    A store without a warehouse gets an empty one: creating the views takes most of a first
+    sync.
 
     Args:
         path: the store's folder.
@@ -136,13 +145,13 @@ def new_store(path, **options):
     return store
 
 
-# --- what was forgotten
+# --- forgotten text
 
 SECRET = "zyxwvu-forgotten-answer"
 
 
 def traces(store, text):
-    """Where a text is found in a store: the bytes of all files, and the cells of all Parquet."""
+    """Return where a store contains a text: in the bytes of files or the cells of Parquet files."""
     found = [p for p in store.path.rglob("*") if p.is_file() and text.encode() in p.read_bytes()]
     with duckdb.connect() as connection:
         for path in store.path.rglob("*.parquet"):
@@ -155,7 +164,7 @@ def traces(store, text):
 
 
 def files_in(folder):
-    """The files that a user sees, and what they hold."""
+    """Return the content of the files that a user sees."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
     return {
         path.relative_to(folder): path.read_bytes()
@@ -164,11 +173,11 @@ def files_in(folder):
     }
 
 
-# --- logs and suites made to measure
+# --- generated logs and suites
 
 
 def task(n=1, **fields):
-    """Give a task of a log: valid, and different for each `n`."""
+    """Return a valid task of a log, different for each `n`."""
     record = {
         "timestamp": f"2026-04-01T10:{n // 60:02}:{n % 60:02}Z",
         "prompt": f"Tehtävä {n}",
@@ -181,7 +190,7 @@ def task(n=1, **fields):
 
 
 def log(numbers=(1, 2), tasks=None, **fields):
-    """Give a valid log of the tasks with these numbers (or of the given tasks)."""
+    """Return a valid log of the tasks with these numbers, or of the given tasks."""
     header = {
         "date": "2026-04-01",
         "model": "models/kokeilu-1.yaml",
@@ -191,7 +200,7 @@ def log(numbers=(1, 2), tasks=None, **fields):
 
 
 def write_log(path, document=None, **fields):
-    """Write a log as JSON, which is YAML too; gives its path."""
+    """Write a log as JSON, which is valid YAML, and return its path."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     document = log(**fields) if document is None else document
@@ -209,8 +218,8 @@ def suite(folder, n):
 
 
 @dataclass
-class Ended:
-    """How a command ended."""
+class CommandResult:
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -218,12 +227,12 @@ class Ended:
 
     @property
     def lines(self):
-        """The first word of each line of a summary, and the rest."""
+        """The lines of a summary: their first words, each with the rest of its line."""
         return dict(line.split(None, 1) for line in self.out.splitlines() if " " in line)
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output in memory, with the binary stream below that commands write rows to."""
+    """Standard output in memory, with the binary buffer that commands write rows to."""
 
     def __init__(self):
         super().__init__(io.BytesIO(), "utf-8", newline="", write_through=True)
@@ -233,14 +242,15 @@ class _Output(io.TextIOWrapper):
 
 
 def command(store, *arguments):
-    """Run a command in this process, as a user types it."""
+    """Run a command in this process, with arguments as a user types them."""
     out, err = _Output(), _Output()
     with redirect_stdout(out), redirect_stderr(err):
         try:
             evalstore.main(["--store", str(store), *map(str, arguments)])
         except SystemExit as end:
             code = end.code or 0
-    return Ended(code, out.text(), err.text())
+    assert code != CRASHED, err.text()
+    return CommandResult(code, out.text(), err.text())
 
 
 _LIBC = ctypes.CDLL(None)
@@ -248,28 +258,36 @@ _DROP_FROM_BOUNDING_SET = 24
 _PAST_PERMISSIONS = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
 
-def as_anybody():
-    """Make a child process heed permissions, as root would not (for `preexec_fn`)."""
+def as_unprivileged():
+    """Make a child process respect permissions, which root ignores (for `preexec_fn`)."""
     for capability in _PAST_PERMISSIONS if os.geteuid() == 0 else ():
         if _LIBC.prctl(_DROP_FROM_BOUNDING_SET, capability, 0, 0, 0):
             raise OSError("root cannot give up its rights here")
 
 
-def environment(**further):
-    """Give the environment in which a child process runs this folder's code."""
+def environment(**additions):
+    """Return the environment in which a child process runs this folder's code."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("EVALSTORE")}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", **further}
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", "EVALSTORE_DEBUG": "1"}
+    return {**kept, **ours, **additions}
 
 
-def child(*arguments, **options):
-    """Run Python in another process and give how it ended."""
+def child(*arguments, crashes=False, **options):
+    """Run Python in another process, and return its exit code and output.
+
+    Args:
+        arguments: arguments of Python.
+        crashes: whether an unexpected error is expected.
+        options: of `subprocess.run`.
+    """
     options = {"env": environment(), "cwd": ROOT, "timeout": 60, **options}
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, check=False, **options
     )
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert crashes or done.returncode != CRASHED, done.stderr.decode()
+    return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def shell(store, *arguments, **options):
-    """Run a command as a process of its own."""
+    """Run a command in its own process."""
     return child("-m", "evalstore", "--store", store, *arguments, **options)

@@ -1,1 +1,1 @@
-"""What writes the generated pages of `docs/`."""
+"""The generator of pages in `docs/`."""

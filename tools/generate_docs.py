@@ -1,7 +1,9 @@
-"""Writes the generated pages of `docs/`: `make docs`. A test fails if they are out of date.
+"""The generator of the data dictionary and the command reference in `docs/`: `make docs`.
 
 The data dictionary comes from `warehouse/schemas.py`, `warehouse/dictionary.py`, the headers of
-`sql/`, and an empty warehouse, which has the types. The command reference is the commands' help.
+`sql/`, and an empty warehouse, which has the types. The command reference is the help of the
+commands, and the screens are what terminals show of the examples. A test fails if the pages are out
+of date.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalstore import _cli
+from tools.screens import screens
 from warehouse.dictionary import meaning
 from warehouse.schemas import TABLES
 from warehouse.scoring.registry import UDFS
@@ -44,8 +47,9 @@ _MARTS = "Pass rates, costs, latencies, histories and comparisons, whatever the 
 _PALINDROME = "Accuracy by model and by task, and what the export of palindrome logs needs."
 _OPENCLAW = "Summaries, tool use and system resources, recorded figures next to computed ones."
 _POSTERS = """
-Ground truth and annotators' agreement, scores of predictions and what they are made of, reports
-and published reports.
+Ground truth and annotator agreement, scores of predictions and their components, reports and
+published reports.
+
 """
 _CHECKS = """
 Rows that should not exist, in schema `checks`. `evalstore check` reports them: a critical one
@@ -78,21 +82,23 @@ _SECTIONS = (
 
 
 def data_dictionary() -> str:
-    """Write the page about every table, view and function."""
+    """Return the page that describes every table, view and function."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store")
         store.sync()
         parts = ["# Data dictionary", _NOTICE, _DICTIONARY]
-        for place, title, text in _SECTIONS:
-            files = [f for f in shipped_sql() if f"{f.folder}/{f.family}".startswith(place)]
-            files.sort(key=lambda file: file.name)
-            parts += [f"## {title}", text, *(_view(file, store) for file in files)]
+        # One connection for all views: opening the warehouse takes longer than describing a view.
+        with store.reading():
+            for place, title, text in _SECTIONS:
+                files = [f for f in shipped_sql() if f"{f.folder}/{f.family}".startswith(place)]
+                files.sort(key=lambda file: file.name)
+                parts += [f"## {title}", text, *(_view(file, store) for file in files)]
     parts += ["## Functions", _functions(), "## The lake", _LAKE, *map(_lake_table, TABLES)]
     return _page(parts)
 
 
 def command_reference() -> str:
-    """Write the page with the help of every command."""
+    """Return the page with the help of every command."""
     root = click.Context(_cli, info_name="evalstore", terminal_width=WIDTH)
     return _page(["# Commands", _NOTICE, *_helps(_cli, root)])
 
@@ -158,7 +164,16 @@ def _page(parts: Iterable[str]) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-PAGES = {"data-dictionary.md": data_dictionary, "commands.md": command_reference}
+def terminal_screens() -> str:
+    """Return the page of what terminals of several widths show."""
+    return _page(["# Screens", _NOTICE, *screens()])
+
+
+PAGES = {
+    "data-dictionary.md": data_dictionary,
+    "commands.md": command_reference,
+    "screens.md": terminal_screens,
+}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

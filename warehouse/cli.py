@@ -1,18 +1,35 @@
-"""What all commands share: the store, output formats, notes on stderr, errors."""
+"""What all commands share: the store, output formats, standard streams, the error boundary."""
 
 from __future__ import annotations
 
+import errno
+import importlib
+import os
+import re
 import sys
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from functools import cache, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from warehouse.errors import BadInput, EvalstoreError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from warehouse.output.terminal import Layout
     from warehouse.store import Store
+
+# Name of a command, where it is (`module:attribute`), and its line in the help.
+CommandTable = tuple[tuple[str, str, str], ...]
+
+_NO_BREAK = "\xa0"
+
+_COMMAND = "evalstore.command"
+# What click itself turns into messages and exit codes.
+_ENDS = (click.ClickException, click.exceptions.Exit, click.Abort, EOFError)
 
 FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
@@ -22,6 +39,27 @@ def say(text: object) -> None:
     from warehouse.output.formatting import visible_lines
 
     click.echo(visible_lines(str(text)))
+
+
+def say_wrapped(text: str) -> None:
+    """Print a paragraph on stdout, in lines of the terminal's width if it is one."""
+    if not sys.stdout.isatty():
+        say(text)
+        return
+    # Imported here: the help must not wait for them.
+    import shutil
+    from textwrap import fill
+
+    joined = re.sub(" (?=[%=<])", _NO_BREAK, text)
+    say(fill(joined, shutil.get_terminal_size().columns).replace(_NO_BREAK, " "))
+
+
+def say_paged(text: str) -> None:
+    """Print text of ours on stdout, through a pager if a terminal is too small for it."""
+    from warehouse.output.terminal import quiet_pipe, write_paged
+
+    with quiet_pipe(sys.stdout.buffer):
+        write_paged([text.encode()], sys.stdout.buffer)
 
 
 def note(text: str) -> None:
@@ -38,14 +76,56 @@ def note(text: str) -> None:
         silence(sys.stderr)
 
 
-format_option = click.option(
-    "--format",
-    "fmt",
-    type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
+class TableOptions(NamedTuple):
+    """Values of the options of commands that print rows.
+
+    Attributes:
+        fmt: output format.
+        columns: columns to print, in order; empty for all of them.
+        is_wide: whether a terminal shows every column in full.
+        is_paged: whether a table that is larger than the screen goes through a pager.
+    """
+
+    fmt: str = "table"
+    columns: tuple[str, ...] = ()
+    is_wide: bool = False
+    is_paged: bool = False
+
+    def layout(self, answer: tuple[str, ...] = ()) -> Layout:
+        """Return how a table with these columns that answer is shown."""
+        from warehouse.output.terminal import Layout
+
+        return Layout(
+            answer=answer, columns=self.columns, is_wide=self.is_wide, is_paged=self.is_paged
+        )
+
+
+def table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add `--format`, `--columns` and `--wide` to a command, which takes them as `output`."""
+
+    @click.option(
+        "--format",
+        "fmt",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="Output format.",
+    )
+    @click.option(
+        "--columns",
+        metavar="A,B",
+        default="",
+        help="Print only these columns, in this order.",
+    )
+    @click.option("--wide", is_flag=True, help="Show every column in full on a terminal.")
+    @wraps(command)
+    def wrapped(*args: Any, fmt: str, columns: str, wide: bool, **kwargs: Any) -> None:  # noqa: ANN401 - as click passes options
+        names = tuple(name.strip() for name in columns.split(",") if name.strip())
+        output = TableOptions(fmt=fmt, columns=names, is_wide=wide, is_paged=True)
+        command(*args, output=output, **kwargs)
+
+    return wrapped
+
 
 report_format_option = click.option(
     "--format",
@@ -64,18 +144,245 @@ def open_store(path: Path) -> Store:
     return Store(path, on_warning=cache(lambda text: note(f"warning: {text}")))
 
 
+def check_suite(path: Path, suite: str | None) -> None:
+    """Check the value of an option `--suite`.
+
+    Raises:
+        BadInput: the store has no runs of the suite; the message names those it has.
+    """
+    if suite is None:
+        return
+    from warehouse.output.suggestions import did_you_mean
+
+    query = "SELECT DISTINCT suite FROM lake.runs ORDER BY suite"
+    suites = [name for (name,) in open_store(path).sql(query).fetchall()]
+    if suite not in suites:
+        known = f"its suites are: {', '.join(suites)}" if suites else "it has no runs at all"
+        hint = did_you_mean(suite, suites, known)
+        raise BadInput(f"--suite: the store has no runs of suite {suite!r}; {hint}")
+
+
 def print_rows(
-    path: Path, query: str, fmt: str, parameters: Mapping[str, Any] | None = None
+    path: Path,
+    query: str,
+    output: TableOptions,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    answer: tuple[str, ...] = (),
+    is_users: bool = False,
 ) -> None:
     """Print the rows of a query on stdout as they arrive.
 
+    Args:
+        path: the store.
+        query: the query.
+        output: the options of the command.
+        parameters: values of the query's parameters.
+        answer: the columns that answer, for a terminal.
+        is_users: whether the user wrote the query, so that messages may quote it.
+
     Raises:
-        BadInput: the query cannot be run; the message marks the position of the error.
+        BadInput: the query cannot be run; the message marks the position in a user's query.
     """
     from warehouse.output.writers import write_query
     from warehouse.store import query_errors
 
-    with open_store(path).reading(query) as connection, query_errors():
+    with open_store(path).reading(query) as connection, query_errors(is_users=is_users):
         write_query(
-            connection, query, fmt, sys.stdout.buffer, note=note, parameters=dict(parameters or {})
+            connection,
+            query,
+            output.fmt,
+            sys.stdout.buffer,
+            note=note,
+            parameters=dict(parameters or {}),
+            layout=output.layout(answer),
         )
+
+
+class HelpfulGroup(click.Group):
+    """Commands that name the similar ones when a name is not known."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments name.
+
+        Raises:
+            click.UsageError: there is no such command; the message names the similar ones.
+        """
+        is_name = bool(args) and not args[0].startswith("-") and not ctx.resilient_parsing
+        if is_name and self.get_command(ctx, args[0]) is None:
+            from warehouse.output.suggestions import did_you_mean
+
+            hint = did_you_mean(args[0], self.list_commands(ctx), "--help lists the commands")
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class _Utf8Text(click.types.StringParamType):
+    """Text without lone surrogates, which is what other bytes in arguments become."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Check an argument; names of files may have any bytes, and another type."""
+        text: str = super().convert(value, param, ctx)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.fail("not UTF-8 text", param, ctx)
+        return text
+
+
+def _require_utf8(command: click.Command) -> None:
+    """Let all texts among the parameters of a command, and of its subcommands, be UTF-8."""
+    for parameter in command.params:
+        if type(parameter.type) is click.types.StringParamType:
+            parameter.type = _Utf8Text()
+    for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
+        _require_utf8(subcommand)
+
+
+class LazyGroup(HelpfulGroup):
+    """Commands of a table, each imported only when it is called."""
+
+    def __init__(self, *, table: CommandTable, **settings: Any) -> None:  # noqa: ANN401 - as click has it
+        super().__init__(**settings)
+        self._table = table
+
+    def load(self, _name: str, target: Any, /) -> click.Command:  # noqa: ANN401 - any attribute
+        """Return the command for an attribute that the table names; by default, it is one."""
+        command: click.Command = target
+        return command
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return [name for name, _, _ in self._table]
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command; None for an unknown name."""
+        for name, place, _ in self._table:
+            if name == cmd_name:
+                module, _, attribute = place.partition(":")
+                command = self.load(name, getattr(importlib.import_module(module), attribute))
+                _require_utf8(command)
+                return command
+        return None
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help lines of the table, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, _, text in self._table])
+
+
+class RootGroup(LazyGroup):
+    """The command line itself: the only place where errors become messages and exit codes."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; without any, show the help, which is a success."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - as click has it
+    ) -> click.Context:
+        """Parse the arguments."""
+        command = " ".join(self._without_values(args))
+        with _crashes_reported(command), _harmless_usage_errors(), _full_disk_reported():
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_COMMAND] = command
+        return context
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            command = ctx.meta[_COMMAND]
+            with _crashes_reported(command), _harmless_usage_errors(), _full_disk_reported():
+                return super().invoke(ctx)
+        except EvalstoreError as error:
+            note(f"error: {error}")
+            ctx.exit(error.exit_code)
+
+    def _without_values(self, arguments: Iterable[str]) -> Iterator[str]:
+        """Yield the names of the command and of the given options, with `…` for each value."""
+        names = {name for name, _, _ in self._table}
+        for argument in arguments:
+            if argument.startswith("--"):
+                yield argument.partition("=")[0]
+            elif argument.startswith("-"):
+                yield argument[:2]
+            else:
+                yield argument if argument in names else "…"
+
+
+def open_standard_streams() -> None:
+    """Open streams that the shell has closed (`>&-`); the next file would get their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            setattr(sys, name, stream)
+
+
+@contextmanager
+def _crashes_reported(command: str) -> Iterator[None]:
+    """Turn an unexpected error into a message, and a report for whoever is to fix it.
+
+    For an error of the operating system that names a file, the message says it all.
+    """
+    try:
+        yield
+    except (EvalstoreError, *_ENDS):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+            raise
+        from warehouse.crash import EXIT_CODE, report_text, summary, write_report
+
+        text = report_text(error, command)
+        if os.environ.get("EVALSTORE_DEBUG", "") not in {"", "0"}:
+            note(text)
+        if isinstance(error, OSError) and error.filename is not None:
+            note(f"error: {error.filename}: {error.strerror}")
+            raise click.exceptions.Exit(BadInput.exit_code) from error
+        note(f"error: evalstore failed unexpectedly ({summary(error)})")
+        try:
+            note(f"crash report: {write_report(text)} (EVALSTORE_DEBUG=1 shows it here)")
+        except OSError as unwritable:
+            note(f"no crash report was written: {unwritable} (EVALSTORE_DEBUG=1 shows it here)")
+        raise click.exceptions.Exit(EXIT_CODE) from error
+
+
+@contextmanager
+def _harmless_usage_errors() -> Iterator[None]:
+    """Remove the control characters of arguments that click's errors repeat."""
+    try:
+        yield
+    except click.ClickException as error:
+        from warehouse.output.formatting import visible_lines
+
+        message = error.format_message()
+        shown = visible_lines(message)
+        if shown == message:
+            raise
+        raise click.UsageError(shown, getattr(error, "ctx", None)) from error
+
+
+@contextmanager
+def _full_disk_reported() -> Iterator[None]:
+    """Report that standard output goes to a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        from warehouse.output.terminal import silence
+
+        silence(sys.stdout)
+        note(f"error: output truncated: {error.strerror}")
+        raise click.exceptions.Exit(2) from error

@@ -1,7 +1,7 @@
 """Connections to the warehouse file, with our functions registered; the only place to open it.
 
-DuckDB allows one writer or many readers. So the file is never kept open: a connection lives for
-one query or one sync, and its functions are removed before it is closed.
+DuckDB allows one writer or many readers, so the file is never kept open: a connection lives for one
+query or one sync, and its functions are removed before it is closed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import duckdb
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from warehouse.errors import StoreBusy
+from warehouse.errors import EvalstoreError, StoreBusy
+from warehouse.files import NotRegularError, check_regular
 from warehouse.formats.values import arrow_array
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 # A file format that every DuckDB client since 1.2 can open.
 _STORAGE = "v1.2.0"
 _PAUSE_SECONDS = 0.05
+# An optimizer that takes a third of the time of planning our views, and makes none of them faster.
+_NOT_WORTH_ITS_TIME = "projection_pullup"
 # Errors when another program, or a reader of this one, holds the file.
 _HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
@@ -48,6 +51,7 @@ def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.Duck
     """
     from warehouse.scoring.registry import UDFS
 
+    _check_files(path)
     connection = _connect(path, wait_seconds, read_only=False)
     registered: list[str] = []
     try:
@@ -72,6 +76,7 @@ def open_for_reading(
         StoreBusy: another program still holds the file for writing after `wait_seconds`.
         duckdb.Error: the file is damaged or missing.
     """
+    _check_files(path)
     shared = _join(path.resolve(), wait_seconds, _named_udfs(query))
     try:
         with shared.root.cursor() as connection:
@@ -156,14 +161,35 @@ def _connect(path: Path, wait_seconds: float, *, read_only: bool) -> duckdb.Duck
     while True:
         try:
             if read_only:
-                return duckdb.connect(str(path), read_only=True)
-            return duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE})
+                return _without_optimizer(duckdb.connect(str(path), read_only=True))
+            return _without_optimizer(
+                duckdb.connect(str(path), config={"storage_compatibility_version": _STORAGE})
+            )
         except (duckdb.IOException, duckdb.ConnectionException) as error:
             if not any(sign in str(error) for sign in _HELD):
                 raise
             if time.monotonic() >= give_up_at:
                 raise StoreBusy(_busy_message(path, str(error))) from error
         time.sleep(_PAUSE_SECONDS)
+
+
+def _without_optimizer(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    # Not by the configuration, which must be that of other connections of the same process.
+    with suppress(duckdb.Error):  # versions before 2.0 do not have it
+        connection.execute(f"SET GLOBAL disabled_optimizers = '{_NOT_WORTH_ITS_TIME}'")
+    return connection
+
+
+def _check_files(path: Path) -> None:
+    """Raise an error if DuckDB would open a pipe or a device, which blocks or never ends."""
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        try:
+            with suppress(FileNotFoundError, PermissionError):
+                check_regular(file)
+        except NotRegularError as error:
+            raise EvalstoreError(
+                f"{file}: {error.strerror}; move it away: the warehouse is built from the lake"
+            ) from error
 
 
 def _busy_message(path: Path, reason: str) -> str:
@@ -183,12 +209,12 @@ def _named_udfs(query: str) -> list[Udf]:
 
 
 def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
-    arrow_type = _arrow_type(udf.returns)
-
+    # The Arrow type is looked up when a function is called: few syncs call any.
     def on_arrow(*columns: pa.ChunkedArray) -> pa.Array:
-        return arrow_array(udf.batch(*(column.to_pylist() for column in columns)), arrow_type)
+        values = udf.batch(*(column.to_pylist() for column in columns))
+        return arrow_array(values, _arrow_types()[udf.returns])
 
-    # DuckDB takes the number of parameters from the signature.
+    # DuckDB reads the number of parameters from the signature.
     parameters = [Parameter(f"c{n}", Parameter.POSITIONAL_ONLY) for n in range(len(udf.parameters))]
     on_arrow.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     connection.create_function(
@@ -202,7 +228,12 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
 
 
 @cache
-def _arrow_type(duckdb_type: str) -> pa.DataType:
+def _arrow_types() -> dict[str, pa.DataType]:
+    """Return the Arrow type of each DuckDB type that a scoring function returns."""
+    from warehouse.scoring.registry import UDFS
+
+    kinds = sorted({udf.returns for udf in UDFS})
+    columns = ", ".join(f"NULL::{kind}" for kind in kinds)
     with open_in_memory() as connection:
-        empty = connection.sql(f"SELECT NULL::{duckdb_type} AS value LIMIT 0").to_arrow_table()
-    return empty.schema[0].type
+        empty = connection.sql(f"SELECT {columns} LIMIT 0").to_arrow_table()
+    return dict(zip(kinds, empty.schema.types, strict=True))

@@ -1,11 +1,12 @@
-"""What every table, view and column means: for `docs/` and as comments in the warehouse."""
+"""The meanings of tables, views and columns, for `docs/` and for comments in the warehouse."""
 
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import TYPE_CHECKING
 
-from warehouse.schemas import BATCH, BY_NAME, TABLES
+from warehouse.schemas import BATCH, BY_NAME, RESULTS, TABLES
 from warehouse.sql_files import shipped_sql
 
 if TYPE_CHECKING:
@@ -28,13 +29,16 @@ COMMON = {
     "model_a": "the first model",
     "model_b": "the second model",
     "settings": "parameters of the call as readable text",
-    "run_date": "local date in the log, else the UTC day of the call",
+    "run_date": "date of the run: the local date in the log, else the UTC day of its start",
     "n_results": "number of results",
     "n_judged": "results with a verdict",
     "n_passed": "results that passed",
+    "n_trials": "results behind pass_rate: those with a verdict, and those without an answer, "
+    "which did not pass; the latter do not count where nothing judges the task, nor where no "
+    "result of the model in the run has a verdict",
     "n_recorded": "results whose verdict is the log's",
     "n_computed": "results whose verdict is computed",
-    "pass_rate": "n_passed / n_judged; NULL if nothing was judged",
+    "pass_rate": "n_passed / n_trials; NULL if no result has a verdict",
     "pass_rate_low": "lower end of Wilson's 95 % interval of the pass rate",
     "pass_rate_high": "upper end of Wilson's 95 % interval of the pass rate",
     "p50_ms": "median latency, milliseconds, interpolated linearly",
@@ -54,7 +58,8 @@ COMMON = {
     "annotator_a": "the first annotator",
     "annotator_b": "the second annotator",
     BATCH: "batch of the lake that holds the row",
-    "call_hash": "hash of what identifies the call in every run that holds it",
+    "call_hash": "hash of what the same call has in every run, apart from its model and time",
+    "replayed_models": "models whose answers came from a file, as the run's plan says",
     "input_hash": "hash of the inputs that the score was computed from",
 }
 
@@ -64,7 +69,10 @@ _BOOKKEEPING = {
     "lake.replaced_batches": ("The batches that others were merged or rewritten from.", "batch"),
     "lake.generations": ("The generations of runs in each batch.", "batch × generation of a run"),
     "lake.meta": ("The versions that the warehouse was made from.", "key"),
-    "scores.duplicate_calls": ("The calls that another run counts.", "result that is not counted"),
+    "scores.shared_calls": (
+        "The calls that may be in several runs: see scores.duplicate_calls.",
+        "result whose call_hash is in more than one run",
+    ),
 }
 _BOOKKEEPING_COLUMNS = {
     "batch": "name of the batch",
@@ -73,21 +81,21 @@ _BOOKKEEPING_COLUMNS = {
     "version": "version of evalstore that wrote the batch",
     "folder": "folder of the lake that holds the batch's rows now",
     "rewritten_by": "batch in which `forget` last removed some of its rows",
+    "tables": "tables that the batch has rows of",
     "generation": "version of the run's content",
     "parent": "generation that this one replaces",
     "key": "name of the entry",
     "value": "value of the entry",
-    "counted_in": "run that counts the call",
 }
 
 
 def meaning(column: str, file: SqlFile) -> str:
-    """Return what a column of a view or score means; empty if nothing says."""
+    """Return the meaning of a column of a view or score; empty if unknown."""
     return _described(column, file.qualified) or COMMON.get(column, "")
 
 
 def dictionary_digest() -> str:
-    """Hash the meanings that no SQL file has: comments are rewritten when it differs."""
+    """Hash the meanings that are not in SQL files; comments are rewritten when it changes."""
     texts = repr((TABLES, COMMON, _BOOKKEEPING, _BOOKKEEPING_COLUMNS))
     return hashlib.sha256(texts.encode()).hexdigest()
 
@@ -104,12 +112,14 @@ def comment_on_everything(connection: duckdb.DuckDBPyConnection, files: Sequence
         if file.is_function:
             statements.append(_comment("MACRO", file.qualified, file.purpose))
             continue
-        kind = "TABLE" if file.is_materialised else "VIEW"
+        kind = "TABLE" if file.is_table else "VIEW"
         statements.append(_comment(kind, file.qualified, f"{file.purpose} Grain: {file.grain}."))
         statements += _on_columns(
             file.qualified, {name: meaning(name, file) for name in columns[file.qualified]}
         )
-    connection.execute("".join(statements))
+    # Without the optimizer, which would take a fifth of the time for nothing.
+    connection.execute("PRAGMA disable_optimizer;" + "".join(statements))
+    connection.execute("PRAGMA enable_optimizer")
 
 
 def _on_tables(columns: dict[str, list[str]]) -> Iterator[str]:
@@ -124,7 +134,8 @@ def _on_tables(columns: dict[str, list[str]]) -> Iterator[str]:
 def _on_bookkeeping(columns: dict[str, list[str]]) -> Iterator[str]:
     for relation, (purpose, grain) in _BOOKKEEPING.items():
         yield _comment("TABLE", relation, f"{purpose} Grain: {grain}.")
-        known = COMMON | _BOOKKEEPING_COLUMNS
+        known = _BOOKKEEPING_COLUMNS | COMMON
+        known = {column.name: column.meaning for column in RESULTS.columns} | known
         yield from _on_columns(relation, {column: known[column] for column in columns[relation]})
 
 
@@ -139,12 +150,16 @@ def _comment(kind: str, name: str, text: str) -> str:
 
 
 def _described(column: str, relation: str) -> str:
-    """Return what a relation's own text says of a column, or that of the ones it inherits."""
+    """Return the meaning of a column in a relation's own text, or in those it inherits."""
     schema, _, name = relation.rpartition(".")
     if schema == "lake":
         return next((c.meaning for c in BY_NAME[name].columns if c.name == column), "")
-    qualified = relation if schema else f"main.{name}"
-    file = next(file for file in shipped_sql() if file.qualified == qualified)
+    file = _files()[relation if schema else f"main.{name}"]
     if column in file.columns:
         return file.columns[column]
     return next(filter(None, (_described(column, other) for other in file.inherits)), "")
+
+
+@cache
+def _files() -> dict[str, SqlFile]:
+    return {file.qualified: file for file in shipped_sql()}

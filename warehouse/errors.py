@@ -6,13 +6,14 @@ EvalstoreError              anything a user can fix; ends a command with `exit_c
 ├── StoreDamaged          a file of the store has changed since it was written
 ├── StoreBusy             another program holds the warehouse file
 ├── StoreReadOnly         the store cannot be written
+├── StoreUnreadable       a folder of the store cannot be read
 ├── StoreNewer            a newer version of evalstore wrote the store
 └── UnknownColumn         a row has a key that its table has no column for
 """
 
 
 class EvalstoreError(Exception):
-    """A failure whose message says what is wrong, where, and what to do."""
+    """An error whose message says what is wrong, where, and what to do."""
 
     exit_code = 2
 
@@ -37,6 +38,10 @@ class StoreBusy(EvalstoreError):
 
 class StoreReadOnly(EvalstoreError):
     """The store cannot be written."""
+
+
+class StoreUnreadable(EvalstoreError):
+    """A folder of the store cannot be read; it must not be taken for an empty one."""
 
 
 class StoreNewer(EvalstoreError):

@@ -7,6 +7,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from warehouse.files import open_regular
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -31,7 +33,7 @@ def file_sha256(path: Path) -> str:
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -7,12 +7,13 @@ depends on the runs in the new batches only, and the order of batches does not m
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from warehouse.lake.batch import Generation, current_generations
-from warehouse.schemas import TABLES, Table, duckdb_type
+from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, duckdb_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,17 +23,51 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
 
-# The same call in two runs counts once. Without timestamps, a log's date and model stand in.
-# A call without text and time has no hash: there is nothing to recognise it by.
+# What calls must share to be the same call: `scores.duplicate_calls` compares the rest, the model
+# and the time. A call without text and time has no hash: there is nothing to recognise it by. A
+# log that names the model's file may lack times, models and providers, but it has a date.
 _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
     THEN hash(
-        suite, provider, model, thinking_level, started_at, coalesce(prompt, task_id),
-        coalesce(answer, raw_output), coalesce(duration_seconds, e2e_ms),
-        CASE WHEN started_at IS NULL THEN concat_ws('|', run_date, model_path) END
+        suite, thinking_level, coalesce(prompt, task_id), coalesce(answer, raw_output),
+        coalesce(duration_seconds, e2e_ms),
+        CASE
+            WHEN model_path IS NOT NULL THEN hash(run_date)
+            ELSE hash(provider, model, started_at, CASE WHEN started_at IS NULL THEN run_date END)
+        END
     )
 END"""
+
+# Results of older runs of ours do not say that they were replayed; the run's plan does.
+_REPLAYED_MODELS = """CASE
+    WHEN contains(plan, '"replay"') AND json_valid(plan)
+    THEN list_transform(
+        list_filter(
+            from_json(plan -> '$.models', '[{"name": "VARCHAR", "provider": "VARCHAR"}]'),
+            lambda model: model.provider = 'replay'
+        ),
+        lambda model: model.name
+    )
+END"""
+
+# Columns that only the warehouse has: type and expression, by table and name.
+_COMPUTED = {
+    "results": {"call_hash": ("UBIGINT", _CALL_HASH)},
+    "runs": {"replayed_models": ("VARCHAR[]", _REPLAYED_MODELS)},
+}
+
+# What the warehouse records about batches.
+_BOOKKEEPING = """
+CREATE TABLE lake.batches (
+    batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR,
+    folder VARCHAR, rewritten_by VARCHAR, tables VARCHAR[]
+);
+CREATE TABLE lake.replaced_batches (batch VARCHAR);
+CREATE TABLE lake.generations (
+    batch VARCHAR, suite VARCHAR, run_id VARCHAR, generation VARCHAR, parent VARCHAR
+);
+"""
 
 # Rows of a merged batch name the batch they were added with; for others it is the folder.
 _ROWS = """(
@@ -52,20 +87,17 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
     for table in TABLES:
         columns = ", ".join(f"{c.name} {duckdb_type(c)}" for c in table.columns)
-        computed = ", call_hash UBIGINT" if table.name == "results" else ""
-        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{computed})")
-    connection.execute(
-        """
-        CREATE TABLE lake.batches (
-            batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR,
-            folder VARCHAR, rewritten_by VARCHAR
-        );
-        CREATE TABLE lake.replaced_batches (batch VARCHAR);
-        CREATE TABLE lake.generations (
-            batch VARCHAR, suite VARCHAR, run_id VARCHAR, generation VARCHAR, parent VARCHAR
-        );
-        """
-    )
+        computed = _COMPUTED.get(table.name, {}).items()
+        more = "".join(f", {name} {type_}" for name, (type_, _) in computed)
+        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{more})")
+    connection.execute(_BOOKKEEPING)
+
+
+def tables_digest() -> str:
+    """Return a hash of what the tables are made from: if it changes, they are loaded again."""
+    return hashlib.sha256(
+        repr((SCHEMA_VERSION, TABLES, _COMPUTED, _BOOKKEEPING)).encode()
+    ).hexdigest()
 
 
 def is_preserved(
@@ -91,11 +123,14 @@ def load(
     """
     new = _record(connection, folders)
     _find_changed_runs(connection, new)
+    is_late = _has_earlier(connection, new)
     for table in TABLES:
         paths = lake.files(new, table.name)
         if paths and table.of_run:
             _load_single_batch_runs(connection, table, paths)
         elif paths:
+            if is_late:
+                _drop_later_copies(connection, table, paths)
             _load_by_content(connection, table, paths)
     _reload_multi_batch_runs(connection, lake)
     return new
@@ -116,7 +151,13 @@ def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> 
     _insert_many(
         connection,
         "lake.batches",
-        [(b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by) for b in new],
+        [
+            (
+                *(b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by),
+                sorted(b.files),
+            )
+            for b in new
+        ],
     )
     _insert_many(
         connection,
@@ -187,6 +228,31 @@ def _load_single_batch_runs(
     )
 
 
+def _has_earlier(connection: duckdb.DuckDBPyConnection, new: Sequence[Batch]) -> bool:
+    """Return whether a new batch is older than one that was loaded before, as a restored one is."""
+    names = [batch.name for batch in new]
+    [(newest,)] = connection.execute(
+        "SELECT max(batch) FROM lake.batches WHERE NOT list_contains($names, batch)",
+        {"names": names},
+    ).fetchall()
+    return bool(names) and newest is not None and min(names) < newest
+
+
+def _drop_later_copies(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+) -> None:
+    """Drop loaded rows that new files hold from an earlier batch: the first batch's row is kept."""
+    connection.execute(
+        f"""
+        DELETE FROM lake.{table.name} AS loaded USING (
+            SELECT content_id, min(batch) AS batch FROM {_ROWS} GROUP BY content_id
+        ) AS new
+        WHERE loaded.content_id = new.content_id AND new.batch < loaded.batch
+        """,
+        {"paths": paths},
+    )
+
+
 def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
     # New rows are found by their keys only: the other columns may hold whole files.
     connection.execute(
@@ -198,7 +264,7 @@ def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths:
             SELECT filename, file_row_number
             FROM {_ROWS} AS new
             ANTI JOIN lake.{table.name} USING (content_id)
-            QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch) = 1
+            QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch, file_row_number) = 1
         ) AS first USING (filename, file_row_number)
         """,
         {"paths": paths},
@@ -236,7 +302,7 @@ def _insert_each_content_once(
 ) -> None:
     # A grown log has later positions than its earlier version, and the better header.
     longest = [f"{name} DESC" for name in ("seq", "source_rows") if name in table.column_names]
-    order = ", ".join([*longest, "batch"])
+    order = ", ".join([*longest, "batch", "file_row_number"])
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
@@ -251,7 +317,8 @@ def _insert_each_content_once(
 
 
 def _computed(table: Table) -> str:
-    return f", {_CALL_HASH} AS call_hash" if table.name == "results" else ""
+    computed = _COMPUTED.get(table.name, {}).items()
+    return "".join(f", {expression} AS {name}" for name, (_, expression) in computed)
 
 
 def _insert_many(

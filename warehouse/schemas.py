@@ -1,7 +1,7 @@
 """The tables of the lake: every column, its type, its meaning and its unit.
 
-This is the one place that says what is stored. The Parquet schemas, the tables of the warehouse
-and the data dictionary in `docs/` are made from it. Columns are only ever added, and nullable.
+This is the only definition of what is stored. The Parquet schemas, the tables of the warehouse and
+the data dictionary in `docs/` are made from it. Columns are only ever added, and nullable.
 
 Types are written as DuckDB writes them. `JSON` is text that holds valid JSON. `TIMESTAMP` is UTC.
 """
@@ -9,19 +9,20 @@ Types are written as DuckDB writes them. `JSON` is text that holds valid JSON. `
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
 from warehouse.errors import UnknownColumn
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
-# 2: a batch may hold others that were merged into it.
-SCHEMA_VERSION = 2
+# 2: a batch may contain others that were merged into it.
+# 3: scores, reported metrics and messages.
+SCHEMA_VERSION = 3
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
 BATCH = "batch"
@@ -32,10 +33,10 @@ class Column:
     """A column of a lake table.
 
     Attributes:
-        name: with its unit as suffix where it has one (`_ms`, `_usd`, `_seconds`).
+        name: its name, with the unit as suffix if it has one (`_ms`, `_usd`, `_seconds`).
         type: a DuckDB type, or `JSON` for text that holds valid JSON.
         meaning: one sentence for the data dictionary.
-        nullable: False where a row without it cannot be used.
+        nullable: False if a row without it cannot be used.
     """
 
     name: str
@@ -50,9 +51,9 @@ class Table:
 
     Attributes:
         name: also the name of the Parquet file in a batch.
-        grain: what one row is.
+        grain: what a row represents.
         columns: in the order in which they are written.
-        of_run: rows belong to a generation of a run; otherwise they are known by `content_id`.
+        of_run: whether rows belong to a generation of a run; if not, `content_id` identifies them.
     """
 
     name: str
@@ -76,9 +77,8 @@ class Table:
             raise UnknownColumn("; ".join(map(self._unknown_column, unknown)))
 
     def _unknown_column(self, name: str) -> str:
-        similar = get_close_matches(name, self.column_names)
-        hint = f": did you mean {' or '.join(similar)}?" if similar else ""
-        return f"table {self.name} has no column {name!r}{hint}"
+        near = did_you_mean(name, self.column_names)
+        return f"table {self.name} has no column {name!r}" + (f"; {near}" if near else "")
 
 
 def _required(name: str, type_: str, meaning: str) -> Column:
@@ -113,7 +113,7 @@ RUNS = Table(
     (
         *_RUN_KEY,
         Column("parent_generation", "VARCHAR", "generation that this one replaces"),
-        Column("origin", "VARCHAR", "`import` or `runner`"),
+        Column("origin", "VARCHAR", "`import`, `runner` or `recorded` (by a user's own code)"),
         Column("started_at", "TIMESTAMP", "start of the run, UTC"),
         Column("ended_at", "TIMESTAMP", "end of the run, UTC"),
         Column("run_date", "VARCHAR", "local date in the log, as recorded"),
@@ -202,6 +202,9 @@ RESULTS = Table(
         Column("is_correct", "BOOLEAN", "verdict of a palindrome task, as recorded"),
         Column("objective_pass", "BOOLEAN", "verdict of an openclaw validator, as recorded"),
         Column("violation", "VARCHAR", "reason of a failed validator, as recorded"),
+        Column(
+            "scorer", "VARCHAR", "scorer that gave the recorded verdict, in suites of one's own"
+        ),
         Column("tool_calls", "VARCHAR[]", "tools found in the text, as recorded"),
         Column("tool_call_count", "BIGINT", "number of tools found, as recorded"),
         Column("tool_use_success", "BOOLEAN", "verdict of the tool use, as recorded"),
@@ -225,14 +228,24 @@ TASKS = Table(
         ),
         Column("task_name", "VARCHAR", "short, human-readable name"),
         _required("task_hash", "VARCHAR", "content hash of this version of the task"),
-        Column("prompt", "VARCHAR", "text of the prompt"),
-        Column("reference", "VARCHAR", "the right answer"),
+        Column(
+            "prompt",
+            "VARCHAR",
+            "text of the prompt, without template or examples; NULL if only what was sent is known",
+        ),
+        Column("reference", "VARCHAR", "the right answer; several as a JSON list"),
         Column("validator", "JSON", "rule that decides whether an answer passes"),
+        Column("scorer", "JSON", "scorer, its references and options, in suites of one's own"),
         Column("expected_tools", "VARCHAR[]", "tools of which an answer should use one"),
         Column("image_url", "VARCHAR", "address of the image"),
         Column("image_sha256", "VARCHAR", "SHA-256 of the image; its bytes are never stored"),
         Column("status", "VARCHAR", "`ok`, or `error` if the task's image was not available"),
         Column("exclusion", "VARCHAR", "why the task is not scored; NULL if it is"),
+        Column(
+            "question", "VARCHAR", "the question without instructions; NULL if it is the prompt"
+        ),
+        Column("choices", "JSON", "the answers to choose from, as a list of texts"),
+        Column("target", "VARCHAR", "the right answer as text; several as a JSON list"),
         Column("set_title", "VARCHAR", "title of the task set"),
         Column("set_template", "VARCHAR", "prompt template of the task set"),
         *_SOURCE,
@@ -297,6 +310,7 @@ JUDGEMENTS = Table(
         Column("provider", "VARCHAR", "provider of the judged model"),
         _required("model", "VARCHAR", "the judged model"),
         _required("task_id", "VARCHAR", "id of the judged task"),
+        Column("result_id", "VARCHAR", "content_id of the judged result, in suites of one's own"),
         Column("judge", "VARCHAR", "model that judged"),
         Column("overall_score", "DOUBLE", "the judge's score, 0 to 100"),
         Column("document", "JSON", "the record"),
@@ -350,6 +364,92 @@ ARTIFACTS = Table(
         _required("kind", "VARCHAR", "ocr, repair, refine, locfill, notes, report or manifest"),
         _required("name", "VARCHAR", "path inside the run's folder"),
         _required("content", "BLOB", "the bytes, unchanged"),
+        _FILE,
+    ),
+)
+
+RESULT_SCORES = Table(
+    "result_scores",
+    "a score of a result",
+    (
+        *_RUN_KEY,
+        _required("result_id", "VARCHAR", "content_id of the result"),
+        Column("scorer", "VARCHAR", "what gave the score; NULL if not recorded"),
+        _required(
+            "metric", "VARCHAR", "name of the score; the scorer's if it gives only one value"
+        ),
+        Column("filter", "VARCHAR", "filter that was applied to the answer first"),
+        Column("value", "DOUBLE", "the score; NULL if it is not a finite number"),
+        Column("text", "VARCHAR", "the score as recorded, if it is not a finite number"),
+        Column("passed", "BOOLEAN", "whether the score means a pass; NULL if it does not say"),
+        Column("answer", "VARCHAR", "answer that the scorer read from the model's text"),
+        Column("explanation", "VARCHAR", "why the scorer gave this score"),
+        Column("weight", "DOUBLE", "weight of the score in a combined one"),
+        Column("extra", "JSON", "all fields of the record without a column"),
+        _FILE,
+    ),
+)
+
+REPORTED_METRICS = Table(
+    "reported_metrics",
+    "a figure that a log reports",
+    (
+        *_RUN_KEY,
+        _required("seq", "BIGINT", "position in the source, from 1"),
+        Column("provider", "VARCHAR", "way to reach the model, as recorded"),
+        Column("model", "VARCHAR", "name of the model, as recorded"),
+        Column("task_set", "VARCHAR", "task set that the figure covers; NULL for several"),
+        Column("task_group", "VARCHAR", "group of tasks or task sets that the figure covers"),
+        Column("scorer", "VARCHAR", "what gave the scores; NULL if not recorded"),
+        _required("metric", "VARCHAR", "name of the figure, as reported"),
+        Column("score", "VARCHAR", "`metric` of the scores behind it; NULL if of the same name"),
+        Column("filter", "VARCHAR", "filter that was applied to the answers first"),
+        Column(
+            "statistic",
+            "VARCHAR",
+            "how the figure follows from the scores: mean, stderr, std, var, sum, min, max, median "
+            "or count; NULL if it does not",
+        ),
+        Column("reducer", "VARCHAR", "how the attempts at a task become one score; NULL: mean"),
+        Column("reducer_parameters", "JSON", "parameters of the reducer, such as k"),
+        Column("value", "DOUBLE", "the figure; NULL if it is not a finite number"),
+        Column("text", "VARCHAR", "the figure as recorded, if it is not a finite number"),
+        Column("stderr", "DOUBLE", "its standard error, as reported"),
+        Column(
+            "stderr_method",
+            "VARCHAR",
+            "how the standard error was estimated: sample (ddof 1), bootstrap or pooled",
+        ),
+        Column("n", "BIGINT", "number of tasks behind it, as reported"),
+        Column("higher_is_better", "BOOLEAN", "whether more is better"),
+        Column(
+            "reason",
+            "VARCHAR",
+            "why the figure cannot be computed from the scores: corpus metric, random bootstrap",
+        ),
+        Column("extra", "JSON", "all fields of the record without a column"),
+        _FILE,
+    ),
+)
+
+MESSAGES = Table(
+    "messages",
+    "a message of the conversation of a result",
+    (
+        *_RUN_KEY,
+        _required("result_id", "VARCHAR", "content_id of the result"),
+        _required("seq", "BIGINT", "position in the conversation, from 1"),
+        Column("role", "VARCHAR", "system, user, assistant or tool, as recorded"),
+        Column("text", "VARCHAR", "the text of the message, its parts joined by line breaks"),
+        Column("parts", "JSON", "the parts of the message as recorded; NULL if it is only text"),
+        Column(
+            "tool_calls",
+            "JSON",
+            "calls of tools in the message: a list of {id, function, arguments, error}",
+        ),
+        Column("tool_call_id", "VARCHAR", "call that the message of a tool answers"),
+        Column("error", "VARCHAR", "error of the tool, in the message of a tool"),
+        Column("extra", "JSON", "all fields of the record without a column"),
         _FILE,
     ),
 )
@@ -433,6 +533,9 @@ TABLES: tuple[Table, ...] = (
     EVENTS,
     RESOURCES,
     ARTIFACTS,
+    RESULT_SCORES,
+    REPORTED_METRICS,
+    MESSAGES,
     PUBLISHED,
     FILES,
     QUARANTINE,
@@ -444,7 +547,7 @@ BY_NAME = {table.name: table for table in TABLES}
 
 @cache
 def arrow_schema(table: Table) -> pa.Schema:
-    """Give the Parquet schema of a table, with each column's meaning and the schema version."""
+    """Return the Parquet schema of a table, with each column's meaning and the schema version."""
     import pyarrow as pa
 
     types = {
@@ -467,7 +570,7 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 @cache
 def merged_schema(table: Table) -> pa.Schema:
-    """Give the Parquet schema of a table in a merged batch: each row says what it came in with."""
+    """Return the Parquet schema of a table in a merged batch, with the batch of each row."""
     import pyarrow as pa
 
     meaning = {"meaning": "batch that the row came in with"}
@@ -476,5 +579,5 @@ def merged_schema(table: Table) -> pa.Schema:
 
 
 def duckdb_type(column: Column) -> str:
-    """Give the type of a column in the warehouse, where JSON is text that any client can read."""
+    """Return the type of a column in the warehouse, where JSON is text that any client can read."""
     return "VARCHAR" if column.type == "JSON" else column.type

@@ -1,8 +1,11 @@
-"""The score tables: values that Python functions compute, and duplicate calls.
+"""The tables of schema `scores`: values that Python functions compute, and what many views join.
 
 Two SQL files define a score: its inputs, a view in schema `scores`, and the score itself, marked
 `-- materialised`: a query over the temporary table `inputs` for the runs of one suite. A row is
 recomputed when its inputs or the scorer have changed.
+
+A file marked `-- refreshed` defines a small table that many views join. It could be a view, but
+planning it in each place that names it would take longer than the rest of most queries.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING
 from warehouse.sql_files import code_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     import duckdb
 
@@ -21,7 +24,13 @@ if TYPE_CHECKING:
 
 
 # The one table of schema `scores` that no SQL file defines.
-_DUPLICATE_CALLS = "duplicate_calls"
+_SHARED_CALLS = "shared_calls"
+# Stands for all suites of users' own in the header of a score.
+_OWN = "own"
+_SHARED = (
+    "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
+    "settings"
+)
 
 
 def update_scores(
@@ -42,13 +51,26 @@ def update_scores(
         "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
     ).fetchall()
     changed_runs = {suite: (first, last) for suite, first, last in rows}
+    # Only runs and annotations are scored. Planning the queries of a suite without any would take
+    # most of a small sync.
+    suites = _names(
+        connection, "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations"
+    )
+    own = _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL")
     for file in files:
-        if not file.is_materialised:
+        covered = own if file.suite == _OWN else {file.suite}
+        if not file.is_materialised or suites.isdisjoint(covered):
             continue
+        ranges = [changed_runs[suite] for suite in covered & changed_runs.keys()]
         if file.name in recompute_all:
             _update(connection, file, None)
-        elif file.suite in changed_runs:
-            _update(connection, file, changed_runs[file.suite])
+        elif ranges:
+            first, last = min(first for first, _ in ranges), max(last for _, last in ranges)
+            _update(connection, file, (first, last))
+
+
+def _names(connection: duckdb.DuckDBPyConnection, query: str) -> set[str | None]:
+    return {name for (name,) in connection.execute(query).fetchall()}
 
 
 def create_score_table(
@@ -73,9 +95,29 @@ def create_score_table(
     return True
 
 
+def create_refreshed_table(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+    """Create the empty table of a file that `refresh` fills."""
+    connection.execute(f"CREATE OR REPLACE TABLE {file.qualified} AS FROM ({file.sql}) LIMIT 0")
+
+
+def refresh(connection: duckdb.DuckDBPyConnection, files: Iterable[SqlFile]) -> None:
+    """Compute all rows of the refreshed tables among the files, in the caller's transaction.
+
+    Args:
+        connection: the warehouse, after `update_shared_calls`.
+        files: the SQL files, in order.
+    """
+    for file in files:
+        if file.is_refreshed:
+            # Not a new table: comments and the views' dependencies belong to this one.
+            connection.execute(
+                f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}"
+            )
+
+
 def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Drop the tables of scores that no file defines any more."""
-    defined = {file.name for file in files if file.is_materialised} | {_DUPLICATE_CALLS}
+    defined = {file.name for file in files if file.is_table} | {_SHARED_CALLS}
     rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
     ).fetchall()
@@ -85,54 +127,53 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
             connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
 
 
-def update_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Find the calls that are in several runs; all but the first run's are duplicates.
+def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """Find the calls whose hash is in several runs; only those of changed runs are examined.
 
-    `scores.duplicate_calls` (grain: a result that does not count) holds suite, run_id, content_id
-    and the run that counts; only calls of changed runs are examined.
+    `scores.shared_calls` holds what decides which of them are one call: that also depends on
+    model files, which may arrive later, and is therefore left to the refreshed table
+    `scores.duplicate_calls`.
     """
     connection.execute(
-        """
-        CREATE OR REPLACE TEMP TABLE seen_before AS
-            SELECT call_hash FROM scores.duplicate_calls
-            SEMI JOIN changed_runs USING (suite, run_id)
-            UNION
-            SELECT call_hash FROM scores.duplicate_calls AS duplicates
-                SEMI JOIN changed_runs ON duplicates.suite = changed_runs.suite
-                    AND duplicates.counted_in = changed_runs.run_id;
-        -- With their times, the scan skips the parts of a long history where these calls cannot
-        -- be; a scan for the hashes only would read all of it.
+        f"""
         CREATE OR REPLACE TEMP TABLE affected AS
-            SELECT call_hash, started_at FROM lake.results
-                SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
-            UNION
-            SELECT call_hash, started_at FROM lake.results SEMI JOIN seen_before USING (call_hash);
-        DELETE FROM scores.duplicate_calls WHERE call_hash IN (
-            SELECT call_hash FROM affected UNION ALL FROM seen_before
-        );
-        INSERT INTO scores.duplicate_calls BY NAME
             WITH calls AS (
-                SELECT suite, run_id, content_id, call_hash FROM lake.results
-                    SEMI JOIN affected USING (call_hash, started_at)
+                SELECT call_hash, started_at, run_date, model_path FROM lake.results
+                    SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
                 UNION ALL
-                SELECT suite, run_id, content_id, call_hash FROM lake.results
-                WHERE started_at IS NULL
-                    AND call_hash IN (SELECT call_hash FROM affected WHERE started_at IS NULL)
+                SELECT call_hash, started_at, run_date, model_path FROM scores.shared_calls
+                    SEMI JOIN changed_runs USING (suite, run_id)
             )
-            SELECT *, min(run_id) OVER (PARTITION BY suite, call_hash) AS counted_in
+            SELECT DISTINCT
+                call_hash,
+                CASE WHEN model_path IS NULL THEN started_at END AS started_at,
+                CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
+            FROM calls;
+        DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected);
+        -- With its time or date, the scan skips the parts of a long history where a call cannot
+        -- be; a scan for the hashes only would read all of it.
+        INSERT INTO scores.shared_calls BY NAME
+            WITH calls AS (
+                SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, started_at)
+                UNION
+                SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, run_date)
+                UNION
+                SELECT {_SHARED} FROM lake.results WHERE call_hash IN (
+                    SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
+                )
+            )
             FROM calls
-            QUALIFY run_id <> counted_in;
-        DROP TABLE affected;
-        DROP TABLE seen_before
+            QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
+                <> max(run_id) OVER (PARTITION BY suite, call_hash);
+        DROP TABLE affected
         """
     )
 
 
-def create_duplicate_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the empty table of `update_duplicate_calls`."""
+def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty table of `update_shared_calls`."""
     connection.execute(
-        "CREATE TABLE scores.duplicate_calls ("
-        "suite VARCHAR, run_id VARCHAR, content_id VARCHAR, call_hash UBIGINT, counted_in VARCHAR)"
+        f"CREATE TABLE scores.shared_calls AS SELECT {_SHARED} FROM lake.results LIMIT 0"
     )
 
 
@@ -172,15 +213,26 @@ def _update(
         """,
         run_range,
     )
-    connection.execute(
-        f"""
-        DELETE FROM {file.qualified} WHERE rowid IN (
-            SELECT score.rowid FROM {file.qualified} AS score {in_scope}
-            ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
-        );
-        DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same});
-        INSERT INTO {file.qualified} BY NAME
-            SELECT score.*, inputs.input_hash FROM ({file.sql}) AS score JOIN inputs ON {same};
-        DROP TABLE inputs
-        """
-    )
+    # Planning these statements takes most of a small sync.
+    if _has_rows(connection, file.qualified):
+        connection.execute(
+            f"""
+            DELETE FROM {file.qualified} WHERE rowid IN (
+                SELECT score.rowid FROM {file.qualified} AS score {in_scope}
+                ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
+            );
+            DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same})
+            """
+        )
+    if _has_rows(connection, "inputs"):
+        connection.execute(
+            f"""
+            INSERT INTO {file.qualified} BY NAME
+                SELECT score.*, inputs.input_hash FROM ({file.sql}) AS score JOIN inputs ON {same}
+            """
+        )
+    connection.execute("DROP TABLE inputs")
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return bool(connection.execute(f"SELECT true FROM {table} LIMIT 1").fetchall())

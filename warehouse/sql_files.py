@@ -22,29 +22,34 @@ if TYPE_CHECKING:
 _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "scores"} | {
     "checks": "checks"
 }
+# Labels without a text.
+_KINDS_OF_TABLES = ("materialised", "refreshed")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlFile:
     """A file of `sql/`.
 
     Its header is the block of comments at its top: a sentence, `grain:`, then the meanings of
     columns (`name: meaning`, or `name, name: meaning`). `inherits:` names the views and tables
-    whose columns mean the same here. A check has `severity:`; a score has `materialised`,
-    `suite:`, `key:` and `inputs:`.
+    whose columns mean the same here; `first:` names the columns that a terminal shows first. A
+    check has `severity:`; a score has `materialised`, `suite:`, `key:` and `inputs:`. `refreshed`
+    marks a small table that many views join: every sync computes it from scratch.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
         family: subfolder: facts, shared, or a suite; empty in `base`.
-        name: of the view, table or function that it defines.
-        purpose: the sentence.
-        grain: what one row is.
+        name: name of the view, table or function that it defines.
+        purpose: the sentence at the start of the header.
+        grain: what a row represents.
         columns: meaning by column name.
         inherits: views, and tables of the lake, whose columns mean the same here.
-        suite: the only one whose runs a materialised score is of; None for a view.
-        key: the columns that know a row of a materialised score.
+        suite: the suite whose runs a materialised score covers; None for a view.
+        key: the columns that identify a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
-        severity: of a check's rows, critical or warning; empty for other files.
+        is_refreshed: whether it is a table that every sync computes from scratch.
+        answer: the columns that a terminal shows first, the most important first.
+        severity: severity of a check, critical or warning; empty for other files.
         sql: the whole text.
     """
 
@@ -58,6 +63,8 @@ class SqlFile:
     suite: str | None
     key: tuple[str, ...]
     inputs: str | None
+    is_refreshed: bool
+    answer: tuple[str, ...]
     severity: str
     sql: str
 
@@ -78,8 +85,13 @@ class SqlFile:
 
     @property
     def is_materialised(self) -> bool:
-        """Whether sync keeps its rows in a table."""
+        """Whether sync keeps its rows in a table, and computes only those that are missing."""
         return self.inputs is not None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table of the warehouse, not a view or function."""
+        return self.is_materialised or self.is_refreshed
 
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
@@ -93,6 +105,15 @@ def read_sql_files(root: Path = SQL) -> list[SqlFile]:
     }
     ordered = [functions[name] for name in TopologicalSorter(calls).static_order()]
     return ordered + [file for file in files if not file.is_function]
+
+
+def shown_views() -> dict[str, SqlFile]:
+    """Return the views that users query by name: the key is the name they type."""
+    return {
+        file.name if file.schema == "main" else file.qualified: file
+        for file in shipped_sql()
+        if file.schema in {"main", "checks"} and not file.is_function
+    }
 
 
 def sql_digest(files: Iterable[SqlFile]) -> str:
@@ -121,13 +142,19 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
     for line in _header(sql):
         label, colon, text = line.partition(": ")
         names = _names(label)
-        if (colon and all(name.isidentifier() for name in names)) or line == "materialised":
+        if (colon and all(name.isidentifier() for name in names)) or line in _KINDS_OF_TABLES:
             labels = names
             notes |= dict.fromkeys(names, text.strip())
         elif labels:
             notes |= {name: f"{notes[name]} {line}".strip() for name in labels}
         else:
             purpose.append(line)
+    # Only a score has these labels: a view may have columns of the same names.
+    of_score = (
+        {label: notes.pop(label, None) for label in ("suite", "key", "inputs")}
+        if notes.pop("materialised", None) is not None
+        else {}
+    )
     return SqlFile(
         folder=path.parts[0],
         family="/".join(path.parts[1:-1]),
@@ -135,9 +162,11 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
         purpose=" ".join(purpose),
         grain=notes.pop("grain", ""),
         inherits=_names(notes.pop("inherits", "")),
-        suite=notes.pop("suite", None),
-        key=_names(notes.pop("key", "")),
-        inputs=notes.pop("inputs", None) if notes.pop("materialised", None) is not None else None,
+        suite=of_score.get("suite"),
+        key=_names(of_score.get("key") or ""),
+        inputs=of_score.get("inputs"),
+        is_refreshed=notes.pop("refreshed", None) is not None,
+        answer=_names(notes.pop("first", "")),
         severity=notes.pop("severity", ""),
         columns=notes,
         sql=sql,
@@ -160,7 +189,7 @@ def references(
 
 
 def in_order(files: Sequence[SqlFile], referred: Mapping[str, set[str]]) -> list[SqlFile]:
-    """Sort files so that each comes after those it refers to; functions come first.
+    """Return files sorted so that each comes after those it refers to; functions come first.
 
     Raises:
         EvalstoreError: files refer to each other in a cycle.

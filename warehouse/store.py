@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from warehouse.connection import open_for_reading
-from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.files import open_regular
 from warehouse.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
+from warehouse.lake.presence import unreadable_files
 from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, is_syncing, sync, sync_lock
+from warehouse.targets import open_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,9 +26,15 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from warehouse.output.rows import Rows
+    from warehouse.recording.recording import Recording
+
+
+_COPIED_AT_ONCE = 16 * 2**20  # bytes
+
 
 class EvalstoreWarning(UserWarning):
-    """A warning about the figures: what they lack, and why."""
+    """A warning about data missing from the figures, and why."""
 
 
 def _warn(message: str) -> None:
@@ -66,6 +75,43 @@ class Store:
         """
         return Query(self, query, dict(parameters or {}))
 
+    def record(
+        self,
+        *,
+        suite: str,
+        model: str,
+        task_set: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        config: Mapping[str, object] | None = None,
+        run_id: str | None = None,
+    ) -> Recording:
+        """Record a run of your own: `with store.record(suite=…, model=…) as run: run.log(…)`.
+
+        Args:
+            suite: name of the suite that the results belong to.
+            model: name of the model.
+            task_set: name of the task set; by default, that of the suite.
+            settings: parameters of the calls, such as the temperature; models with other settings
+                are compared as other models.
+            config: anything else to keep with the run.
+            run_id: ID of the run; with that of an earlier recording, it goes on. By default, a new
+                run.
+
+        Raises:
+            BadInput: an argument cannot be used.
+        """
+        from warehouse.recording.recording import Recording
+
+        return Recording(
+            self,
+            suite=suite,
+            model=model,
+            task_set=task_set,
+            settings=settings,
+            config=config,
+            run_id=run_id,
+        )
+
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the warehouse up to date with the lake; with `rebuild`, from scratch.
 
@@ -75,12 +121,15 @@ class Store:
             StoreNewer: a newer version of evalstore wrote a batch.
         """
         self.recover_journals()
-        return self._sync(rebuild=rebuild)
+        report = self._sync(rebuild=rebuild)
+        for problem in report.unreadable:
+            self._on_warning(problem)
+        return report
 
     def _sync(self, *, rebuild: bool = False) -> SyncReport:
         report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
         for problem in report.damaged:
-            self._on_warning(f"{problem}; the batch was left out")
+            self._on_warning(problem)
         return report
 
     def recover_journals(self) -> None:
@@ -92,17 +141,16 @@ class Store:
         """Write a copy of the warehouse, complete or not at all.
 
         Raises:
-            BadInput: the file cannot be written.
+            BadInput: the file is inside the store, or cannot be written.
         """
-        temporary = path.with_name(f".{path.name}.part")
-        try:
-            with sync_lock(self.path):
-                shutil.copyfile(self.warehouse, temporary)
-            temporary.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                temporary.unlink()
-            raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
+        if path.resolve().is_relative_to(self.path.resolve()):
+            raise BadInput(f"{path} is inside the store; write the snapshot to another folder")
+        with (
+            open_target(path) as target,
+            sync_lock(self.path),
+            open_regular(self.warehouse) as source,
+        ):
+            shutil.copyfileobj(source, target, _COPIED_AT_ONCE)
 
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
@@ -116,13 +164,17 @@ class Store:
             StoreBusy: another program holds the warehouse for writing.
         """
         if not self.path.is_dir():
-            raise BadInput(f"{self.path}: no store here; `evalstore import` creates one")
+            raise BadInput(
+                f"{self.path}: no store here; `evalstore import` or `evalstore run` creates one"
+            )
         self.recover_journals()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)
             if connection is None:
                 self._catch_up()
                 connection = stack.enter_context(self._opened(query))
+            for problem in unreadable_files(connection, self.lake):
+                self._on_warning(problem)
             yield connection
 
     def _opened(self, query: str) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
@@ -163,6 +215,28 @@ class Query:
         self._store = store
         self._query = query
         self._parameters = parameters
+
+    def __repr__(self) -> str:
+        """Return the first rows as a table; if the query cannot be run, its text and why."""
+        from warehouse.output.preview import text_preview
+
+        try:
+            return self._preview(text_preview)
+        except EvalstoreError as error:
+            return f"Query({self._query!r}): {error}"
+
+    def _repr_html_(self) -> str | None:
+        """Return the first rows as HTML, for notebooks; None if the query cannot be run."""
+        from warehouse.output.preview import html_preview
+
+        try:
+            return self._preview(html_preview)
+        except EvalstoreError:
+            return None
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return all rows to libraries that read Arrow, such as Polars, DuckDB and pyarrow."""
+        return self.to_arrow_table().__arrow_c_stream__(requested_schema)
 
     def pl(self) -> pl.DataFrame:
         """Return all rows as a Polars frame."""
@@ -207,6 +281,13 @@ class Query:
                 raise BadInput("the query returns no rows")
             yield relation
 
+    def _preview(self, write: Callable[[Rows], str]) -> str:
+        from warehouse.output.rows import of_query
+
+        with self._store.reading(self._query) as connection, query_errors():
+            self._check_values(connection)
+            return write(of_query(connection, self._query, self._parameters))
+
     def _check_values(self, connection: duckdb.DuckDBPyConnection) -> None:
         # DuckDB 1.5 does not name the parameter that has no value.
         for statement in connection.extract_statements(self._query):
@@ -215,8 +296,11 @@ class Query:
 
 
 @contextmanager
-def query_errors() -> Iterator[None]:
+def query_errors(*, is_users: bool = True) -> Iterator[None]:
     """Turn DuckDB's errors, which mark the position in the query, into our own.
+
+    Args:
+        is_users: whether the user wrote the query; a position in one of ours means nothing to them.
 
     Raises:
         BadInput: the query is wrong.
@@ -229,4 +313,5 @@ def query_errors() -> Iterator[None]:
             f"{error}\nThe warehouse is damaged: `evalstore sync --rebuild` recreates it"
         ) from error
     except duckdb.Error as error:
-        raise BadInput(str(error)) from error
+        text = str(error)
+        raise BadInput(text if is_users else text.partition("\n\nLINE ")[0]) from error

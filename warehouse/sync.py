@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +15,11 @@ from warehouse import loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.dictionary import comment_on_everything, dictionary_digest
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
+from warehouse.files import open_regular
+from warehouse.lake.fitness import misfits
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.lake.presence import unreadable_files
+from warehouse.schemas import TABLES
 from warehouse.sql_files import (
     code_digest,
     in_order,
@@ -24,6 +28,7 @@ from warehouse.sql_files import (
     shipped_sql,
     sql_digest,
 )
+from warehouse.template import copy_template, discard_template, keep_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +42,10 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 5.0
 _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
+# A message about a damaged batch names this many runs at most.
+_NAMED_RUNS = 3
+# Key in `lake.meta`: finding out which tables each score depends on means parsing all SQL files.
+_SCORES = "tables of scores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +55,13 @@ class SyncReport:
     Attributes:
         loaded: names of the loaded batches.
         damaged: one message per damaged batch, which was left out.
+        unreadable: one message per file of a loaded batch that can no longer be read.
         rebuilt: whether the warehouse was built from scratch.
     """
 
     loaded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
     rebuilt: bool = False
 
 
@@ -59,7 +70,7 @@ class _State:
     """What a warehouse was built from.
 
     Attributes:
-        schema: version of the lake's schemas.
+        schema: hash of what its tables are made from.
         definitions: hash of the SQL files and scoring functions.
         batches: names of the loaded folders of the lake.
     """
@@ -85,7 +96,7 @@ def describe(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]
         duckdb.Error: the file is not a warehouse of evalstore.
     """
     state = _state(connection)
-    is_ours = (state.schema, state.definitions) == (str(SCHEMA_VERSION), _definitions())
+    is_ours = (state.schema, state.definitions) == (loading.tables_digest(), _definitions())
     other = "built by another version of evalstore; the next command that reads updates it"
     return "built by this version" if is_ours else other, state.batches
 
@@ -110,6 +121,8 @@ def sync(
         StoreNewer: a newer version of evalstore wrote a batch.
     """
     with sync_lock(lake.store_path) as has_waited:
+        with suppress(OSError):
+            _discard(_new_file(warehouse))  # what a killed rebuild left behind
         with shared_lake_lock(lake.store_path):
             report = None
             if warehouse.exists() and not rebuild:
@@ -143,7 +156,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
     try:
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
             state, target = _state(connection), _target_state(connection, lake)
-            batches, damaged = _readable(lake, sorted(target.batches - state.batches))
+            batches, damaged = _readable(lake, sorted(target.batches - state.batches), connection)
             replaced = {name for batch in batches for name in batch.replaces}
             batches = [batch for batch in batches if batch.name not in replaced]
             gone = state.batches - (target.batches - replaced)
@@ -153,25 +166,36 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, redefine=redefine)
-            return SyncReport(loaded, tuple(damaged))
+            unreadable = unreadable_files(connection, lake)
+            return SyncReport(loaded, tuple(damaged), tuple(unreadable))
     except (duckdb.Error, StoreDamaged):  # in the warehouse, or in the batches it was built from
         return None
 
 
-def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
-    new_file = warehouse.with_name(f"{warehouse.name}.new")
+def _rebuild(
+    warehouse: Path, lake: Lake, wait_seconds: float, *, from_template: bool = True
+) -> SyncReport:
+    new_file = _new_file(warehouse)
     _discard(new_file)
-    batches, damaged = _readable(lake, sorted(lake.batch_names()))
+    with open_in_memory() as connection:
+        batches, damaged = _readable(lake, sorted(lake.batch_names()), connection)
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
+    is_copy = from_template and copy_template(_definitions(), new_file)
     try:
+        if not is_copy:
+            _create_empty(new_file, wait_seconds)
+            keep_template(_definitions(), new_file)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
-            _create(connection)
-            loaded = _increment(connection, lake, batches, redefine=True)
+            loaded = _increment(connection, lake, batches, redefine=False)
             # The log file is not moved with the warehouse, and a full disk fails silently at close.
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         _discard(new_file)
+        if is_copy:
+            # It stays if the cache folder cannot be written: the second try must not copy it again.
+            discard_template(_definitions())
+            return _rebuild(warehouse, lake, wait_seconds, from_template=False)
         raise EvalstoreError(
             f"{new_file}: the warehouse could not be built ({_first_line(error)}); all data is "
             "safe in the lake"
@@ -182,6 +206,11 @@ def _rebuild(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport:
         _discard(new_file)
         raise
     return SyncReport(loaded, tuple(damaged), rebuilt=True)
+
+
+def _new_file(warehouse: Path) -> Path:
+    """Return the path of a warehouse that is being rebuilt."""
+    return warehouse.with_name(f"{warehouse.name}.new")
 
 
 def _discard(warehouse: Path) -> None:
@@ -201,51 +230,72 @@ def _swap(new_file: Path, warehouse: Path, wait_seconds: float) -> None:
     new_file.replace(warehouse)
 
 
-def _readable(lake: Lake, names: Sequence[str]) -> tuple[list[Batch], list[str]]:
+def _readable(
+    lake: Lake, names: Sequence[str], connection: duckdb.DuckDBPyConnection
+) -> tuple[list[Batch], list[str]]:
+    """Return the undamaged batches, and a message for each of the others."""
     batches, damaged = [], []
     for name in names:
+        lacking = ""
         try:
             batch = lake.read(name)
+            lacking = _runs(batch)
             lake.verify(batch)
             batches.append(batch)
         except StoreDamaged as error:
-            damaged.append(str(error))
-    return batches, damaged
+            damaged.append(f"{error}; the batch was left out{lacking}")
+    unfit = misfits(lake, batches, connection)
+    damaged += [
+        f"{unfit[batch.name]}; the batch was left out{_runs(batch)}"
+        for batch in batches
+        if batch.name in unfit
+    ]
+    return [batch for batch in batches if batch.name not in unfit], damaged
 
 
-def _create(connection: duckdb.DuckDBPyConnection) -> None:
-    # One transaction: otherwise each statement would wait for the disk.
-    connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
-    loading.create_tables(connection)
-    connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
-    connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
-    score_tables.create_duplicate_calls(connection)
-    connection.execute("COMMIT")
+def _runs(folder: Batch) -> str:
+    """Return the runs with rows in a batch, as the end of a message."""
+    runs = sorted({g.run_id for batch in folder.contents for g in batch.generations})
+    more = f" and {len(runs) - _NAMED_RUNS:,} more" if len(runs) > _NAMED_RUNS else ""
+    return f", with its rows of {', '.join(runs[:_NAMED_RUNS])}{more}" if runs else ""
+
+
+def _create_empty(warehouse: Path, wait_seconds: float) -> None:
+    """Create a warehouse with all tables and views, and no rows."""
+    with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
+        # One transaction: otherwise each statement would wait for the disk.
+        connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
+        loading.create_tables(connection)
+        connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
+        connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [loading.tables_digest()])
+        score_tables.create_shared_calls(connection)
+        _define(connection)
+        connection.execute("COMMIT; CHECKPOINT")
 
 
 def _increment(
     connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch], *, redefine: bool
 ) -> tuple[str, ...]:
     """Load batches and compute what depends on them; return the names of new ones."""
-    files, tables = _definitions_in_order()
     connection.execute("BEGIN")
-    emptied = _define(connection, files) if redefine else set()
+    emptied = _define(connection) if redefine else set()
     new = loading.load(connection, lake, folders)
-    score_tables.update_duplicate_calls(connection)
+    score_tables.update_shared_calls(connection)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
-    recompute_all = {
-        file.name
-        for file in files
-        if file.is_materialised and (file.name in emptied or tables[file.qualified] & changed)
-    }
-    score_tables.update_scores(connection, files, recompute_all=recompute_all)
+    tables = _tables_of_scores(connection)
+    recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
+    by_name = {file.name: file for file in shipped_sql() if file.is_table}
+    in_order = [by_name[name] for name in tables]
+    score_tables.refresh(connection, in_order)
+    score_tables.update_scores(connection, in_order, recompute_all=recompute_all)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
 
-def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> set[str]:
+def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Recreate all views and functions; return the names of scores emptied for a new scorer."""
+    files, tables = _definitions_in_order()
     _drop_former(connection, files)
     emptied = set()
     for file in files:
@@ -254,13 +304,24 @@ def _define(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> 
         elif file.is_materialised:
             if score_tables.create_score_table(connection, file, files):
                 emptied.add(file.name)
+        elif file.is_refreshed:
+            score_tables.create_refreshed_table(connection, file)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
     comment_on_everything(connection, files)
+    of_scores = {f.name: sorted(tables[f.qualified]) for f in files if f.is_table}
     connection.execute(
-        "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?)", [_definitions()]
+        "INSERT OR REPLACE INTO lake.meta VALUES ('definitions', ?), (?, ?)",
+        [_definitions(), _SCORES, json.dumps(of_scores)],
     )
     return emptied
+
+
+def _tables_of_scores(connection: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
+    """Return the tables of scores in order, and the tables of the lake that each depends on."""
+    query = "SELECT value FROM lake.meta WHERE key = ?"
+    [(text,)] = connection.execute(query, [_SCORES]).fetchall()
+    return {name: set(tables) for name, tables in json.loads(text).items()}
 
 
 def _drop_former(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
@@ -291,7 +352,7 @@ def _state(connection: duckdb.DuckDBPyConnection) -> _State:
 
 def _target_state(connection: duckdb.DuckDBPyConnection, lake: Lake) -> _State:
     replaced = {name for (name,) in connection.execute("FROM lake.replaced_batches").fetchall()}
-    return _State(str(SCHEMA_VERSION), _definitions(), frozenset(lake.batch_names() - replaced))
+    return _State(loading.tables_digest(), _definitions(), frozenset(lake.batch_names() - replaced))
 
 
 @cache
@@ -305,7 +366,8 @@ def _definitions_in_order() -> tuple[tuple[SqlFile, ...], dict[str, frozenset[st
 
 @cache
 def _definitions() -> str:
-    return f"{sql_digest(shipped_sql())} {code_digest()} {dictionary_digest()}"
+    parts = (sql_digest(shipped_sql()), code_digest(), dictionary_digest(), _SCORES)
+    return " ".join(parts)
 
 
 def _first_line(error: Exception) -> str:
@@ -315,7 +377,7 @@ def _first_line(error: Exception) -> str:
 def is_syncing(store_path: Path) -> bool:
     """Return whether a sync is changing the store's warehouse at this moment."""
     try:
-        with (store_path / _LOCK).open("r") as lock:
+        with open_regular(store_path / _LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

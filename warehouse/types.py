@@ -100,6 +100,7 @@ class ResultRow(_RunKey, _Source, total=False):
     is_correct: bool | None
     objective_pass: bool | None
     violation: str | None
+    scorer: str | None
     tool_calls: list[str] | None
     tool_call_count: int | None
     tool_use_success: bool | None
@@ -120,11 +121,15 @@ class TaskRow(_Source, total=False):
     prompt: str | None
     reference: str | None
     validator: str | None
+    scorer: str | None
     expected_tools: list[str] | None
     image_url: str | None
     image_sha256: str | None
     status: str | None
     exclusion: str | None
+    question: str | None
+    choices: str | None
+    target: str | None
     set_title: str | None
     set_template: str | None
 
@@ -169,6 +174,7 @@ class JudgementRow(_RunKey, _Source, total=False):
     provider: str | None
     model: str
     task_id: str
+    result_id: str | None
     judge: str | None
     overall_score: float | None
     document: str | None
@@ -202,13 +208,71 @@ class ResourceRow(_RunKey, total=False):
 
 
 class ArtifactRow(_RunKey, total=False):
-    """A row of `artifacts`: a text kept beside a run or a result: OCR, repair, notes, a report."""
+    """A row of `artifacts`: a text kept with a run or a result: OCR, repair, notes, a report."""
 
     model: str | None
     task_id: str | None
     kind: str
     name: str
     content: bytes
+    file_sha256: str | None
+
+
+class ResultScoreRow(_RunKey, total=False):
+    """A row of `result_scores`: a score of a result."""
+
+    result_id: str
+    scorer: str | None
+    metric: str
+    filter: str | None
+    value: float | None
+    text: str | None
+    passed: bool | None
+    answer: str | None
+    explanation: str | None
+    weight: float | None
+    extra: str | None
+    file_sha256: str | None
+
+
+class ReportedMetricRow(_RunKey, total=False):
+    """A row of `reported_metrics`: a figure that a log reports."""
+
+    seq: int
+    provider: str | None
+    model: str | None
+    task_set: str | None
+    task_group: str | None
+    scorer: str | None
+    metric: str
+    score: str | None
+    filter: str | None
+    statistic: str | None
+    reducer: str | None
+    reducer_parameters: str | None
+    value: float | None
+    text: str | None
+    stderr: float | None
+    stderr_method: str | None
+    n: int | None
+    higher_is_better: bool | None
+    reason: str | None
+    extra: str | None
+    file_sha256: str | None
+
+
+class MessageRow(_RunKey, total=False):
+    """A row of `messages`: a message of the conversation of a result."""
+
+    result_id: str
+    seq: int
+    role: str | None
+    text: str | None
+    parts: str | None
+    tool_calls: str | None
+    tool_call_id: str | None
+    error: str | None
+    extra: str | None
     file_sha256: str | None
 
 

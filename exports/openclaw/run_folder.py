@@ -13,10 +13,11 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
-from exports.rows import fetch_rows, json_object
+from exports.rows import fetch_rows, json_object, unknown_run
+from warehouse.completion import run_completer
 from warehouse.errors import BadInput
 from warehouse.formats.values import utf8
-from warehouse.lake.atomic import write_lines, write_whole
+from warehouse.targets import check_spelling, write_lines, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 _RUNS = """
-SELECT run_id, started_at, ended_at, config, inventory, source
+SELECT run_id, started_at, ended_at, wall_clock_ms, config, inventory, source, is_replay, n_results
 FROM runs
 WHERE suite = 'openclaw' AND ($run IS NULL OR run_id = $run)
 ORDER BY run_id
@@ -50,10 +51,14 @@ def export_openclaw(store: Store, folder: Path, run: str | None) -> Exported:
     with store.reading() as connection:
         runs = fetch_rows(connection, _RUNS, {"run": run})
         if not runs:
-            named = f" {run!r}" if run is not None else ""
-            raise BadInput(f"no openclaw run{named}; `evalstore runs` lists the runs")
+            raise unknown_run(connection, "openclaw", run)
         for row in runs:
-            _export_run(connection, row, folder / "runs" / _folder_name(row["run_id"]), exported)
+            if row["is_replay"] and run is None:
+                exported.replays[row["run_id"]] = row["n_results"]
+                continue
+            target = folder / "runs" / _folder_name(row["run_id"])
+            check_spelling(target)
+            _export_run(connection, row, target, exported)
     return exported
 
 
@@ -114,7 +119,14 @@ def _file_name(name: str) -> str:
 EXPORTER = Exporter(
     export=export_openclaw,
     target_help="Folder for runs/<run_id>/.",
-    options=(Option(["--run"], metavar="ID", help="Export only this run."),),
+    options=(
+        Option(
+            ["--run"],
+            shell_complete=run_completer("openclaw"),
+            metavar="ID",
+            help="Export only this run.",
+        ),
+    ),
     help="""
     Export OpenClaw run folders: results, summary, config, inventory and snapshots.
 

@@ -16,20 +16,16 @@ if TYPE_CHECKING:
 
 _GROUPS = """
 SELECT *
-FROM openclaw_summary
+FROM scores.all_openclaw_summary
 WHERE run_id = $run
 ORDER BY provider, model, coalesce(thinking_level, 'None'), thinking_level NULLS FIRST
 """
 _TIERS = """
-SELECT provider, model, settings, tier_name, rate, rate_low, rate_high, n_counted, routing
-FROM tool_tiers
+SELECT provider, model, settings, tier, tier_name, rate, rate_low, rate_high, n_counted,
+    routing, tier_basis, recorded_rate, recorded_tier
+FROM scores.all_tool_tiers
 WHERE run_id = $run
 ORDER BY tier, rate DESC, provider, model, settings
-"""
-_WALL_CLOCK = """
-SELECT epoch_ms(max(ended_at)) - epoch_ms(min(started_at))
-FROM results
-WHERE suite = 'openclaw' AND run_id = $run
 """
 
 _COUNTS = (
@@ -49,12 +45,19 @@ _COUNTS = (
     "tool_use_rate",
     "tool_tier",
     "tier_basis",
+    "recorded_rate",
+    "recorded_tier",
 )
 _HEADER = (
     "| Provider | Model | Model size | Thinking | n(total) | n(ok) | n(err) | n(rate) | "
     "success% (ok) | obj pass% | wall ms | p50 ms | p95 ms | p99 ms | RAM used (before→after) | "
     "Disk used% (before→after) | Ollama store (before→after) |\n"
     "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|---|\n"
+)
+_TIER_HEADER = (
+    "| Provider | Model | Settings | Tier | Basis | Tool use | 95 % interval | n | Routing | "
+    "Recorded |\n"
+    "|---|---|---|---|---|---:|---:|---:|---|---|\n"
 )
 
 
@@ -64,12 +67,11 @@ def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Documen
     `generated_at` is the end of the run's last call, so that the same data give the same bytes.
     """
     parameters = {"run": run["run_id"]}
-    wall_clock = connection.execute(_WALL_CLOCK, parameters).fetchall()[0][0]
     groups = [_group(row) for row in fetch_rows(connection, _GROUPS, parameters)]
     return {
         "generated_at": _iso(run["ended_at"] or run["started_at"]),
         "run_dir": f"runs/{run['run_id']}",
-        "run_wall_clock_ms": wall_clock,
+        "run_wall_clock_ms": run["wall_clock_ms"],
         "models": groups,
         "tool_use_tiers": fetch_rows(connection, _TIERS, parameters),
     }
@@ -104,8 +106,9 @@ def _cells(group: Document, sizes: Mapping[str, str]) -> Sequence[object]:
     latency = group["latency_ms"]
     before, after = group["resources_before"], group["resources_after"]
     return (
-        group["provider"],
-        group["model"],
+        # As the original writes what a line lacks.
+        str(group["provider"]),
+        str(group["model"]),
         sizes.get(group["model"], ""),
         group["thinking_level"] or "",
         group["n_total"],
@@ -128,22 +131,25 @@ def _tier_table(tiers: Sequence[Row]) -> str:
     lines = [
         "\n## Tool use\n\n",
         "Only tier 1 is recommended for subagent routing with full tool access.\n\n",
-        "| Provider | Model | Settings | Tier | Tool use | 95 % interval | n | Routing |\n",
-        "|---|---|---|---|---:|---:|---:|---|\n",
+        _TIER_HEADER,
     ]
     for tier in tiers:
+        is_known = tier["tier"] is not None
         interval = f"{_percent(tier['rate_low'])}–{_percent(tier['rate_high'])}"
+        recorded = f"{_percent(tier['recorded_rate'])} (tier {tier['recorded_tier']})"
         lines.append(
             _table_row(
                 (
                     tier["provider"],
                     tier["model"],
                     tier["settings"],
-                    tier["tier_name"],
+                    tier["tier_name"] or "unknown",
+                    tier["tier_basis"],
                     _percent(tier["rate"]),
-                    interval,
+                    interval if is_known else "",
                     tier["n_counted"],
                     tier["routing"],
+                    "" if is_known else recorded,
                 )
             )
         )

@@ -29,7 +29,7 @@ def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bo
         omitted.update(list(extras))
         extras = {}
     return {
-        "date": first["run_date"],
+        "date": first["log_date"],
         "model": first["exported_path"],
         "prompt_template": first["prompt_template"],
         **extras,
@@ -42,7 +42,7 @@ def model_document(model: Row) -> Document:
     is_unresolved = not model["is_known"] or model["is_unresolved"]
     metadata = json_object(model["metadata"])
     if is_unresolved:
-        # Tells a later import of this file that the name is only a guess from a path.
+        # Shows a later import of this file that the name is only guessed from a path.
         metadata = {"recorded_path": model["model_path"], **metadata, "unresolved": True}
     document = {
         "name": model["name"] or (model["file_model"] if is_unresolved else model["model"]),
@@ -73,7 +73,7 @@ def _task_document(task: Row, omitted: Counter[str], *, with_extras: bool) -> Do
 
 
 def _extras(task: Row) -> Document:
-    """Return the fields of a task that the specification lacks, in the original order."""
+    """Return the fields of a task that are not in the specification, in the original order."""
     extra = json_object(task["extra"])
     metadata = {
         key: task[key]

@@ -6,6 +6,7 @@ views. The same data give the same bytes.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,42 +17,48 @@ from click import DateTime, Option
 from exports.base import Exported, Exporter
 from exports.palindrome.documents import log_document, model_document
 from exports.palindrome.yaml_text import dump
-from exports.rows import Document, fetch_rows
+from exports.rows import Document, fetch_rows, unknown_run
+from warehouse.completion import complete_model, run_completer
 from warehouse.errors import BadInput
+from warehouse.files import read_regular
 from warehouse.formats.yaml.documents import YamlError, load
-from warehouse.lake.atomic import write_whole
+from warehouse.targets import check_spelling, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    import duckdb
 
     from warehouse.store import Store
     from warehouse.types import Row
 
-# Date, model, variation and template: what makes a log.
+# Date, model, variation and template identify a log.
 LogKey = tuple[str, str, int, str]
 
 _LOGS = """
-SELECT DISTINCT run_date, file_model, variation, template_hash
+SELECT log_date, file_model, variation, template_hash
 FROM palindrome_log_tasks
 WHERE obstacle IS NULL
-ORDER BY run_date, file_model, variation, template_hash
+GROUP BY log_date, file_model, variation, template_hash
+-- A replay never takes the plain name from a log of real answers.
+ORDER BY log_date, file_model, bool_and(is_replay), variation, template_hash
 """
 _TASKS = """
 SELECT *
 FROM palindrome_log_tasks
 WHERE ($run IS NULL OR run_id = $run)
     AND ($model IS NULL OR $model IN (model, model_path))
-    AND ($since IS NULL OR run_date >= $since)
-ORDER BY run_date, file_model, variation, template_hash, run_started_at, run_id, seq, result_id
+    AND ($since IS NULL OR run_date >= CAST($since AS DATE))
+ORDER BY log_date, file_model, variation, template_hash, run_started_at, run_id, seq, result_id
 """
 _EMPTY_RUNS = """
 SELECT run_id FROM runs
 WHERE suite = 'palindrome' AND n_results = 0
     AND ($run IS NULL OR run_id = $run)
     AND ($model IS NULL OR model_path = $model)
-    AND ($since IS NULL OR run_date >= $since)
+    AND ($since IS NULL OR run_date >= CAST($since AS DATE))
 ORDER BY run_id
 """
 _MODELS = """
@@ -87,7 +94,7 @@ class Selection:
 def export_palindrome(store: Store, folder: Path, selection: Selection) -> Exported:
     """Write palindrome logs, and the model files that they name, to a folder.
 
-    File names are chosen over all logs of the store, whatever is selected, so that exports of
+    File names take all logs of the store into account, whatever is selected, so that exports of
     single runs into one folder never collide.
 
     Raises:
@@ -97,12 +104,14 @@ def export_palindrome(store: Store, folder: Path, selection: Selection) -> Expor
         names = _log_names(connection.execute(_LOGS).fetchall())
         parameters = {"run": selection.run, "model": selection.model, "since": selection.since}
         tasks = fetch_rows(connection, _TASKS, parameters)
+        if not tasks and selection.run is not None and not _has_run(connection, selection.run):
+            raise unknown_run(connection, "palindrome", selection.run)
         if not tasks:
             raise BadInput("no palindrome results match; `evalstore runs` lists the runs")
         exported = Exported()
         for (run_id,) in connection.execute(_EMPTY_RUNS, parameters).fetchall():
             exported.notes.append(f"run {run_id} has no results, so no log was written")
-        tasks = list(_exportable(tasks, exported))
+        tasks = list(_exportable(tasks, exported, with_replays=selection.run is not None))
         paths = list({task["exported_path"] for task in tasks})
         models = fetch_rows(connection, _MODELS, {"paths": paths})
     for model in models:
@@ -116,6 +125,11 @@ def export_palindrome(store: Store, folder: Path, selection: Selection) -> Expor
     return exported
 
 
+def _has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
+    query = "FROM runs WHERE suite = 'palindrome' AND run_id = $run"
+    return bool(fetch_rows(connection, query, {"run": run_id}))
+
+
 def _omission_note(fields: Counter[str]) -> str:
     counts = ", ".join(f"{name} {n:,}" for name, n in sorted(fields.items()))
     return (
@@ -125,47 +139,78 @@ def _omission_note(fields: Counter[str]) -> str:
 
 
 def _log_key(task: Row) -> LogKey:
-    return task["run_date"], task["file_model"], task["variation"], task["template_hash"]
+    return task["log_date"], task["file_model"], task["variation"], task["template_hash"]
 
 
 def _log_names(keys: Sequence[LogKey]) -> dict[LogKey, str]:
-    """Name every log of the store: `<date>-<model>`, with a suffix if a day has several.
+    """Name every log of the store by the rule of the specification, as far as names suffice.
 
-    A day's first log of a model has the plain name. Another variation or template adds
-    `-<variation>`, then a count, until the name is unique.
+    A day's first log of a model is `<date>-<model>`, that of another variation or template
+    `<date>-<model>-<variation>`. Where that is the name of another model (`gpt-4-2`), one of the
+    two takes its other name. Only a third log of one variation, which no name is left for, gets
+    a count.
     """
-    names: dict[LogKey, str] = {}
     firsts = {key[:2]: key for key in reversed(keys)}
-    for key in firsts.values():
-        names[key] = f"{key[0]}-{key[1]}"
-    taken = set(names.values())
+    names: dict[LogKey, tuple[str, ...]] = {}
     for key in keys:
-        if key not in names:
-            names[key] = next(name for name in _candidates(key) if name not in taken)
-            taken.add(names[key])
-    return names
+        plain = f"{key[0]}-{key[1]}"
+        numbered = f"{plain}-{key[2]}"
+        names[key] = (plain, numbered) if firsts[key[:2]] == key else (numbered, plain)
+    holders: dict[str, LogKey] = {}
+    for key in [*firsts.values(), *keys]:
+        if key not in holders.values():
+            _take_name(key, names, holders, set())
+    chosen = {key: name for name, key in holders.items()}
+    for key in keys:
+        if key not in chosen:
+            counted = (f"{key[0]}-{key[1]}-{key[2]}-{count}" for count in itertools.count(2))
+            chosen[key] = next(name for name in counted if name not in holders)
+            holders[chosen[key]] = key
+    return chosen
 
 
-def _candidates(key: LogKey) -> Iterator[str]:
-    name = f"{key[0]}-{key[1]}-{key[2]}"
-    yield name
-    count = 2
-    while True:
-        yield f"{name}-{count}"
-        count += 1
+def _take_name(
+    key: LogKey,
+    names: Mapping[LogKey, tuple[str, ...]],
+    holders: dict[str, LogKey],
+    tried: set[str],
+) -> bool:
+    """Give a log one of its names, if need be by giving its holder another one."""
+    for name in names[key]:
+        if name not in tried:
+            tried.add(name)
+            if name not in holders or _take_name(holders[name], names, holders, tried):
+                holders[name] = key
+                return True
+    return False
 
 
-def _exportable(tasks: Sequence[Row], exported: Exported) -> Iterator[Row]:
+def _exportable(tasks: Sequence[Row], exported: Exported, *, with_replays: bool) -> Iterator[Row]:
+    """Yield the tasks to write, and report the others with the reason."""
     runs = {task["run_id"] for task in tasks}
+    replays = {task["run_id"] for task in tasks if task["is_replay"]}
+    copies: Counter[tuple[str, str]] = Counter()
     for task in tasks:
-        if task["obstacle"] is not None:
-            exported.omitted[task["run_id"], task["obstacle"]] += 1
-        elif task["duplicate_of"] not in runs:
+        run_id, counted_in = task["run_id"], task["duplicate_of"]
+        if task["is_replay"] and not with_replays:
+            exported.replays[run_id] += 1
+        elif task["obstacle"] is not None:
+            exported.omitted[run_id, task["obstacle"]] += 1
+        elif counted_in not in runs:
             yield task
+        elif counted_in in replays:
+            exported.replays[run_id] += 1
+        else:
+            copies[run_id, counted_in] += 1
+    for (run_id, counted_in), count in copies.items():
+        exported.notes.append(
+            f"{run_id}: {count:,} results are calls of run {counted_in} too, and were written once"
+        )
 
 
 def _write_model(folder: Path, model: Row, exported: Exported) -> None:
     path = folder / model["exported_path"]
+    check_spelling(path)
     document = model_document(model)
     existing = _existing(path)
     if existing is not None and not _same_model(existing, document):
@@ -184,12 +229,13 @@ def _same_model(before: object, after: Document) -> bool:
 
 
 def _write_log(path: Path, key: LogKey, document: Document, exported: Exported) -> None:
+    check_spelling(path)
     _refuse_another_log(path, document)
     date, model = key[:2]
     if path.name != f"{date}-{model}.yaml":
         exported.notes.append(
-            f"{path}: a separate file, because {model} has several logs on {date} (another "
-            "variation or prompt template)"
+            f"{path}: a separate file with the variation in its name, because another log is "
+            f"{date}-{model}.yaml"
         )
     write_whole(path, dump(document).encode())
     exported.paths.append(path)
@@ -207,11 +253,11 @@ def _refuse_another_log(path: Path, document: Document) -> None:
 
 
 def _existing(path: Path) -> object:
-    """Return the document of a file: None if there is no file, "" if it cannot be read."""
-    if not path.exists():
+    """Return the document of a file; None if there is no file, "" if it cannot be read."""
+    if not path.is_file():
         return None
     try:
-        return load(path.read_bytes())
+        return load(read_regular(path))
     except (OSError, YamlError):
         return ""
 
@@ -234,8 +280,18 @@ EXPORTER = Exporter(
     export=_export,
     target_help="Folder for benchmark_logs/ and models/.",
     options=(
-        Option(["--run"], metavar="ID", help="Export only this run."),
-        Option(["--model"], metavar="NAME", help="Export only this model: name or recorded path."),
+        Option(
+            ["--run"],
+            shell_complete=run_completer("palindrome"),
+            metavar="ID",
+            help="Export only this run.",
+        ),
+        Option(
+            ["--model"],
+            shell_complete=complete_model,
+            metavar="NAME",
+            help="Export only this model: name or recorded path.",
+        ),
         Option(["--since"], type=DateTime(["%Y-%m-%d"]), help="Export logs from this date on."),
         Option(["--with-extras"], is_flag=True, help="Also write fields not in the specification."),
     ),

@@ -1,18 +1,20 @@
-"""The chart of app quality against cost: error bars for intervals, the Pareto front marked.
+"""The chart of app quality against the cost of predictions, the Pareto front marked.
 
-Labels stand in a column on the right, in the order of their points and a fixed distance apart,
-each with a line to its point, so that labels never overlap, however many models there are.
+Labels are in a column on the right, in the order of their points and a fixed distance apart, each
+connected to its point by a line, so that labels never overlap, however many models there are.
 
-Every position is set here rather than by the library, which measures text with whatever fonts the
-machine has: the same data would give different bytes elsewhere.
+Every position is set here rather than by the library, which measures text with the fonts of the
+machine: elsewhere, the same data would give different bytes.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exports.posters.chart_layout import CostAxis, cost_axis, spaced
 from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
@@ -23,14 +25,26 @@ if TYPE_CHECKING:
 _WIDTH, _LEAST_HEIGHT = 560, 400
 _LINE_PIXELS = 13
 _LONGEST_LABEL = 64
-_INK, _PALE, _THREAD, _FRONT, _OTHER = "#3a3127", "#d8d2c8", "#8a8178", "#b8451f", "#4f6d7a"
+_PAPER, _PLOT, _GRID, _PALE = "#ffffff", "#faf8f5", "#ece7de", "#d8d2c8"
+_INK, _THREAD, _FRONT, _OTHER = "#3a3127", "#8a8178", "#b8451f", "#4f6d7a"
+# In the SVG, for readers who prefer a dark background; a PNG is always light.
+_DARK = {
+    _PAPER: "#1c1a17",
+    _PLOT: "#23201c",
+    _GRID: "#322e28",
+    _PALE: "#4a443b",
+    _INK: "#e9e4db",
+    _THREAD: "#8f8678",
+    _FRONT: "#f2875d",
+    _OTHER: "#8cb6c6",
+}
 _LATIN = "Liberation Sans, Helvetica, Arial, Noto Sans Thai, sans-serif"
 # A PNG is drawn with the first of these fonts on the machine; they have Thai and Latin letters.
 _OTHER_LETTERS = "Sarabun, Loma, Garuda, Waree, Noto Sans Thai, Noto Sans, sans-serif"
 _LAST_LATIN = "\u024f"
 _KINDS = ("on the Pareto front: none is better for less", "others")
 # Pixels around the plot, and per column of a label (wide characters take two, Thai marks none).
-_LEFT, _TOP, _BOTTOM, _CHARACTER = 62, 56, 92, 6.2
+_LEFT, _TOP, _BOTTOM, _CHARACTER = 62, 56, 108, 6.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,25 +53,31 @@ class Point:
 
     Attributes:
         model: its name.
-        cost: US dollars.
+        cost: of its predictions, US dollars; None if unknown.
         quality: 0 to 100.
-        low: lower end of the 95 % interval of the quality.
+        low: lower end of the 95 % interval of the quality; None if there is none.
         high: upper end.
+        is_on_front: whether no other model is better for less.
     """
 
     model: str
-    cost: float
+    cost: float | None
     quality: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    is_on_front: bool = False
 
 
 def draw_svg(points: Sequence[Point], subtitle: str) -> bytes:
-    """Return the chart as SVG; the same points give the same bytes."""
+    """Return the chart as SVG; the same points give the same bytes.
+
+    It follows the reader's dark mode, and shrinks where there is not enough room.
+    """
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(_chart(points, subtitle))
-    return _without_counts(svg).encode()
+    svg = _without_counts(svg).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    return svg.replace(">", f"><style>{_dark_style()}</style>", 1).encode()
 
 
 def draw_png(points: Sequence[Point], subtitle: str) -> bytes:
@@ -68,44 +88,14 @@ def draw_png(points: Sequence[Point], subtitle: str) -> bytes:
     return png
 
 
-def pareto_front(points: Sequence[Point]) -> list[Point]:
-    """Return the points that no other point beats at the same or a lower cost, by rising cost."""
-    front: list[Point] = []
-    for point in sorted(points, key=lambda p: (p.cost, -p.quality, p.model)):
-        best = front[-1].quality if front else -1.0
-        if point.quality > best or (
-            front and point.quality == best and point.cost == front[-1].cost
-        ):
-            front.append(point)
-    return front
-
-
-def label_places(wanted: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Return positions for labels near their points, between `low` and `high`.
-
-    Labels that would overlap become a block centred on their points; blocks that touch are merged.
-
-    Args:
-        wanted: positions of the points, ascending.
-        gap: smallest distance between two labels.
-        low: lowest position.
-        high: highest position.
-    """
-    blocks: list[list[float]] = []  # first position, number of labels
-    for place in wanted:
-        blocks.append([place, 1])
-        while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
-            start, count = blocks.pop()
-            before = blocks[-1]
-            total = before[1] + count
-            middle = (
-                before[1] * (before[0] + gap * (before[1] - 1) / 2)
-                + count * (start + gap * (count - 1) / 2)
-            ) / total
-            blocks[-1] = [middle - gap * (total - 1) / 2, total]
-            blocks[-1][0] = max(blocks[-1][0], low)
-    places = [start + gap * n for start, count in blocks for n in range(int(count))]
-    return _below(places, gap, high)
+def _dark_style() -> str:
+    # A rule in a style sheet takes precedence over the attribute that it selects by.
+    rules = [
+        f'[{name}="{light}"]{{{name}:{dark}}}'
+        for light, dark in _DARK.items()
+        for name in ("fill", "stroke")
+    ]
+    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
 
 
 def _without_counts(svg: str) -> str:
@@ -116,26 +106,24 @@ def _without_counts(svg: str) -> str:
     return svg
 
 
-def _below(places: list[float], gap: float, high: float) -> list[float]:
-    for at in range(len(places) - 1, -1, -1):
-        limit = high - gap * (len(places) - 1 - at)
-        places[at] = min(places[at], limit)
-    return places
-
-
 def _chart(points: Sequence[Point], subtitle: str) -> dict[str, object]:
     import altair as alt
 
     height = max(_LEAST_HEIGHT, _LINE_PIXELS * (len(points) + 2))
-    costs, qualities = _domain([p.cost for p in points]), _quality_domain(points)
-    rows = _rows(points, costs, qualities, height)
+    # Side by side, the better model is nearer to the labels.
+    points = sorted(points, key=lambda p: (p.quality, p.model))
+    axis, qualities = cost_axis([p.cost for p in points], _WIDTH), _quality_domain(points)
+    rows = _rows(points, axis, qualities, height)
     base = alt.Chart({"values": rows}).encode(
-        x=_cost_axis(costs), y=_quality_axis(qualities, height)
+        x=_cost_scale(axis), y=_quality_axis(qualities, height)
     )
-    title = alt.Title("App quality vs cost", subtitle=visible(subtitle), offset=10)
+    borders = alt.Chart({"values": [{"at": place} for place in axis.borders]}).mark_rule(
+        color=_PALE
+    ).encode(x=alt.X("at:Q"))  # fmt: skip
+    title = alt.Title("App quality vs cost of predictions", subtitle=visible(subtitle), offset=10)
     widest = max((_width(_label(point.model)) for point in points), default=0)
     chart = (
-        alt.layer(*_marks(base, height))
+        alt.layer(*([borders] if axis.borders else []), *_marks(base, height))
         .properties(
             width=_WIDTH,
             height=height,
@@ -143,23 +131,35 @@ def _chart(points: Sequence[Point], subtitle: str) -> dict[str, object]:
             autosize="none",
             padding={"left": _LEFT, "top": _TOP, "right": 14 + widest, "bottom": _BOTTOM},
         )
-        .configure(background="#ffffff", font=_LATIN)
-        .configure_view(fill="#faf8f5", stroke=_PALE)
-        .configure_axis(gridColor="#ece7de", domainColor=_PALE, labelColor=_INK, titleColor=_INK)
+        .configure(background=_PAPER, font=_LATIN)
+        .configure_view(fill=_PLOT, stroke=_PALE)
+        .configure_axis(
+            gridColor=_GRID, domainColor=_PALE, tickColor=_PALE, labelColor=_INK, titleColor=_INK
+        )
+        .configure_legend(labelColor=_INK)
         .configure_title(color=_INK, subtitleColor=_INK, anchor="start")
     )
     spec: dict[str, object] = chart.to_dict()
     return spec
 
 
-def _cost_axis(costs: list[float]) -> alt.X:
+def _cost_scale(costs: CostAxis) -> alt.X:
     import altair as alt
 
-    # The margin extends below 0, where there are no costs.
-    label = "datum.value < 0 ? '' : datum.label"
-    axis = alt.Axis(labelExpr=label, labelOverlap=False, tickCount=8, titleY=30)
-    scale = alt.Scale(domain=costs, nice=False)
-    return alt.X("cost:Q", title="Cost (USD)", axis=axis, scale=scale)
+    places, texts = [place for place, _ in costs.ticks], [text for _, text in costs.ticks]
+    axis = alt.Axis(
+        values=places,
+        labelExpr=f"{json.dumps(texts)}[indexof({json.dumps(places)}, datum.value)]",
+        labelOverlap=False,
+        titleY=30,
+        titleFontWeight="normal",
+    )
+    scale = alt.Scale(domain=[0, _WIDTH], nice=False)
+    title = [
+        "Cost of predictions (USD), without ground truth and judge",
+        "Models of equal cost are drawn side by side.",
+    ]
+    return alt.X("place:Q", title=title, axis=axis, scale=scale)
 
 
 def _quality_axis(qualities: list[float], height: int) -> alt.Y:
@@ -175,14 +175,15 @@ def _marks(base: alt.Chart, height: int) -> list[alt.Chart]:
     import altair as alt
 
     threads = base.mark_rule(color=_THREAD, strokeWidth=0.8, strokeDash=[1, 2]).encode(
-        x2="edge:Q", y2="place:Q"
+        x2="edge:Q", y2="label_at:Q"
     )
-    bars = base.mark_rule(color=_INK, opacity=0.55).encode(y="low:Q", y2="high:Q")
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, opacity=0.55)
+    bars = bars.encode(y="low:Q", y2="high:Q")
     front = base.transform_filter("datum.front").mark_line(
         color=_FRONT, strokeDash=[5, 3], interpolate="step-after", strokeWidth=1.2
     )
     legend = alt.Legend(
-        orient="none", legendX=0, legendY=height + 48, direction="vertical", columns=1,
+        orient="none", legendX=0, legendY=height + 64, direction="vertical", columns=1,
         symbolType="circle", labelLimit=0,
     )  # fmt: skip
     colours = alt.Scale(domain=list(_KINDS), range=[_FRONT, _OTHER])
@@ -191,7 +192,7 @@ def _marks(base: alt.Chart, height: int) -> list[alt.Chart]:
     labels = [
         base.transform_filter(f"datum.latin == {latin}")
         .mark_text(align="left", dx=5, fontSize=10.5, font=font, color=_INK, limit=0)
-        .encode(x=alt.X("edge:Q"), y=alt.Y("place:Q"), text="label:N")
+        .encode(x=alt.X("edge:Q"), y=alt.Y("label_at:Q"), text="label:N")
         for latin, font in (("true", _LATIN), ("false", _OTHER_LETTERS))
     ]
     return [threads, bars, front, dots, *labels]
@@ -204,13 +205,11 @@ def _width(label: str) -> int:
 
 
 def _rows(
-    points: Sequence[Point], costs: list[float], qualities: list[float], height: int
+    points: Sequence[Point], axis: CostAxis, qualities: list[float], height: int
 ) -> list[dict[str, object]]:
-    front = set(pareto_front(points))
-    ordered = sorted(points, key=lambda p: (p.quality, p.model))
     gap = _LINE_PIXELS * (qualities[1] - qualities[0]) / height
-    places = label_places(
-        [p.quality for p in ordered],
+    label_places = spaced(
+        [p.quality for p in points],
         gap=gap,
         low=qualities[0] + gap / 2,
         high=qualities[1] - gap / 2,
@@ -219,36 +218,31 @@ def _rows(
         {
             "label": _label(point.model),
             "latin": max(_label(point.model), default="") <= _LAST_LATIN,
-            "cost": point.cost,
+            "place": place,
             "quality": point.quality,
             "low": point.low,
             "high": point.high,
-            "front": point in front,
-            "kind": _KINDS[0] if point in front else _KINDS[1],
-            "edge": costs[1],
-            "place": place,
+            "front": point.is_on_front,
+            "kind": _KINDS[0] if point.is_on_front else _KINDS[1],
+            "edge": _WIDTH,
+            "label_at": label_at,
         }
-        for point, place in zip(ordered, places, strict=True)
+        for point, place, label_at in zip(points, axis.places, label_places, strict=True)
     ]
 
 
 def _label(model: str) -> str:
+    """Return a model's name, the middle of a long one left out: names often differ in the end."""
     text = visible(model)
-    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
-
-
-def _domain(values: Sequence[float]) -> list[float]:
-    """Return the ends of an axis: the range of the values plus a margin; by default 0 and 1."""
-    if not values:
-        return [0.0, 1.0]
-    low, high = min(values), max(values)
-    margin = (high - low) * 0.06 or max(abs(high) * 0.1, 0.01)
-    return [low - margin, high + margin]
+    if len(text) <= _LONGEST_LABEL:
+        return text
+    return f"{text[: _LONGEST_LABEL - 25]}…{text[-24:]}"
 
 
 def _quality_domain(points: Sequence[Point]) -> list[float]:
-    if not points:
+    ends = [end for p in points for end in (p.low, p.quality, p.high) if end is not None]
+    if not ends:
         return [0.0, 100.0]
-    low, high = min(p.low for p in points), max(p.high for p in points)
+    low, high = min(ends), max(ends)
     margin = max((high - low) * 0.04, 1.0)
     return [max(-1.0, low - margin), min(101.0, high + margin)]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from exports.rows import Document
 
 _TEMPLATE = Path(__file__).with_name("page.html")
+# The chart has the cost of predictions, the original's table only the total.
+_SUMMARY = {**SUMMARY, "Prediction cost (USD)": "prediction_cost_usd"}
 _TEXT = {"model", "model_a", "model_b", "part", "significant"}
 _METHOD = (
     "temperature", "seed_values", "bootstrap", "weights", "prompt_hashes", "urls_file",
@@ -33,17 +35,19 @@ class _Table(NamedTuple):
 
 def report_page(report: Report) -> bytes:
     """Return the page; the same report gives the same bytes."""
-    meta = report.meta
+    meta, is_single = report.meta, report.meta["ground_truth_available"] == 1
+    pairs = [] if is_single else report.comparisons
     page = render(
         _TEMPLATE,
         f"Poster report: {report.run_id}",
         basis=_basis(report),
         chart=b64encode(draw_svg(report.points, report.subtitle)).decode() if report.points else "",
-        summary=_table(SUMMARY, report.summary),
+        summary=_table(_SUMMARY, _best_first(report, is_single=is_single)),
         parts=_parts(report.summary),
-        pairs=_table(PAIRS, report.comparisons),
-        paired_quality=_table(PAIRED, report.comparisons),
-        paired_core=_table(PAIRED, [{**row, **row["app_core"]} for row in report.comparisons]),
+        is_single=is_single,
+        pairs=_table(PAIRS, pairs),
+        paired_quality=_table(PAIRED, pairs),
+        paired_core=_table(PAIRED, [{**row, **row["app_core"]} for row in pairs]),
         listings=(
             ("Not by the protocol", _listing(("model", "deviation"), meta.get("deviations", []))),
             ("Posters not scored", _listing(("id", "reason"), meta["exclusions"])),
@@ -58,15 +62,34 @@ def _basis(report: Report) -> list[tuple[str, object]]:
     meta = report.meta
     return [
         ("Ground truth", ground_truth(meta["label"])),
-        ("Posters that are gold", meta["gold_posters"]),
+        ("Gold posters", meta["gold_posters"]),
+        ("Silver posters", meta["silver_posters"]),
         ("Posters with ground truth", meta["ground_truth_available"]),
         ("Posters without", meta["missing_ground_truth"]),
         ("Generated", meta["generated_at"]),
     ]
 
 
+def _best_first(report: Report, *, is_single: bool) -> list[Document]:
+    """Sort models by app quality, without what the original's fields claim to know.
+
+    A single poster has no interval, and a cost that is not known is not 0.
+    """
+
+    def rank(row: Document) -> tuple[float, str]:
+        score = row["app_quality_score"]
+        return (1.0 if score is None else -score, row["model"])
+
+    hidden: Document = {"app_quality_ci95": None} if is_single else {}
+    unknown = {point.model for point in report.points if point.cost is None}
+    return [
+        {**row, **hidden} | ({"prediction_cost_usd": "unknown"} if row["model"] in unknown else {})
+        for row in sorted(report.summary, key=rank)
+    ]
+
+
 def _parts(summary: Iterable[Document]) -> _Table:
-    """Return gold and silver separately, where the ground truth is mixed."""
+    """Return gold and silver separately, where the ground truth has both."""
     rows = [
         {**figures, "model": row["model"], "part": part}
         for row in summary

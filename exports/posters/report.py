@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 
 from exports.posters.chart import Point, draw_svg
 from exports.posters.tables import comparisons_markdown, ground_truth, summary_markdown
-from exports.rows import Document, fetch_rows, json_object, json_value
-from warehouse.errors import BadInput
-from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
-from warehouse.scoring.posters.parts import MISSING_FIELD_PENALTY, QUALITY_WEIGHTS, TOP_WEIGHTS
-from warehouse.scoring.statistics.bootstrap import ALPHA, RESAMPLES, SEED
+from exports.rows import Document, fetch_rows, json_object, json_value, unknown_run
+from warehouse.scoring.posters.settings import scoring_settings
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,22 +26,25 @@ _SUMMARY = (
     "avg_event_count_score", "avg_location_score", "avg_venue_score", "avg_missing_field_rate",
     "avg_event_diff", "avg_date_f1", "prediction_cost_usd", "judge_cost_usd",
     "ground_truth_cost_usd", "total_cost_usd",
-    "label", "gold_posters", "schema_exact_rate", "avg_missing_of_gold_rate",
+    "label", "gold_posters", "silver_posters", "schema_exact_rate", "avg_missing_of_gold_rate",
 )  # fmt: skip
 _PART = (
     "posters", "app_quality_score", "app_quality_ci95", "app_core_score", "app_core_ci95",
 )  # fmt: skip
 _TEXT_NAMES = ("final_report.md", "notes.md")
 
-_REPORT = "FROM poster_report WHERE run_id = $run"
-_PAIRS = "FROM poster_comparisons WHERE run_id = $run AND part = 'all'"
+# The original sorts models by name.
+_REPORT = "FROM scores.all_poster_report WHERE run_id = $run ORDER BY model"
+_PARTS = "FROM scores.poster_figures WHERE run_id = $run AND part <> 'all' ORDER BY model, part"
+_PAIRS = "FROM scores.all_poster_comparisons WHERE run_id = $run AND part = 'all'"
 _EXCLUSIONS = """
 SELECT task_id AS id, reason FROM poster_exclusions WHERE run_id = $run AND is_excluded
 """
 _NOTES = """
 SELECT model, task_id AS id, reason AS note
-FROM poster_scores
+FROM scores.poster_prediction_scores
 WHERE run_id = $run AND reason IS NOT NULL
+ORDER BY model, seq, task_id
 """
 _DEVIATIONS = """
 SELECT model, temperature, seed, deviation
@@ -69,6 +69,7 @@ class Report:
         summary: content of summary.json, a row per model.
         comparisons: content of comparisons.json, a row per pair of models.
         meta: content of meta.json.
+        points: the points of the chart: the models that have a score.
         texts: final_report.md and notes.md by name, if the run has them.
     """
 
@@ -77,28 +78,17 @@ class Report:
     summary: list[Document]
     comparisons: list[Document]
     meta: Document
+    points: list[Point]
     texts: dict[str, bytes]
-
-    @property
-    def points(self) -> list[Point]:
-        """The points of the chart: the models that have a score."""
-        return [
-            Point(
-                model=row["model"],
-                cost=row["total_cost_usd"],
-                quality=row["app_quality_score"],
-                low=row["app_quality_ci95"][0],
-                high=row["app_quality_ci95"][1],
-            )
-            for row in self.summary
-            if row["app_quality_ci95"] is not None
-        ]
 
     @property
     def subtitle(self) -> str:
         """The subtitle of the chart: ground truth, number of posters, intervals."""
         n_posters = self.meta["ground_truth_available"]
-        return f"{ground_truth(self.meta['label'])}, {n_posters} posters, 95 % intervals"
+        basis = (
+            "1 poster, no intervals" if n_posters == 1 else f"{n_posters} posters, 95 % intervals"
+        )
+        return f"{ground_truth(self.meta['label'])}, {basis}"
 
     def files(self) -> dict[str, bytes]:
         """Return the files of the report folder, by name."""
@@ -123,10 +113,9 @@ def gather(store: Store, run_id: str) -> Report:
         run = {"run": run_id}
         runs = fetch_rows(connection, "FROM poster_runs WHERE run_id = $run", run)
         if not runs:
-            known = connection.execute("SELECT run_id FROM poster_runs").fetchall()
-            names = ", ".join(name for (name,) in known) or "none"
-            raise BadInput(f"no poster run {run_id!r}; the store has: {names}")
-        summary = _summary(fetch_rows(connection, _REPORT, run))
+            raise unknown_run(connection, "posters", run_id)
+        report = fetch_rows(connection, _REPORT, run)
+        summary = _summary(report, fetch_rows(connection, _PARTS, run))
         comparisons = _comparisons(fetch_rows(connection, _PAIRS, run))
         meta = _meta(connection, runs[0])
         texts = fetch_rows(connection, _TEXTS, run)
@@ -136,7 +125,19 @@ def gather(store: Store, run_id: str) -> Report:
         summary=summary,
         comparisons=comparisons,
         meta=meta,
+        points=[_point(row) for row in report if row["app_quality_score"] is not None],
         texts={text["name"]: text["content"] for text in texts if text["name"] in _TEXT_NAMES},
+    )
+
+
+def _point(row: Row) -> Point:
+    return Point(
+        model=row["model"],
+        cost=None if row["n_cost_unknown"] else row["prediction_cost_usd"],
+        quality=row["app_quality_score"],
+        low=row["app_quality_low"],
+        high=row["app_quality_high"],
+        is_on_front=bool(row["is_on_pareto_front"]),
     )
 
 
@@ -145,26 +146,29 @@ def json_bytes(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=2).encode()
 
 
-def _summary(report: list[Row]) -> list[Document]:
-    rows = [{**row, **_intervals(row)} for row in report]
-    parts: dict[str, Document] = {}
-    for row in rows:
-        if row["part"] != "all":
-            figures = {name: row[name] for name in _PART}
-            parts.setdefault(row["model"], {})[row["part"]] = figures
+def _summary(report: list[Row], parts: list[Row]) -> list[Document]:
+    by_model: dict[str, Document] = {}
+    for row in parts:
+        figures = {**row, **_intervals(row)}
+        by_model.setdefault(row["model"], {})[row["part"]] = {name: figures[name] for name in _PART}
+    rows = [{**row, **_original_intervals(row)} for row in report]
     return [
         {name: row[name] for name in _SUMMARY}
-        | ({"parts": parts[row["model"]]} if row["model"] in parts else {})
+        | ({"parts": by_model[row["model"]]} if row["model"] in by_model else {})
         for row in rows
-        if row["part"] == "all"
     ]
 
 
 def _intervals(row: Row) -> Document:
-    ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in ("app_quality", "app_core")}
-    return {
-        f"{name}_ci95": None if low is None else [low, high] for name, (low, high) in ends.items()
-    }
+    ends = {name: [row[f"{name}_low"], row[f"{name}_high"]] for name in ("app_quality", "app_core")}
+    return {f"{name}_ci95": None if found[0] is None else found for name, found in ends.items()}
+
+
+def _original_intervals(row: Row) -> Document:
+    """Return the intervals as the original has them: without width for a single poster."""
+    if row["posters"] != 1:
+        return _intervals(row)
+    return {f"{name}_ci95": [row[f"{name}_score"]] * 2 for name in ("app_quality", "app_core")}
 
 
 def _comparisons(pairs: list[Row]) -> list[Document]:
@@ -183,14 +187,28 @@ def _comparisons(pairs: list[Row]) -> list[Document]:
 
 
 def _figures(row: Row) -> Document:
+    """Return the figures of a comparison: the original's, then the paired ones."""
+    return _original_figures(row) | {
+        "paired_ci95": None
+        if row["paired_low"] is None
+        else [row["paired_low"], row["paired_high"]],
+        "paired_p_value": row["paired_p_value"],
+        "holm_p_value": row["holm_p_value"],
+    }
+
+
+def _original_figures(row: Row) -> Document:
+    if row["n_posters"] == 1:
+        # Every resample of a single poster is the same, which the original calls significant.
+        ends, p_value, is_significant = [row["diff_mean"]] * 2, 0.0, row["mean_difference"] != 0
+    else:
+        ends, p_value = [row["low"], row["high"]], row["p_value"]
+        is_significant = row["is_significant"]
     return {
         "diff_mean": row["diff_mean"],
-        "ci95": [row["low"], row["high"]],
-        "p_value": row["p_value"],
-        "significant": row["is_significant"],
-        "paired_ci95": [round(row["paired_low"], 3), round(row["paired_high"], 3)],
-        "paired_p_value": round(row["paired_p_value"], 4),
-        "holm_p_value": round(row["holm_p_value"], 4),
+        "ci95": ends,
+        "p_value": p_value,
+        "significant": is_significant,
     }
 
 
@@ -198,25 +216,24 @@ def _meta(connection: duckdb.DuckDBPyConnection, run: Row) -> Document:
     hashes = json_object(run["dataset_hashes"])
     run_id = {"run": run["run_id"]}
     deviations = fetch_rows(connection, _DEVIATIONS, run_id)
+    settings = scoring_settings()
+    # A run that records none was scored by us only; older ones lack the weights of core events.
+    recorded = {name: {**used, **json_object(run[name])} for name, used in settings.items()}
+    other = {name: used for name, used in settings.items() if recorded[name] != used}
     counts = ("posters_manifest_ok", "ground_truth_available", "missing_ground_truth")
     return {
         "generated_at": run["generated_at"],
         **{name: run[name] for name in counts},
         "temperature": run["temperature"],
         "seed_values": json_value(run["seed_values"]),
-        "bootstrap": {"samples": RESAMPLES, "seed": SEED, "alpha": ALPHA},
-        "weights": {
-            "top_level": TOP_WEIGHTS,
-            "event": EVENT_WEIGHTS,
-            "core_event": CORE_EVENT_WEIGHTS,
-            "quality": QUALITY_WEIGHTS,
-            "missing_field_penalty": MISSING_FIELD_PENALTY,
-        },
+        **recorded,
         "prompt_hashes": hashes.pop("prompts", {}),
         "label": run["label"],
         "label_basis": run["label_basis"],
         "gold_posters": run["gold_posters"],
+        "silver_posters": run["silver_posters"],
         **hashes,
+        **({"scored_with": other} if other else {}),
         **({"deviations": deviations} if deviations else {}),
         "exclusions": fetch_rows(connection, _EXCLUSIONS, run_id),
         "quality_notes": fetch_rows(connection, _NOTES, run_id),

@@ -8,7 +8,8 @@ from click import Option
 
 from exports.base import Exported, Exporter
 from exports.posters.report import Report, gather
-from warehouse.lake.atomic import write_whole
+from warehouse.completion import run_completer
+from warehouse.targets import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,13 @@ def _export(store: Store, folder: Path, *, run: str, with_png: bool, with_page: 
 EXPORTER = Exporter(
     export=_export,
     options=(
-        Option(["--run"], required=True, metavar="ID", help="Poster run to export."),
+        Option(
+            ["--run"],
+            shell_complete=run_completer("posters"),
+            required=True,
+            metavar="ID",
+            help="Poster run to export.",
+        ),
         Option(["--png", "with_png"], is_flag=True, help="Also draw the chart as scatter.png."),
         Option(
             ["--html", "with_page"],

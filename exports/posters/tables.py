@@ -58,6 +58,8 @@ def summary_markdown(meta: Document, summary: Sequence[Document]) -> str:
         f"# Benchmark Report ({ground_truth(meta['label'])})\n",
         "".join(f"{name}: {value}\n" for name, value in counts.items()),
         f"## Model summary\n\n{_table(SUMMARY, summary)}",
+        _single_poster_section(meta),
+        _settings_section(meta),
         _deviation_section(meta),
         _label_section(meta, summary),
         _exclusion_section(meta),
@@ -73,6 +75,7 @@ def comparisons_markdown(meta: Document, pairs: Sequence[Document]) -> str:
     parts = [
         f"# Model comparisons (app quality, bootstrap; {title})\n",
         _table(PAIRS, pairs),
+        *filter(None, [_single_poster_section(meta)]),
         "## Paired by poster, p-values adjusted by Holm: app quality\n",
         _table(PAIRED, pairs),
         "## Paired by poster, p-values adjusted by Holm: app core\n",
@@ -107,12 +110,14 @@ def _table(columns: dict[str, str], rows: Iterable[Document]) -> str:
 
 
 def _label_section(meta: Document, summary: Sequence[Document]) -> str:
-    """Return the section on the ground truth; if it is mixed, with the figures of both parts."""
+    """Return the section on the ground truth, with the figures of both parts if it has two."""
     label, basis = meta["label"], meta["label_basis"]
-    text = f"The ground truth is {label}" if label else "There is no ground truth"
-    if basis:
-        text += f", {basis}" + (", not proven" if basis == "declared" else "")
-    text = f"## Ground truth\n\n{text}: {meta['gold_posters']} posters are gold.\n"
+    if label is None:
+        return "## Ground truth\n\nThere is no ground truth.\n"
+    proof = f" ({basis}{', not proven' if basis == 'declared' else ''})" if basis else ""
+    gold, silver = meta["gold_posters"], meta["silver_posters"]
+    text = f"The ground truth is {label}. Gold posters: {gold}{proof}; silver posters: {silver}.\n"
+    text = f"## Ground truth\n\n{text}"
     rows = [
         {**part, "model": f"{row['model']} ({name})"}
         for row in summary
@@ -120,6 +125,25 @@ def _label_section(meta: Document, summary: Sequence[Document]) -> str:
     ]
     columns = {name: SUMMARY[name] for name in ("Model", "Posters", "App quality", "App 95% CI")}
     return f"{text}\n{_table(columns, rows)}" if rows else text
+
+
+def _single_poster_section(meta: Document) -> str:
+    if meta["ground_truth_available"] != 1:
+        return ""
+    return (
+        "## A single poster\n\nOne poster gives neither an interval nor a p-value. Those above are "
+        "the original program's, which resamples the same poster every time: they mean nothing.\n"
+    )
+
+
+def _settings_section(meta: Document) -> str:
+    if "scored_with" not in meta:
+        return ""
+    names = " and ".join(meta["scored_with"])
+    return (
+        f"## Scored with other settings\n\nThe run records other settings ({names}) than those "
+        "behind these figures; meta.json has both, ours as `scored_with`.\n"
+    )
 
 
 def _deviation_section(meta: Document) -> str:

@@ -128,6 +128,8 @@ class Engine(Generic[CellT]):
         self._record = record
         self._clock = clock or SystemClock()
         self._limiters: dict[str, Limiter] = {}
+        # Simultaneous calls by `call`, by provider.
+        self._others: dict[str, asyncio.Semaphore] = {}
         self._breakers: dict[tuple[str, str], CircuitBreaker] = defaultdict(
             lambda: CircuitBreaker(settings.max_consecutive_failures)
         )
@@ -153,6 +155,24 @@ class Engine(Generic[CellT]):
             await asyncio.gather(*self._workers, return_exceptions=True)
             self._workers.clear()
 
+    async def call(self, job: Job[None]) -> CallOutcome:
+        """Make another call for a cell in progress, within the same limits except the budget.
+
+        The budget counts it; the cost of the cell's job should include it.
+        """
+        breaker = self._breakers[job.provider.name, job.request.model]
+        if breaker.reason is not None:
+            return self._skipped(breaker)
+        name = job.provider.name
+        if name not in self._others:
+            n_calls = self._settings.concurrency or job.provider.concurrency
+            self._others[name] = asyncio.Semaphore(n_calls)
+        async with self._others[name]:
+            outcome = await self._call_with_retries(job)
+        breaker.record(outcome.result)
+        self.budget.spent += outcome.result.cost_usd or 0.0
+        return outcome
+
     def stop(self, reason: str, *, at_once: bool = False) -> None:
         """Start no more calls; those in progress may finish, unless `at_once`."""
         self.stop_reason = self.stop_reason or reason
@@ -163,10 +183,6 @@ class Engine(Generic[CellT]):
     def _start_workers(self, queue: list[Job[CellT]]) -> None:
         provider = queue[0].provider
         limits = self._settings
-        if provider.name not in self._limiters:
-            self._limiters[provider.name] = Limiter(
-                self._clock, limits.requests_per_minute, limits.tokens_per_minute
-            )
         jobs = iter(queue)
         for _ in range(min(limits.concurrency or provider.concurrency, len(queue))):
             self._workers.add(asyncio.create_task(self._work(jobs)))
@@ -195,15 +211,7 @@ class Engine(Generic[CellT]):
     async def _process(self, job: Job[CellT]) -> None:
         breaker = self._breakers[job.provider.name, job.request.model]
         if breaker.reason is not None:
-            now = self._clock.now()
-            outcome = CallOutcome(
-                result=skipped(breaker.reason),
-                started_at=now,
-                ended_at=now,
-                e2e_ms=None,
-                duration_seconds=0.0,
-            )
-            await self._record(job.cell, outcome)
+            await self._record(job.cell, self._skipped(breaker))
             return
         reserved = self.budget.reserve(job.cost)
         if reserved is None:
@@ -219,11 +227,29 @@ class Engine(Generic[CellT]):
             self.budget.settle(reserved, cost)
             self._busy.discard(asyncio.current_task())
 
-    async def _call_with_retries(self, job: Job[CellT]) -> CallOutcome:
+    def _skipped(self, breaker: CircuitBreaker) -> CallOutcome:
+        now = self._clock.now()
+        return CallOutcome(
+            result=skipped(breaker.reason or ""),
+            started_at=now,
+            ended_at=now,
+            e2e_ms=None,
+            duration_seconds=0.0,
+        )
+
+    def _limiter(self, provider: Provider) -> Limiter:
+        if provider.name not in self._limiters:
+            limits = self._settings
+            self._limiters[provider.name] = Limiter(
+                self._clock, limits.requests_per_minute, limits.tokens_per_minute
+            )
+        return self._limiters[provider.name]
+
+    async def _call_with_retries(self, job: Job[CellT] | Job[None]) -> CallOutcome:
         began = self._clock.seconds()
         failed: list[FailedCall] = []
         while True:
-            await self._limiters[job.provider.name].wait(job.request.estimated_tokens)
+            await self._limiter(job.provider).wait(job.request.estimated_tokens)
             waited = self._clock.seconds() - began
             outcome = await self._call(job)
             result = outcome.result
@@ -241,7 +267,7 @@ class Engine(Generic[CellT]):
             return None
         return self._settings.retries.delay(n_tries, result.retry_after)
 
-    async def _call(self, job: Job[CellT]) -> CallOutcome:
+    async def _call(self, job: Job[CellT] | Job[None]) -> CallOutcome:
         # From here until it is recorded, the call counts as in progress.
         self._busy.add(asyncio.current_task())
         started_at = self._clock.now()

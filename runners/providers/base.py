@@ -11,6 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from warehouse.files import read_regular
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -23,6 +25,10 @@ ERROR = "error"
 
 EMPTY = "empty_response"
 EXCEPTION = "exception"
+REPLY_TOO_LARGE = "reply_too_large"
+
+# Far beyond any answer. A stream has about 300 bytes per token.
+MAX_REPLY_MIB = 64
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _BYTES_PER_TOKEN = 3  # a letter of Thai or Finnish is more than one byte
@@ -49,7 +55,7 @@ class Image:
             ValueError: the file no longer exists.
         """
         try:
-            return self.path.read_bytes()
+            return read_regular(self.path)
         except OSError as error:
             raise ValueError(f"image {self.path.name} is no longer in the cache") from error
 
@@ -71,6 +77,7 @@ class Request:
         price: US dollars per token, `input` and `output`, from the model file; None if unset.
         images: images sent with the prompt.
         schema: JSON Schema for the response, sent where the provider supports it.
+        max_reply_bytes: limit of the response's size, decompressed.
     """
 
     model: str
@@ -86,6 +93,7 @@ class Request:
     price: Mapping[str, float] | None = None
     images: tuple[Image, ...] = ()
     schema: Mapping[str, object] | None = None
+    max_reply_bytes: int = MAX_REPLY_MIB * 2**20
 
     @property
     def estimated_tokens(self) -> int:
@@ -125,7 +133,7 @@ class Failure:
 
     Attributes:
         status: skipped_unavailable, auth_error, rate_limited, error, or ok for an empty response.
-        failure_type: reason code: `http_429`, `exception`, `empty_response`.
+        failure_type: reason code: `http_429`, `exception`, `empty_response`, `reply_too_large`.
         text: the provider's message or the error; it becomes `raw_output`.
         is_transient: whether the same call may succeed when retried.
         retry_after: seconds that the provider asks clients to wait; None if it does not say.
@@ -187,6 +195,13 @@ class Provider(Protocol):
     def price(self, _model: str, /) -> Mapping[str, float] | None:
         """Return the model's price in US dollars per token, `input` and `output`, if known."""
         return None
+
+    async def warm_up(self, _request: Request, /) -> None:
+        """Prepare for a call like this one, without making it, so that no call is measured slow.
+
+        Called once per model before the first call of a command. Errors are left to the call.
+        """
+        return
 
     async def close(self) -> None:
         """Close connections."""

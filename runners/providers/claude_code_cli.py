@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from runners.providers.base import (
     Provider,
     Reply,
 )
+from runners.providers.reply_limit import ReplyMeter, ReplyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = "claude"
 _NOT_FOUND = 127
+_CHUNK_BYTES = 2**16
 # Claude Code has no levels, but a budget of thinking tokens.
 _THINKING_TOKENS = {"low": 4_000, "medium": 10_000, "high": 31_999, "xhigh": 63_999}
 _LOGIN = re.compile(
@@ -62,16 +65,21 @@ class ClaudeCodeCli(Provider):
         environment = {**os.environ, **{name: str(value) for name, value in sent.items()}}
         prompt = f"{request.system}\n\n{request.prompt}" if request.system else request.prompt
         try:
-            code, out, err = await _run([prompt, "--model", request.model], environment)
+            arguments = [prompt, "--model", request.model]
+            code, out, err = await _run(arguments, environment, request.max_reply_bytes)
         except FileNotFoundError as error:
             return Failure(SKIPPED, "claude_cli_missing", str(error), sent=sent)
+        except ReplyTooLargeError as error:
+            return replace(error.failure, sent=sent)
         return replace(_result(code, out, err), sent=sent)
 
 
 PROVIDER = ClaudeCodeCli
 
 
-async def _run(arguments: list[str], environment: Mapping[str, str]) -> tuple[int, str, str]:
+async def _run(
+    arguments: list[str], environment: Mapping[str, str], max_bytes: int
+) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
         _PROGRAM,
         "-p",
@@ -83,14 +91,34 @@ async def _run(arguments: list[str], environment: Mapping[str, str]) -> tuple[in
         # Ctrl-C must not reach it; and stopping it must stop its children as well.
         start_new_session=True,
     )
+    pipes = (process.stdout, process.stderr)
+    readers = [asyncio.create_task(_read(pipe, max_bytes)) for pipe in pipes]
     try:
-        out, err = await process.communicate()
-    except asyncio.CancelledError:
+        out, err = await asyncio.gather(*readers)
+        await process.wait()
+    except (asyncio.CancelledError, ReplyTooLargeError):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        for reader in readers:
+            reader.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
+        # A process ends, for asyncio, when its pipes have been read.
+        await asyncio.gather(*map(_discard, pipes))
         await process.wait()
         raise
-    return process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+    return process.returncode or 0, out, err
+
+
+async def _read(stream: asyncio.StreamReader | None, max_bytes: int) -> str:
+    meter = ReplyMeter(max_bytes)
+    while stream is not None and (chunk := await stream.read(_CHUNK_BYTES)):
+        deque(meter.add(chunk), maxlen=0)
+    return meter.text
+
+
+async def _discard(stream: asyncio.StreamReader | None) -> None:
+    while stream is not None and await stream.read(_CHUNK_BYTES):
+        pass
 
 
 def _result(code: int, out: str, err: str) -> Result:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import httpx
 
 from runners.engine.retry import retry_after_seconds
-from runners.providers.base import AUTH_ERROR, ERROR, EXCEPTION, RATE_LIMITED, SKIPPED, Failure
+from runners.providers.base import (
+    AUTH_ERROR,
+    ERROR,
+    EXCEPTION,
+    MAX_REPLY_MIB,
+    RATE_LIMITED,
+    SKIPPED,
+    Failure,
+)
+from runners.providers.rehearsal import rehearsal_server
+from runners.providers.reply_limit import ENCODINGS, ReplyMeter, body_of
 from warehouse.formats.values import is_integer
 
 if TYPE_CHECKING:
@@ -21,6 +33,7 @@ _NOT_FOUND = 404
 _TOO_MANY = 429
 _RETRYABLE = (408, 409, 425, _TOO_MANY)
 _DONE = b"[DONE]"
+_REHEARSAL_SECONDS = 30.0
 
 
 class CallFailedError(Exception):
@@ -38,28 +51,30 @@ class HttpClient:
         self._client: httpx.AsyncClient | None = None
 
     async def post(
-        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
+        self,
+        url: str,
+        body: Mapping[str, object],
+        headers: Mapping[str, str],
+        *,
+        max_bytes: int = MAX_REPLY_MIB * 2**20,
     ) -> dict[str, object]:
         """Post JSON and return the JSON object of the response.
 
         Raises:
             CallFailedError: the server returned an error, or no JSON object.
+            ReplyTooLargeError: the response has more than `max_bytes`.
         """
-        try:
-            response = await self._open().post(url, json=body, headers=dict(headers))
-            text = response.content.decode("utf-8", "replace")
-            if response.status_code >= _FIRST_ERROR:
-                failure = http_failure(response.status_code, text, response.headers)
-                raise CallFailedError(failure)
-            return _object(json.loads(text))
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise CallFailedError(exception_failure(error)) from error
+        async with self._response(url, body, headers, ReplyMeter(max_bytes)) as pieces:
+            data = b"".join([piece async for piece in pieces])
+            return _object(json.loads(data.decode("utf-8", "replace")))
 
     async def events(
         self,
         url: str,
         body: Mapping[str, object],
         headers: Mapping[str, str],
+        *,
+        max_bytes: int,
     ) -> AsyncIterator[dict[str, object]]:
         """Post JSON and yield the JSON objects of the server-sent events as they arrive.
 
@@ -67,25 +82,46 @@ class HttpClient:
 
         Raises:
             CallFailedError: the server returned an error or no events, or the stream broke off.
+            ReplyTooLargeError: the response has more than `max_bytes`.
         """
         headers = {**headers, "Accept": "text/event-stream"}
+        async with self._response(url, body, headers, ReplyMeter(max_bytes)) as pieces:
+            async for data in _data_lines(pieces):
+                if data == _DONE:
+                    return
+                try:
+                    event = json.loads(data.decode("utf-8", "replace"))
+                except ValueError:
+                    continue
+                yield _object(event)
+
+    @asynccontextmanager
+    async def _response(
+        self,
+        url: str,
+        body: Mapping[str, object],
+        headers: Mapping[str, str],
+        meter: ReplyMeter,
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Post JSON and yield the pieces of a successful response's body."""
+        headers = {**headers, "Accept-Encoding": ENCODINGS}
         try:
             async with self._open().stream("POST", url, json=body, headers=headers) as response:
+                pieces = meter.read(response.aiter_raw(), body_of(response))
                 if response.status_code >= _FIRST_ERROR:
-                    text = (await response.aread()).decode("utf-8", "replace")
-                    raise CallFailedError(
-                        http_failure(response.status_code, text, response.headers)
-                    )
-                async for data in _data_lines(response):
-                    if data == _DONE:
-                        return
-                    try:
-                        event = json.loads(data.decode("utf-8", "replace"))
-                    except ValueError:
-                        continue
-                    yield _object(event)
+                    async for _ in pieces:
+                        pass
+                    failure = http_failure(response.status_code, meter.text, response.headers)
+                    raise CallFailedError(failure)
+                yield pieces
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise CallFailedError(exception_failure(error)) from error
+
+    async def warm_up(self) -> None:
+        """Make a call to a server of our own: the first call of a client is slow."""
+        with suppress(CallFailedError, OSError):
+            async with rehearsal_server() as base, asyncio.timeout(_REHEARSAL_SECONDS):
+                await self.post(base, {}, {})
 
     async def close(self) -> None:
         """Close the connections."""
@@ -187,13 +223,21 @@ def as_count(value: object) -> int | None:
     return value if is_integer(value) and value >= 0 else None
 
 
-async def _data_lines(response: httpx.Response) -> AsyncIterator[bytes]:
+async def _data_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     # Not by `aiter_lines`: it also breaks at U+2028, which JSON may hold as it is.
-    rest = b""
-    async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            if line.strip().startswith(b"data:"):
-                yield line.strip()[len(b"data:") :].strip()
-    if rest.strip().startswith(b"data:"):
-        yield rest.strip()[len(b"data:") :].strip()
+    rest: list[bytes] = []
+    async for piece in pieces:
+        first, *others = piece.split(b"\n")
+        rest.append(first)
+        for following in others:
+            # Joined once per line: a line may be as long as the whole reply.
+            if (data := _data(b"".join(rest))) is not None:
+                yield data
+            rest = [following]
+    if (data := _data(b"".join(rest))) is not None:
+        yield data
+
+
+def _data(line: bytes) -> bytes | None:
+    line = line.strip()
+    return line.removeprefix(b"data:").strip() if line.startswith(b"data:") else None

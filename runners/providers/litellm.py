@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import gc
 import logging
@@ -24,6 +25,10 @@ from runners.providers.base import (
 )
 from runners.providers.http import as_count, as_object, http_failure
 from runners.providers.images import chat_content
+from runners.providers.litellm_limit import is_reply_too_large, limit_replies, limited_reply
+from runners.providers.rehearsal import rehearsal_server
+from runners.providers.reply_limit import ReplyTooLargeError
+from runners.providers.vendors import is_unknown, missing_keys, vendor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,9 +37,35 @@ if TYPE_CHECKING:
     from runners.providers.base import Request, Result
 
 _FIRST_ERROR = 300
+_UNKNOWN = "litellm does not know the provider of `{}`: write it as provider/model"
 _STRONGEST = "xhigh"
 # By name: which HTTP library litellm uses is an implementation detail.
 _UNREACHABLE = ("ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError")
+
+_REHEARSAL_SECONDS = 30.0
+# Vendors whose client calls the given address with the given key, and nothing else.
+_REHEARSED = frozenset(
+    (
+        "anthropic",
+        "azure",
+        "cerebras",
+        "deepinfra",
+        "deepseek",
+        "fireworks_ai",
+        "gemini",
+        "groq",
+        "hosted_vllm",
+        "lm_studio",
+        "mistral",
+        "ollama",
+        "ollama_chat",
+        "openai",
+        "openrouter",
+        "perplexity",
+        "together_ai",
+        "xai",
+    )
+)
 
 
 class Litellm(Provider):
@@ -49,14 +80,20 @@ class Litellm(Provider):
 
     def unavailable_reason(self, model: str, base_url: str | None, /) -> str | None:
         """Return which keys are not set, or that litellm does not know the model's provider."""
-        litellm = self._litellm()
-        try:
-            litellm.get_llm_provider(model, api_base=base_url)
-        except litellm.exceptions.BadRequestError:
-            return f"litellm does not know the provider of `{model}`: write it as provider/model"
-        keys = litellm.validate_environment(model, api_base=base_url)["missing_keys"]
-        # Addresses have defaults; keys do not.
-        keys = [key for key in keys if not key.endswith(("_BASE", "_URL"))]
+        vendor = vendor_of(model)
+        if vendor is not None:
+            keys = missing_keys(vendor)
+        elif base_url is None and is_unknown(model):
+            return _UNKNOWN.format(model)
+        else:
+            litellm = self._litellm()
+            try:
+                litellm.get_llm_provider(model, api_base=base_url)
+            except litellm.exceptions.BadRequestError:
+                return _UNKNOWN.format(model)
+            keys = litellm.validate_environment(model, api_base=base_url)["missing_keys"]
+            # Addresses have defaults; keys do not.
+            keys = [key for key in keys if not key.endswith(("_BASE", "_URL"))]
         return f"not set in the environment: {', '.join(keys)}" if keys else None
 
     def price(self, model: str, /) -> Mapping[str, float] | None:
@@ -68,20 +105,42 @@ class Litellm(Provider):
 
     async def call(self, request: Request, /) -> Result:
         """Call the model once."""
-        litellm = self._litellm()
+        self._litellm()
         _disable_call_logging()
+        with limited_reply(request.max_reply_bytes) as meter:
+            result = await self._result(request)
+        if meter.is_exceeded:
+            # Whatever litellm made of it: it may also take the end for that of the answer.
+            text = result.text if isinstance(result, Reply) else ""
+            return replace(ReplyTooLargeError(text or meter.text).failure, sent=result.sent)
+        return empty(result) if isinstance(result, Reply) and not result.text.strip() else result
+
+    async def _result(self, request: Request) -> Result:
         sent: dict[str, object] = {}
         try:
             parameters, sent = self._translated(request)
-            arguments = self._arguments(request, parameters)
-            if request.is_streamed:
-                reply = await self._streamed(request, arguments, sent)
-            else:
-                response = await litellm.acompletion(**arguments)
-                reply = self._reply(request, response, sent)
+            return await self._complete(request, self._arguments(request, parameters), sent)
         except Exception as error:  # noqa: BLE001 - litellm raises errors of every kind
             return _failure(error, sent)
-        return reply if reply.text.strip() else empty(reply)
+
+    async def warm_up(self, request: Request, /) -> None:
+        """Import litellm and have it make the call to a server of our own."""
+        litellm = self._litellm()
+        _disable_call_logging()
+        with suppress(Exception):
+            _, vendor, *_ = litellm.get_llm_provider(request.model, api_base=request.base_url)
+            parameters, sent = self._translated(request)
+            async with rehearsal_server() as base, asyncio.timeout(_REHEARSAL_SECONDS):
+                rehearsed = replace(request, prompt="ok", base_url=base, images=())
+                arguments = self._arguments(rehearsed, parameters)
+                # Real headers and keys must not leave for the wrong address.
+                arguments.pop("extra_headers", None)
+                arguments["api_key"] = "rehearsal"
+                if vendor not in _REHEARSED:
+                    arguments["mock_response"] = "ok"
+                await self._complete(rehearsed, arguments, sent)
+        # What it has loaded lives as long as the process.
+        gc.freeze()
 
     async def close(self) -> None:
         """Close connections."""
@@ -106,6 +165,7 @@ class Litellm(Provider):
             gc.freeze()
             # Frozen objects of DuckDB's would be reported as leaked when the process ends.
             atexit.register(gc.unfreeze)
+            limit_replies()
             self._module = litellm
         return self._module
 
@@ -165,16 +225,31 @@ class Litellm(Provider):
         sent |= as_object(sent.pop("extra_body", None))
         return sent | {"stream": request.is_streamed}
 
+    async def _complete(
+        self, request: Request, arguments: Mapping[str, object], sent: Mapping[str, object]
+    ) -> Reply:
+        if request.is_streamed:
+            return await self._streamed(request, arguments, sent)
+        response = await self._litellm().acompletion(**arguments)
+        return self._reply(request, response, sent)
+
     async def _streamed(
         self, request: Request, arguments: Mapping[str, object], sent: Mapping[str, object]
     ) -> Reply:
         began = time.perf_counter()
         chunks: list[object] = []
+        pieces: list[str] = []
         ttft_ms = None
-        async for chunk in await self._litellm().acompletion(**arguments):
-            chunks.append(chunk)
-            if ttft_ms is None and any(c.delta.content for c in chunk.choices):
-                ttft_ms = int((time.perf_counter() - began) * 1000)
+        try:
+            async for chunk in await self._litellm().acompletion(**arguments):
+                chunks.append(chunk)
+                pieces += [c.delta.content for c in chunk.choices[:1] if c.delta.content]
+                if ttft_ms is None and pieces:
+                    ttft_ms = int((time.perf_counter() - began) * 1000)
+        except Exception:
+            if not is_reply_too_large():
+                raise
+            return Reply("".join(pieces), sent=sent)
         whole = self._litellm().stream_chunk_builder(chunks, messages=arguments["messages"])
         return replace(self._reply(request, whole, sent), ttft_ms=ttft_ms)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,10 +28,16 @@ from runners.providers.http import (
     as_count,
     as_list,
     as_object,
-    as_text,
     endpoint,
 )
 from runners.providers.images import chat_content
+from runners.providers.reply_limit import (
+    ENCODINGS,
+    ReplyMeter,
+    ReplyTooLargeError,
+    answer_so_far,
+    body_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_BASE = "http://localhost:11434/v1"
 _PROBE_SECONDS = 2.0
+_PROBE_BYTES = 2**20
 _NEVER_THINKS = ("glm", "qwen3.5")
 _THINKS = ("high", "xhigh")
 _STRONGEST = "high"  # the highest of Ollama's own levels
@@ -57,9 +66,17 @@ class OllamaOpenai(Provider):
         """Return a reason if the server does not respond or does not have the model."""
         try:
             url = endpoint(_base(base_url), "/models")
-            entries = httpx.get(url, timeout=_PROBE_SECONDS).json()["data"]
+            entries = json.loads(_probe(url))["data"]
             names = {entry["id"] for entry in entries}
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
+        except (
+            httpx.HTTPError,
+            httpx.InvalidURL,
+            ReplyTooLargeError,
+            ValueError,
+            KeyError,
+            TypeError,
+            RecursionError,
+        ):
             return "no server responds at this address"
         return None if model in names else f"not on the server: run `ollama pull {model}`"
 
@@ -70,7 +87,9 @@ class OllamaOpenai(Provider):
         sent = {key: value for key, value in body.items() if key not in {"model", "messages"}}
         try:
             post = self._streamed if request.is_streamed else self._whole
-            result = await post(url, body)
+            result = await post(url, body, request.max_reply_bytes)
+        except ReplyTooLargeError as error:
+            result = error.failure
         except CallFailedError as error:
             result = _missing_as_skipped(error.failure)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -83,35 +102,40 @@ class OllamaOpenai(Provider):
                 result = empty(result)
         return replace(result, sent=sent)
 
+    async def warm_up(self, _request: Request, /) -> None:
+        """Open the client."""
+        await self._http.warm_up()
+
     async def close(self) -> None:
         """Close connections."""
         await self._http.close()
 
-    async def _whole(self, url: str, body: Mapping[str, object]) -> Result:
-        document = await self._http.post(url, body, {})
+    async def _whole(self, url: str, body: Mapping[str, object], max_bytes: int) -> Result:
+        document = await self._http.post(url, body, {}, max_bytes=max_bytes)
         choices = as_list(document.get("choices")) or [None]
         content = as_object(as_object(choices[0]).get("message")).get("content")
         usage = as_object(document.get("usage"))
         if content is None:
             return Failure(ERROR, EMPTY)
         return Reply(
-            content if isinstance(content, str) else str(content),
+            _text(content),
             input_tokens=as_count(usage.get("prompt_tokens")),
             output_tokens=as_count(usage.get("completion_tokens")),
         )
 
-    async def _streamed(self, url: str, body: Mapping[str, object]) -> Result:
+    async def _streamed(self, url: str, body: Mapping[str, object], max_bytes: int) -> Result:
         began = time.perf_counter()
         pieces: list[str] = []
         ttft_ms = None
         usage: dict[str, object] = {}
-        async for event in self._http.events(url, body, {}):
-            usage = as_object(event.get("usage")) or usage
-            choices = as_list(event.get("choices")) or [None]
-            piece = as_text(as_object(as_object(choices[0]).get("delta")).get("content"))
-            if piece and ttft_ms is None:
-                ttft_ms = int((time.perf_counter() - began) * 1000)
-            pieces.append(piece)
+        with answer_so_far(pieces):
+            async for event in self._http.events(url, body, {}, max_bytes=max_bytes):
+                usage = as_object(event.get("usage")) or usage
+                choices = as_list(event.get("choices")) or [None]
+                piece = _text(as_object(as_object(choices[0]).get("delta")).get("content"))
+                if piece and ttft_ms is None:
+                    ttft_ms = int((time.perf_counter() - began) * 1000)
+                pieces.append(piece)
         text = "".join(pieces).strip()
         if not text:
             return Failure(ERROR, EMPTY)
@@ -126,11 +150,32 @@ class OllamaOpenai(Provider):
 PROVIDER = OllamaOpenai
 
 
+def _probe(url: str) -> str:
+    """Return a small response that arrives soon."""
+    meter = ReplyMeter(_PROBE_BYTES)
+    until = time.monotonic() + _PROBE_SECONDS
+    headers = {"Accept-Encoding": ENCODINGS}
+    with httpx.stream("GET", url, headers=headers, timeout=_PROBE_SECONDS) as response:
+        body = body_of(response)
+        for chunk in response.iter_raw():
+            deque(meter.add(chunk, body), maxlen=0)
+            if time.monotonic() > until:
+                raise httpx.ReadTimeout("timed out")
+    return meter.text
+
+
 def _base(base_url: str | None) -> str:
     """Return the base URL: as given, from the environment, or Ollama's default."""
     base = base_url or os.environ.get("OLLAMA_OPENAI_BASE") or _DEFAULT_BASE
     is_complete = base.partition("?")[0].rstrip("/").endswith("/v1")
     return base if is_complete else endpoint(base, "/v1")
+
+
+def _text(content: object) -> str:
+    """Return the text of a message or of a piece of one; some servers send bare numbers."""
+    if content is None:
+        return ""
+    return content if isinstance(content, str) else str(content)
 
 
 def _body(request: Request) -> dict[str, object]:

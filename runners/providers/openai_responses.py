@@ -28,6 +28,7 @@ from runners.providers.http import (
     endpoint,
 )
 from runners.providers.images import data_url
+from runners.providers.reply_limit import ReplyTooLargeError, answer_so_far
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,12 +70,18 @@ class OpenaiResponses(Provider):
         headers = {"Authorization": f"Bearer {key}"}
         try:
             post = self._streamed if request.is_streamed else self._whole
-            result = await post(url, body, headers)
+            result = await post(url, body, headers, request.max_reply_bytes)
+        except ReplyTooLargeError as error:
+            result = error.failure
         except CallFailedError as error:
             result = error.failure
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             result = Failure(ERROR, EXCEPTION, str(error), is_transient=True)
         return replace(self._priced(result, request), sent=sent)
+
+    async def warm_up(self, _request: Request, /) -> None:
+        """Open the client."""
+        await self._http.warm_up()
 
     async def close(self) -> None:
         """Close connections."""
@@ -90,29 +97,30 @@ class OpenaiResponses(Provider):
         )
 
     async def _whole(
-        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str], max_bytes: int
     ) -> Result:
-        document = await self._http.post(url, body, headers)
+        document = await self._http.post(url, body, headers, max_bytes=max_bytes)
         text = "".join(_texts(document)).strip()
         usage = as_object(document.get("usage"))
         return _result(text, usage, raw=json.dumps(document)[:_RAW_LIMIT])
 
     async def _streamed(
-        self, url: str, body: Mapping[str, object], headers: Mapping[str, str]
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str], max_bytes: int
     ) -> Result:
         began = time.perf_counter()
         pieces: list[str] = []
         ttft_ms = None
         usage: dict[str, object] = {}
-        async for event in self._http.events(url, body, headers):
-            if event.get("type") == "response.output_text.delta":
-                piece = as_text(event.get("delta"))
-                if piece and ttft_ms is None:
-                    ttft_ms = int((time.perf_counter() - began) * 1000)
-                pieces.append(piece)
-            elif event.get("type") == "response.completed":
-                response = as_object(event.get("response"))
-                usage = as_object(response.get("usage") or event.get("usage"))
+        with answer_so_far(pieces):
+            async for event in self._http.events(url, body, headers, max_bytes=max_bytes):
+                if event.get("type") == "response.output_text.delta":
+                    piece = as_text(event.get("delta"))
+                    if piece and ttft_ms is None:
+                        ttft_ms = int((time.perf_counter() - began) * 1000)
+                    pieces.append(piece)
+                elif event.get("type") == "response.completed":
+                    response = as_object(event.get("response"))
+                    usage = as_object(response.get("usage") or event.get("usage"))
         return _result("".join(pieces).strip(), usage, ttft_ms=ttft_ms)
 
 

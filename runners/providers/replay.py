@@ -2,7 +2,8 @@
 
 Each line of the file is a JSON object with `task` (an id) and `text`, and optionally `model`,
 `attempt`, `input_tokens`, `output_tokens`, `ttft_ms`, `cost_usd` and `delay_ms`; for a failure
-also `availability_status` and `failure_type`. A call gets the most specific line that matches.
+also `availability_status` and `failure_type`. A call gets the most specific line that matches; a
+line without `model` answers for any model.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from runners.providers.base import (
 )
 from runners.providers.http import as_count
 from warehouse.errors import BadInput
+from warehouse.files import read_regular
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 
     from runners.providers.base import Request, Result
 
+# Recorded responses of a long run.
+_LARGEST_BYTES = 512 * 2**20
+_NOT_A_RESPONSE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _STATUSES = (OK, SKIPPED, AUTH_ERROR, RATE_LIMITED, ERROR)
 
 _Key = tuple[str | None, str, int | None]
@@ -60,16 +66,20 @@ class Replay(Provider):
         self._paths = paths
         self._answers: dict[_Key, _Answer] | None = None
 
-    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+    def unavailable_reason(self, model: str, _base_url: str | None, /) -> str | None:
         """Return a reason if there is no file of responses.
 
         Raises:
-            BadInput: a line of a file is not a valid response.
+            BadInput: a line of a file is not a valid response, or all lines are of other models.
         """
-        if any(path.is_file() for path in self._paths):
-            self._known()
-            return None
-        return "no file of responses: give one with `--answers FILE`"
+        if not any(path.exists() for path in self._paths):
+            return "no file of responses: give one with `--answers FILE`"
+        known = {name for name, _, _ in self._known()}
+        if model not in known and None not in known:
+            names = sorted(str(name) for name in known)
+            hint = did_you_mean(model, names, f"it has {', '.join(names) or 'none'}")
+            raise BadInput(f"replay: the file of responses has no model {model!r}: {hint}")
+        return None
 
     def price(self, _model: str, /) -> Mapping[str, float] | None:
         """Return zero: nothing is called."""
@@ -92,9 +102,9 @@ class Replay(Provider):
         return self._answers
 
     def _read(self) -> Iterator[tuple[_Key, _Answer]]:
-        for path in reversed([path for path in self._paths if path.is_file()]):
+        for path in reversed([path for path in self._paths if path.exists()]):
             # Not `splitlines`: it also breaks at U+2028, which JSON may contain unescaped.
-            for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+            for number, line in enumerate(_content(path).split(b"\n"), start=1):
                 if not line.strip():
                     continue
                 try:
@@ -103,11 +113,18 @@ class Replay(Provider):
                     hash(key)
                     delay_ms = _amount(record, "delay_ms") or 0
                     yield key, _Answer(_result(record), delay_ms / 1000)
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                except _NOT_A_RESPONSE as error:
                     raise BadInput(f"{path}:{number}: not a valid response ({error!r})") from error
 
 
 PROVIDER = Replay
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_regular(path, max_bytes=_LARGEST_BYTES)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _keys(request: Request) -> Iterator[_Key]:
@@ -161,7 +178,9 @@ def _for_request(result: Result, request: Request) -> Result:
         return result
     if result.cost_usd is None and request.price is not None:
         usd = cost(request.price, result.input_tokens, result.output_tokens)
-        result = replace(result, cost_usd=usd, cost_source="model file" if usd else None)
+        result = replace(
+            result, cost_usd=usd, cost_source="model file" if usd is not None else None
+        )
     if not request.is_streamed:
         result = replace(result, ttft_ms=None)
     result = replace(result, sent=dict(request.parameters))

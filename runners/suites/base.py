@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from runners.plan import CellKey, cell_key
 from runners.providers.base import Request
 from runners.suites.options import SuiteOptions
 from warehouse.errors import BadInput
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from runners.engine.engine import CallOutcome
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from warehouse.store import Store
     from warehouse.types import ResultRow, Row, RunRow
 
+# Calls another model within the limits of the run, such as a judge.
+Ask: TypeAlias = "Callable[[Model, Request], Awaitable[CallOutcome]]"
+
 PLACEHOLDER = "{prompt}"
 _SUMMARY = """
 SELECT provider, model, settings, count(*) AS n_results,
-    count(*) FILTER (NOT success) AS n_failed, count(*) FILTER (passed) AS n_passed,
+    count(*) FILTER (NOT success) AS n_failed, count(passed) AS n_judged,
+    count(*) FILTER (passed) AS n_passed,
     round(count(*) FILTER (passed) / nullif(count(passed), 0), 4) AS pass_rate,
     round(median(latency_ms) FILTER (success)) AS p50_ms, exact_sum(cost_usd) AS cost_usd
 FROM verdicts
@@ -141,17 +145,32 @@ class Suite(Protocol):
             is_streamed=plan.is_streamed,
             base_url=model.base_url,
             price=model.price,
+            max_reply_bytes=model.max_reply_bytes,
         )
-
-    def cell_key(self, cell: Cell, /) -> CellKey:
-        """Return the key that identifies a cell's results in its run."""
-        return cell_key(cell, cell.model.provider)
 
     def entries(
         self, _plan: Plan, _cell: Cell, _outcome: CallOutcome, _result: ResultRow, /
     ) -> Iterable[Entry]:
         """Return rows of other tables to store with a result."""
         return ()
+
+    def later_calls(self, _plan: Plan, _cell: Cell, /) -> Iterable[tuple[Model, Request]]:
+        """Return the calls that a result will need, such as a judge's, without its text."""
+        return ()
+
+    async def decide(
+        self, _plan: Plan, _cell: Cell, _result: ResultRow, _ask: Ask, /
+    ) -> tuple[ResultRow, Sequence[Entry]]:
+        """Return columns of a result, and rows of other tables, that take more than its text."""
+        return {}, ()
+
+    def check(self, _plan: Plan, /) -> None:
+        """Check before the first call of a command that everything the plan needs is there.
+
+        Raises:
+            BadInput: something is missing.
+        """
+        return
 
     def run_columns(self, _plan: Plan, _run_id: str, _timeout_seconds: float, /) -> RunRow:
         """Return the suite's own columns of the row in `runs`."""
@@ -176,7 +195,9 @@ def selected(tasks: list[Task], spec: RunSpec) -> tuple[Task, ...]:
     by_name |= {task.task_id: task for task in tasks}
     unknown = [name for name in spec.task_ids if name not in by_name]
     if unknown:
-        raise BadInput(f"--tasks: no task has the ID {', '.join(unknown)}")
+        near = did_you_mean(unknown[0], (task.task_id for task in tasks))
+        hint = f"; {near}" if near else ""
+        raise BadInput(f"--tasks: no task has the ID {', '.join(unknown)}{hint}")
     wanted = {by_name[name].task_id for name in spec.task_ids} or {task.task_id for task in tasks}
     chosen = [task for task in tasks if task.task_id in wanted][: spec.limit]
     if not chosen:

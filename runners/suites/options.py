@@ -17,6 +17,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 _OPTIONS = (
+    click.option(
+        "--template",
+        type=_FILE,
+        help="Palindrome: file with the prompt template, instead of the task file's.",
+    ),
     click.option("--urls", type=_FILE, help="Posters: list of image URLs, one per line."),
     click.option(
         "--images",
@@ -29,6 +34,11 @@ _OPTIONS = (
         "--exclude", type=_FILE, help="Posters: do not score those in this list of IDs and reasons."
     ),
     click.option("--dataset", metavar="NAME", help="Posters: name of the dataset."),
+    click.option(
+        "--allow-private-urls",
+        is_flag=True,
+        help="Posters: also download from addresses of this machine and its networks.",
+    ),
     click.option("--of", "of_run", metavar="RUN_ID", help="posters-judge: the run to judge."),
 )
 
@@ -38,19 +48,23 @@ class SuiteOptions:
     """Values of the options; None where not given.
 
     Attributes:
+        template: file with the prompt template; None for that of the task file.
         urls: list of image URLs.
         images: folder with images `<id>.<suffix>`; None to download them.
         include: list of the posters to use; None for all.
         exclude: list of the posters not to score, with reasons.
         dataset: name of the dataset; None for the name of the project folder.
+        allow_private_urls: whether to download from addresses that are not public.
         of_run: the run to judge.
     """
 
+    template: Path | None = None
     urls: Path | None = None
     images: Path | None = None
     include: Path | None = None
     exclude: Path | None = None
     dataset: str | None = None
+    allow_private_urls: bool = False
     of_run: str | None = None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runners.model_files import FOLDER, Model, file_stem, new_model_row
-from runners.plan import CellKey, Plan, Task, cell_key
+from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import (
     PLACEHOLDER,
@@ -19,6 +19,7 @@ from runners.suites.base import (
     selected,
 )
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
 from warehouse.formats.json_text import canonical_json
 from warehouse.formats.task_files import task_rows
 from warehouse.formats.values import utf8
@@ -27,11 +28,11 @@ from warehouse.paths import TASKS
 from warehouse.scoring.palindrome import extract_answer, is_correct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
-    from warehouse.types import ResultRow, TaskRow
+    from warehouse.types import ResultRow, Row, TaskRow
 
 FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"
@@ -41,14 +42,13 @@ class Palindrome(Suite):
     """Asks for palindromes and compares the answers with the references."""
 
     family = FAMILY
+    options = ("template",)
 
     def prepare(self, spec: RunSpec, /) -> PreparedRun:
         """Read the task file, and find or name the file of each model."""
         path = spec.prompts or _task_file()
         rows = read_task_file(path)
-        template = rows[0]["set_template"]
-        if PLACEHOLDER not in (template or ""):
-            raise BadInput(f"{path}: system_prompt: the {PLACEHOLDER} placeholder is missing")
+        template, warnings = _template(path, rows, spec.options.template)
         tasks = [
             Task(
                 row["task_id"],
@@ -71,21 +71,13 @@ class Palindrome(Suite):
             is_streamed=spec.is_streamed,
         )
         model_rows = [*known_model_rows(spec), *map(new_model_row, new)]
-        return PreparedRun(plan, {"tasks": rows, "models": model_rows}, path.parent, new_files=new)
-
-    def cell_key(self, cell: Cell, /) -> CellKey:
-        """Return the key of a cell: results name the model's file in place of the provider."""
-        return cell_key(cell, cell.model.path or "")
+        kept: dict[str, Sequence[Row]] = {"tasks": rows, "models": model_rows}
+        return PreparedRun(plan, kept, path.parent, new_files=new, warnings=warnings)
 
     def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
-        """Extract the answer from the text and score it, as the original program did.
-
-        The provider is left to the model's file, so that these results are comparable with those
-        of logs, which name only the file.
-        """
+        """Extract the answer from the text and score it, as the original program did."""
         parameters = cell.model.parameters
         row: ResultRow = {
-            "provider": None,
             "thinking_level": None,
             "settings": canonical_json(parameters) if parameters else None,
         }
@@ -104,6 +96,38 @@ def _task_file() -> Path:
     return own if own.is_file() else TASKS / _FILE
 
 
+def _template(
+    path: Path, rows: Sequence[TaskRow], file: Path | None
+) -> tuple[str, tuple[str, ...]]:
+    """Return the prompt template, and a warning if it is the default one.
+
+    In the specification, a task file has tasks only.
+
+    Raises:
+        BadInput: the template has no placeholder.
+    """
+    if file is not None:
+        return _with_placeholder(_read_text(file), f"{file}"), ()
+    own = rows[0]["set_template"]
+    if own is not None:
+        return _with_placeholder(own, f"{path}: system_prompt"), ()
+    default = read_task_file(TASKS / _FILE)[0]["set_template"] or PLACEHOLDER
+    return default, (f"{path} has no `system_prompt`: using the default prompt template",)
+
+
+def _with_placeholder(template: str, where: str) -> str:
+    if PLACEHOLDER not in template:
+        raise BadInput(f"{where}: the {PLACEHOLDER} placeholder is missing")
+    return template
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return read_regular(path).decode().rstrip("\n")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read as text ({problem(error)})") from error
+
+
 def read_task_file(path: Path) -> list[TaskRow]:
     """Read a task file into rows of table `tasks`.
 
@@ -111,9 +135,9 @@ def read_task_file(path: Path) -> list[TaskRow]:
         BadInput: the file cannot be used; the message names the file, line and key.
     """
     try:
-        node = parse(path.read_bytes())
+        node = parse(read_regular(path))
     except (OSError, YamlError) as error:
-        raise BadInput(f"{path}: {error}") from error
+        raise BadInput(f"{path}: {problem(error)}") from error
     if not isinstance(node, MappingNode):
         raise BadInput(f"{path}: not a task file")
     rows, violations = task_rows(node, task_set=path.stem)

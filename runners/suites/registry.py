@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
 from warehouse.git import git_commit
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runners.suites.base import PreparedRun, RunSpec, Suite
 
 # Name, and the module whose `SUITE` it is.
@@ -20,7 +24,8 @@ SUITES = {
     "posters-truth": "runners.suites.posters.truth",
     "posters-judge": "runners.suites.posters.judge",
 }
-_CUSTOM = "runners.suites.custom"
+_SUFFIXES = (".yaml", ".yml", ".json")
+_CUSTOM = "runners.suites.custom.suite"
 _CUSTOM_FAMILY = "own"  # as plans record it
 
 
@@ -30,11 +35,14 @@ def suite_named(name: str) -> Suite:
     Raises:
         BadInput: there is no such suite.
     """
-    if name.endswith((".yaml", ".yml", ".json")):
+    if name.endswith(_SUFFIXES):
+        if not Path(name).exists():
+            near = did_you_mean(name, map(str, _files_near(Path(name))))
+            raise BadInput(f"{name}: no such file" + (f"; {near}" if near else ""))
         return _load(_CUSTOM)
     if name not in SUITES:
-        known = ", ".join(SUITES)
-        raise BadInput(f"unknown suite {name!r}: use {known}, or your own YAML or JSON file")
+        known = f"use {', '.join(SUITES)}, or your own YAML or JSON file"
+        raise BadInput(f"unknown suite {name!r}: {did_you_mean(name, SUITES, known)}")
     return _load(SUITES[name])
 
 
@@ -59,6 +67,12 @@ def prepare(suite: Suite, spec: RunSpec) -> PreparedRun:
     prepared = suite.prepare(spec)
     commit = git_commit(prepared.folder)
     return replace(prepared, plan=replace(prepared.plan, git_commit=commit))
+
+
+def _files_near(path: Path) -> Iterator[Path]:
+    """Yield the files of a path's folder that can be suites."""
+    for suffix in _SUFFIXES:
+        yield from path.parent.glob(f"*{suffix}")
 
 
 def _load(module: str) -> Suite:

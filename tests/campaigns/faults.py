@@ -1,9 +1,9 @@
-"""Kills commands, or fills the disk under them, at random moments, and looks at what is left.
+"""A campaign that kills commands or fills the disk at random moments, and checks what is left.
 
     python -m tests.campaigns.faults [--faults N] [--seed S]
 
-After each fault: every batch has its checksums, every run is whole or not there, what was finished
-is there, what was forgotten is not, and the warehouse, as it is brought up to date, says the same.
+After each fault, every batch matches its checksums, every run is complete or absent, finished work
+is present, forgotten runs are not, and the warehouse agrees once it is brought up to date.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from warehouse.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.campaigns.killing import Ended
+    from tests.campaigns.killing import CommandResult
 
 _N_RESULTS = 4
 _SUITE = "palindrome"
@@ -44,12 +44,12 @@ class Campaign:
     """A store under attack.
 
     Attributes:
-        folder: where it lies, and the logs beside it.
-        choice: what happens.
-        present: runs that must be there.
-        gone: runs that must not.
-        open: runs of which either is right: an import or a forget of them was cut off.
-        ended: how many commands ended how.
+        folder: contains the store and the logs.
+        choice: decides what happens.
+        present: runs that must be in the store.
+        gone: runs that must not be in the store.
+        open: runs that may be in the store or not: their import or forget was interrupted.
+        ended: number of commands by how they ended.
     """
 
     folder: Path
@@ -61,11 +61,11 @@ class Campaign:
 
     @property
     def store(self) -> Store:
-        """The store, opened anew."""
+        """The store, newly opened."""
         return Store(self.folder / "store", on_warning=lambda _: None)
 
     def strike(self, number: int) -> None:
-        """Give one command, cut it off somewhere, and check what is left."""
+        """Run a command, interrupt it somewhere, and check what is left."""
         name = self.choice.choice(
             ("import", "import", "sync", "rebuild", "compact", "forget", "export")
         )
@@ -90,23 +90,23 @@ class Campaign:
         store = self.store
         if name == "forget":
             run = self.choice.choice(sorted(self.present))
-            return _told(lambda: forget(store.lake, (_SUITE, run))), run
+            return _with_expected_errors(lambda: forget(store.lake, (_SUITE, run))), run
         if name == "export":
             out = self.folder / "out"
-            return _told(lambda: export_palindrome(store, out, Selection())), None
+            return _with_expected_errors(lambda: export_palindrome(store, out, Selection())), None
         if name in {"sync", "rebuild"}:
-            return _told(lambda: store.sync(rebuild=name == "rebuild")), None
+            return _with_expected_errors(lambda: store.sync(rebuild=name == "rebuild")), None
         if name == "compact":
-            return _told(lambda: merge_small(store.lake)), None
+            return _with_expected_errors(lambda: merge_small(store.lake)), None
         path, run = _log(self.folder / "logs", number)
-        return _told(lambda: import_paths(store.lake, [path], ImportOptions())), run
+        return _with_expected_errors(lambda: import_paths(store.lake, [path], ImportOptions())), run
 
-    def _cut_off(self, work: Callable[[], object]) -> Ended:
-        how = self.choice.choice(("deed", "deed", "bytes", "full", "time", "not"))
+    def _cut_off(self, work: Callable[[], object]) -> CommandResult:
+        how = self.choice.choice(("operation", "operation", "bytes", "full", "time", "not"))
         size = int(10 ** self.choice.uniform(0, 7))
         match how:
-            case "deed":
-                return forked(work, at_deed=self.choice.randint(1, 60))
+            case "operation":
+                return forked(work, at_operation=self.choice.randint(1, 60))
             case "bytes":
                 return forked(work, at_bytes=size)
             case "full":
@@ -116,10 +116,10 @@ class Campaign:
         return forked(work)
 
     def check(self, *, thoroughly: bool) -> None:
-        """Look at the lake, and now and then at what the warehouse makes of it.
+        """Check the lake, and from time to time the warehouse as well.
 
         Raises:
-            AssertionError: something is lost, half there, or there again.
+            AssertionError: something is lost, incomplete, or restored.
         """
         lake = self.store.lake
         found: Counter[str] = Counter()
@@ -143,16 +143,16 @@ def _compare(found: Counter[str], campaign: Campaign) -> None:
         raise AssertionError(f"half there {halves}, lost {lost}, there again {back}")
 
 
-def _told(work: Callable[[], object]) -> Callable[[], object]:
-    """What people are told, and nothing else, may end a command."""
+def _with_expected_errors(work: Callable[[], object]) -> Callable[[], object]:
+    """Return work that may fail, but only with the errors that commands report."""
 
-    def told() -> object:
+    def attempt() -> object:
         try:
             return work()
         except EvalstoreError as error:
             raise RuntimeError(f"EvalstoreError: {error}") from None
 
-    return told
+    return attempt
 
 
 def _log(folder: Path, number: int) -> tuple[Path, str]:
@@ -176,7 +176,7 @@ def _log(folder: Path, number: int) -> tuple[Path, str]:
 
 
 def main() -> None:
-    """Strike so often; say how the commands ended."""
+    """Run the campaign, and print how the commands ended."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
@@ -184,7 +184,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     campaign, started = Campaign(folder, Random(asked.seed)), time.monotonic()
     try:
-        # The parent is warm: its children import nothing.
+        # The parent imports everything, so that its children need not.
         path, run = _log(folder / "logs", 0)
         import_paths(campaign.store.lake, [path], ImportOptions())
         campaign.present.add(run)

@@ -1,10 +1,10 @@
-"""Feeds damaged and hostile input to every reader and command, and looks at what comes of it.
+"""A campaign that feeds damaged and hostile input to every reader and command.
 
     python -m tests.campaigns.fuzz [--inputs N] [--seed S] [--kind KIND]
 
-No traceback, no hang (60 s a round), no memory without bound, nothing written outside of the store
-and the target folder, no control character on a terminal, no markup of the data's own in a page.
-Every round is known by its seed and can be repeated alone.
+It finds tracebacks, hangs (60 s per round), unbounded memory, files written outside the store and
+the target folder, control characters on a terminal, and markup from the data in a page. Each round
+has a seed, with which it can be repeated.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MOST_MEMORY_KB = 1_500_000
 
 
 def try_round(kind: Callable[[Round], None], seed: int) -> int:
-    """Do a round; give the number of its inputs.
+    """Run a round, and return the number of its inputs.
 
     Raises:
-        BugError: what must not happen did.
+        BugError: something happened that must not.
     """
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, _time_limit():
         around = Round(Path(folder), Random(f"{kind.__name__} {seed}"))
@@ -76,7 +76,7 @@ def _time_limit() -> Iterator[None]:
 
 
 def main() -> None:
-    """Try rounds of each kind in turn until there were enough inputs; say what was found."""
+    """Run rounds of each kind in turn until there were enough inputs, and print the findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)

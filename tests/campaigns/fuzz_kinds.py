@@ -1,4 +1,4 @@
-"""What `tests.campaigns.fuzz` damages: a function for each kind of input."""
+"""The kinds of input that `tests.campaigns.fuzz` damages, a function for each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 import evalstore
+from tests.campaigns.fuzz_network import addresses, replies
+from tests.campaigns.fuzz_pages import expectations, labels
 from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
 from tests.campaigns.mutating import NASTY_TEXTS
 from warehouse.store import Store
@@ -24,7 +26,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def palindrome(around: Round) -> None:
-    """Logs, task files and model files."""
+    """Import logs, task files and model files."""
     samples = [*(EXAMPLES / "palindrome").rglob("*.yaml"), *(EXAMPLES / "damaged").glob("*.yaml")]
     for number in range(60):
         path = around.choice.choice(samples)
@@ -35,7 +37,7 @@ def palindrome(around: Round) -> None:
 
 
 def openclaw(around: Round) -> None:
-    """Run folders: results, configuration, inventory, summary, snapshots, and prompt files."""
+    """Import run folders: results, config, inventory, summary, snapshots, and prompt files."""
     folders = sorted((EXAMPLES / "openclaw" / "runs").iterdir())
     for number in range(6):
         for path in around.choice.choice(folders).iterdir():
@@ -50,7 +52,7 @@ def openclaw(around: Round) -> None:
 
 
 def posters(around: Round) -> None:
-    """A workspace: manifest, ground truth, annotations, predictions, judgements, published."""
+    """Import a workspace: manifest, ground truth, annotations, predictions, judgements, reports."""
     samples = EXAMPLES / "posters"
     chosen = [path for path in samples.rglob("*") if path.is_file()]
     for path in chosen:
@@ -74,7 +76,7 @@ _PUBLISHED: list[tuple[Path, bytes]] = []
 
 
 def published(around: Round) -> None:
-    """Published report folders and ledgers, as we write them, damaged."""
+    """Import published report folders and ledgers, as we write them but damaged."""
     if not _PUBLISHED:
         _PUBLISHED.extend(_publish(around.folder / "published-sample"))
     for number in range(6):
@@ -88,10 +90,10 @@ def published(around: Round) -> None:
 
 def _publish(folder: Path) -> list[tuple[Path, bytes]]:
     store = folder / "store"
-    run = "20260405-090000-first-try"
+    run = ("--run", "20260405-090000-first-try", "--label", "x", "--allow-silver")
     for arguments in (
         ["import", EXAMPLES / "posters" / "benchmark"],
-        ["publish", "posters", "--run", run, "--label", "x", "--to", folder / "made"],
+        ["publish", "posters", *run, "--to", folder / "made"],
         ["import", folder / "made" / "benchmark"],
         ["export", "ledger", "--to", folder / "made" / "benchmark"],
     ):
@@ -118,7 +120,7 @@ tasks:
 
 
 def suites(around: Round) -> None:
-    """Files that a user writes for a run: suites, tasks, prompts, models, answers to replay."""
+    """Run with files that users write: suites, tasks, prompts, models, answers to replay."""
     models = sorted((EXAMPLES / "palindrome" / "models").iterdir())
     tasks = EXAMPLES / "palindrome" / "tasks" / "palindrome.yaml"
     prompts = EXAMPLES / "openclaw" / "tasks" / "house_tools.json"
@@ -140,7 +142,9 @@ def suites(around: Round) -> None:
                 ("openclaw", "--prompts", "prompts.json"),
             ):
                 around.command("run", *what, *replay, "--dry-run")
-            around.command("run", "suite.yaml", *replay, "--limit", "3", "--timeout-s", "5")
+            limits = ("--limit", "3", "--timeout-s", "5")
+            around.command("run", "suite.yaml", *replay, *limits)
+            around.command("run", "openclaw", "--prompts", "prompts.json", *replay, *limits)
     if around.store.is_dir():
         around.look()
 
@@ -178,7 +182,7 @@ _QUERIES = (
 
 
 def arguments(around: Round) -> None:
-    """Arguments of commands, parameters of queries, odd names of files and folders."""
+    """Use odd arguments of commands, parameters of queries, and names of files and folders."""
     choice = around.choice
     shutil.copytree(_small_store(), around.store)
     with _inside(around.inputs):
@@ -197,7 +201,7 @@ def arguments(around: Round) -> None:
 
 
 def _shell_texts() -> tuple[str, ...]:
-    # What a shell can give has no zero byte; what is no UTF-8 arrives as lone surrogates.
+    # Arguments cannot contain a zero byte; bytes that are not UTF-8 arrive as lone surrogates.
     return tuple(text.replace("\0", "\udc80")[:5000] for text in NASTY_TEXTS)
 
 
@@ -215,7 +219,7 @@ def _small_store() -> Path:
 
 
 def links(around: Round) -> None:
-    """Folders with links: out, in a circle, to devices; names that are odd."""
+    """Import folders with odd names and with links: out of the folder, circular, to devices."""
     choice = around.choice
     samples = [path for path in EXAMPLES.rglob("*") if path.is_file()]
     for _ in range(25):
@@ -260,4 +264,8 @@ KINDS: tuple[Callable[[Round], None], ...] = (
     suites,
     arguments,
     links,
+    expectations,
+    labels,
+    replies,
+    addresses,
 )

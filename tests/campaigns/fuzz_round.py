@@ -1,4 +1,4 @@
-"""A round of the fuzzing campaign: a folder with inputs, a store, and what must hold of it."""
+"""A round of the fuzzing campaign: a folder with inputs, a store, and its checks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class BugError(Exception):
 
 
 class Round:
-    """A folder with inputs, a store and a target; counts what was tried.
+    """A folder with inputs, a store and a target folder, and the number of inputs tried.
 
     Attributes:
-        folder: everything of the round.
-        inputs: where damaged files are put.
-        out: where exports are written.
-        n_inputs: inputs tried.
+        folder: contains everything of the round.
+        inputs: contains the damaged files.
+        out: target of exports.
+        n_inputs: number of inputs tried.
     """
 
     def __init__(self, folder: Path, choice: Random) -> None:
@@ -48,13 +48,15 @@ class Round:
         (folder / "canary").write_text("must not change")
 
     def command(self, *arguments: str | Path) -> str:
-        """Give a command in this process; give its rows.
+        """Run a command in this process, and return its rows.
 
         Raises:
-            BugError: it ended in another way than a command may.
+            BugError: it ended in a way that a command must not.
         """
         texts = [str(argument) for argument in arguments]
-        done = CliRunner().invoke(evalstore._cli, ["--store", str(self.store), *texts])
+        done = CliRunner(env={"EVALSTORE_DEBUG": "1"}).invoke(
+            evalstore._cli, ["--store", str(self.store), *texts]
+        )
         is_exit = done.exception is None or isinstance(done.exception, SystemExit)
         if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
             trace = "".join(traceback.format_exception(done.exception))
@@ -63,7 +65,7 @@ class Round:
         return done.stdout
 
     def put(self, name: str | Path, data: bytes) -> None:
-        """Write an input, damaged two times in three."""
+        """Write an input, damaged with a probability of two thirds."""
         path = self.inputs / name
         path.parent.mkdir(parents=True, exist_ok=True)
         is_damaged = self.choice.random() < _DAMAGED
@@ -71,10 +73,10 @@ class Round:
         self.n_inputs += is_damaged
 
     def look(self) -> None:
-        """Read every view in some format, and check what is shown.
+        """Read every view in a random format, and check the output.
 
         Raises:
-            BugError: a view fails, or shows what it must not.
+            BugError: a view fails, or its output is harmful.
         """
         store = Store(self.store, on_warning=lambda _: None)
         with store.reading() as connection:
@@ -88,13 +90,13 @@ class Round:
 
 
 def check_shown(text: str, form: str) -> None:
-    """Check that what is shown can do no harm.
+    """Check that output is harmless.
 
     Raises:
         BugError: a control character in a table or message, or a tag in Markdown.
     """
     if form in {"table", "markdown", "message"}:
-        # Spaces of any width may stay.
+        # Spaces of any width are allowed.
         shown = {char for char in text if char != "\n" and unicodedata.category(char) != "Zs"}
         if not "".join(shown).isprintable():
             raise BugError(f"{form} shows {[char for char in shown if not char.isprintable()]}")

@@ -1,9 +1,9 @@
-"""Ends a piece of work at a chosen moment, as `kill -9` or a full disk does, in a forked child.
+"""Interrupts work in a forked child at a chosen moment, as `kill -9` or a full disk would.
 
-A warm process forks a child for each moment: nothing is imported anew, so that all moments can be
-tried in the time that a few new interpreters would take. Moments are counted in deeds (each file
-opened for writing, made, renamed, removed or flushed, by Python or in its name), or in the bytes
-that a file may have at most (which also stops what DuckDB and Arrow write themselves).
+The parent has imported everything and forks a child for each moment, so that all moments can be
+tried in the time that a few new interpreters would take. A moment is a file-system operation (a
+file opened for writing, created, renamed, removed or flushed, by Python or on its behalf), or a
+maximum size of files, which also interrupts writes by DuckDB and Arrow.
 """
 
 from __future__ import annotations
@@ -25,63 +25,63 @@ if TYPE_CHECKING:
 
 _DEEDS = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_SECONDS = 60  # what takes longer hangs
+_SECONDS = 60  # work that takes longer is considered to hang
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a piece of work ended.
+class CommandResult:
+    """How work in a child ended.
 
     Attributes:
-        is_killed: it was stopped at the chosen moment.
-        error: the traceback, where it failed by itself; empty otherwise.
+        is_killed: whether it was killed at the chosen moment.
+        error: the traceback if it failed by itself; otherwise empty.
     """
 
     is_killed: bool
     error: str = ""
 
 
-def killed_at_each_deed(work: Work) -> Iterator[int]:
-    """Do the work again and again, killed one deed later each time, until it comes to its end.
+def kill_at_each_operation(work: Work) -> Iterator[int]:
+    """Repeat the work, killed one operation later each time, until it completes.
 
-    Gives the number of each kill, for the caller to look at what is left. What one kill leaves,
-    the next attempt finds.
+    Yields the number of each kill, so that the caller can check what is left. Each attempt starts
+    from what the last one left.
 
     Raises:
         AssertionError: an attempt failed by itself.
     """
-    for deed in count(1):
-        ended = forked(work, at_deed=deed)
+    for operation in count(1):
+        ended = forked(work, at_operation=operation)
         if ended.error:
             raise AssertionError(ended.error)
         if not ended.is_killed:
             return
-        yield deed
+        yield operation
 
 
 def forked(
     work: Work,
     *,
-    at_deed: int | None = None,
+    at_operation: int | None = None,
     at_bytes: int | None = None,
     full_at_bytes: int | None = None,
     after_seconds: float | None = None,
-) -> Ended:
-    """Do the work in a child process, to be stopped at a moment.
+) -> CommandResult:
+    """Do the work in a child process, and interrupt it at a moment.
 
     Args:
-        work: what is done.
-        at_deed: killed at the n-th deed, from 1, before it is done.
-        at_bytes: killed where a file would grow beyond.
-        full_at_bytes: not killed: the disk is full, for each file, at this size.
-        after_seconds: killed after this time.
+        work: the work.
+        at_operation: kill it before the n-th operation, from 1.
+        at_bytes: kill it when a file would exceed this size.
+        full_at_bytes: let writes fail at this size of a file, as on a full disk.
+        after_seconds: kill it after this time.
 
     Raises:
         AssertionError: the child hangs.
     """
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        # Python 3.12 warns where other threads run: the child uses none of what they may hold.
+        # Python 3.12 warns if there are other threads; the child uses none of their locks.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -89,7 +89,7 @@ def forked(
         _in_child(
             work,
             writing,
-            at_deed=at_deed,
+            at_operation=at_operation,
             at_bytes=at_bytes,
             full_at_bytes=full_at_bytes,
             after_seconds=after_seconds,
@@ -101,14 +101,14 @@ def forked(
     ending = os.waitstatus_to_exitcode(status)
     if ending == -signal.SIGALRM and after_seconds is None:
         raise AssertionError("the work hangs")
-    return Ended(is_killed=ending < 0, error=error)
+    return CommandResult(is_killed=ending < 0, error=error)
 
 
 def _in_child(
     work: Work,
     errors: int,
     *,
-    at_deed: int | None,
+    at_operation: int | None,
     at_bytes: int | None,
     full_at_bytes: int | None,
     after_seconds: float | None,
@@ -117,26 +117,26 @@ def _in_child(
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        # SIGALRM ends a process on the spot where nobody handles it, as SIGKILL does.
+        # Without a handler, SIGALRM ends a process immediately, like SIGKILL.
         signal.setitimer(signal.ITIMER_REAL, after_seconds or _SECONDS)
-        if at_deed is not None:
-            _kill_at_deed(at_deed)
+        if at_operation is not None:
+            _kill_at_operation(at_operation)
         if at_bytes is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         limit = at_bytes if at_bytes is not None else full_at_bytes
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         work()
-    except BaseException:  # noqa: BLE001 - told to the parent
+    except BaseException:  # noqa: BLE001 - reported to the parent
         os.write(errors, traceback.format_exc().encode())
     finally:
         os._exit(0)
 
 
-def _kill_at_deed(number: int) -> None:
+def _kill_at_operation(number: int) -> None:
     n_done = 0
 
-    def deed() -> None:
+    def operation() -> None:
         nonlocal n_done
         n_done += 1
         if n_done == number:
@@ -145,22 +145,22 @@ def _kill_at_deed(number: int) -> None:
     def on_audit(event: str, arguments: tuple[Any, ...]) -> None:
         is_written = event == "open" and bool((arguments[2] or 0) & _WRITING)
         if event in _DEEDS or (is_written and arguments[0] != os.devnull):
-            deed()
+            operation()
 
     sys.addaudithook(on_audit)
-    # What no audit event tells of: a flush, and Arrow's own writing.
+    # Flushes and Arrow's own writes have no audit event.
     import pyarrow.parquet as pq
 
-    _before(os, "fsync", deed)
-    _before(pq.ParquetWriter, "write_table", deed)
-    _before(pq.ParquetWriter, "close", deed)
+    _before(os, "fsync", operation)
+    _before(pq.ParquetWriter, "write_table", operation)
+    _before(pq.ParquetWriter, "close", operation)
 
 
-def _before(owner: Any, name: str, deed: Callable[[], None]) -> None:
+def _before(owner: Any, name: str, operation: Callable[[], None]) -> None:
     original = getattr(owner, name)
 
     def watched(*arguments: Any, **named: Any) -> Any:
-        deed()
+        operation()
         return original(*arguments, **named)
 
     setattr(owner, name, watched)

@@ -1,4 +1,4 @@
-"""Damages files as carelessness, bad luck or ill will would; seeded, so it can be repeated."""
+"""Damages files by accident or malice, with a seed so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
-# What has broken programs before.
+# Values that have broken programs before.
 NASTY_TEXTS = (
     "",
     " ",
@@ -120,14 +120,14 @@ _NASTY_BYTES = (
 
 
 def damaged(data: bytes, choice: Random) -> bytes:
-    """Damage a file's bytes in one to three ways."""
+    """Return a file's bytes damaged in one to three ways."""
     for _ in range(choice.choice((1, 1, 2, 3))):
         data = choice.choice(_WAYS)(data, choice)
     return data
 
 
 def _structure(data: bytes, choice: Random) -> bytes:
-    """Put another value somewhere into a JSON document, or into one of its lines."""
+    """Replace a random value in a JSON document, or in one line of JSON lines."""
     lines = data.split(b"\n")
     at = choice.randrange(len(lines))
     for part, is_line in ((data, False), (lines[at], True)):
@@ -156,7 +156,7 @@ def _replaced(node: Any, choice: Random) -> Any:
 
 
 def _value_of_a_line(data: bytes, choice: Random) -> bytes:
-    """Put another value behind the colon of a line, as in YAML."""
+    """Replace the value after the colon of a line, as in YAML."""
     lines = data.split(b"\n")
     at = choice.randrange(len(lines))
     key, colon, _ = lines[at].partition(b":")

@@ -1,4 +1,4 @@
-"""Kills a run with SIGKILL at random moments and resumes it: is each cell called exactly once?
+"""A campaign that kills a run at random moments and resumes it: is each cell called exactly once?
 
     python -m tests.campaigns.runner_kills [--kills 50] [--calls 300] [--seed 23]
 

@@ -1,13 +1,14 @@
-"""Pages for a browser hold what was given, as text, and nothing that acts."""
+"""HTML pages contain the given values as text, and nothing that runs."""
 
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rendering import HOSTILE, UNSEEN, rendered
-from support import ROOT, bring_in
+from support import ROOT, import_into
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
@@ -22,7 +23,7 @@ HARMLESS = {
 
 
 class Page(HTMLParser):
-    """Collects the cells, and what could reach outside of the page."""
+    """Collects the cells, and what could load something from outside the page."""
 
     def __init__(self, text):
         super().__init__()
@@ -48,6 +49,7 @@ class Page(HTMLParser):
             self.cells[-1] += data
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(st.text(), st.integers(), st.floats(), st.none()), min_size=1))
 def test_a_table_reads_as_its_values(row):
     columns = [f"<c{n}>" for n in range(len(row))]
@@ -59,8 +61,8 @@ def test_a_table_reads_as_its_values(row):
     assert page.tags <= HARMLESS
 
 
-def test_what_a_model_wrote_is_text(store):
-    bring_in(store, POSTERS)
+def test_model_output_is_escaped(store):
+    import_into(store, POSTERS)
     report = gather(store, "20260405-090000-first-try")
     name = f"{HOSTILE}<img src=x onerror=alert(1)>ไทย"
     row = {**report.summary[0], "model": name}
@@ -74,8 +76,9 @@ def test_what_a_model_wrote_is_text(store):
     assert "default-src 'none'" in text
 
 
-def test_the_page_has_all_of_the_report(store):
-    bring_in(store, POSTERS)
+@pytest.mark.slow
+def test_the_page_contains_the_whole_report(store):
+    import_into(store, POSTERS)
     report = gather(store, "20260405-090000-first-try")
     page = Page(report_page(report).decode())
     for row in report.summary:

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import BROKEN_SAMPLE, ROOT, bring_in, command, new_store
+from support import BROKEN_SAMPLE, ROOT, command, import_into, new_store
 
 import evalstore
 from tools.generate_docs import DOCS, PAGES
+from tools.screens import shown_on_terminal
 from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
 
@@ -27,19 +28,19 @@ def blocks(language):
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
-    """Return a folder with the samples as a user has them, and `evalstore` on its PATH."""
+    """Return a folder with the samples like a user's, and `evalstore` on the PATH."""
     folder = tmp_path_factory.mktemp("workspace")
     shutil.copytree(SAMPLES, folder, dirs_exist_ok=True)
     (folder / "benchmark_logs" / BROKEN_SAMPLE).unlink()
-    command = folder / "bin" / "evalstore"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m evalstore "$@"\n')
-    command.chmod(0o755)
+    script = folder / "bin" / "evalstore"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m evalstore "$@"\n')
+    script.chmod(0o755)
     assert run(folder, "sh", "-euc", blocks("sh")[0]) == 0
     return folder
 
 
-def run(folder, *command):
+def run(folder, *words):
     environment = {
         **os.environ,
         "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -47,46 +48,70 @@ def run(folder, *command):
     }
     environment.pop("EVALSTORE_DIR", None)
     ended = subprocess.run(
-        command, cwd=folder, env=environment, check=False, stderr=subprocess.PIPE, text=True
+        words, cwd=folder, env=environment, check=False, stderr=subprocess.PIPE, text=True
     )
     assert "Traceback" not in ended.stderr, ended.stderr
     return ended.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_generated_page_is_current(page):
     assert (DOCS / page).read_text("utf-8") == PAGES[page](), "run `make docs`"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commands", blocks("sh"))
 def test_shell_block_of_readme_works(workspace, commands):
     assert run(workspace, "sh", "-euc", commands) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", blocks("sql"))
 def test_query_of_readme_returns_rows(workspace, query):
     assert Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python_of_readme_works(workspace, monkeypatch, code):
+@pytest.mark.slow
+def test_monthly_costs_of_readme_leave_rehearsals_out(tmp_path):
+    (query,) = (query for query in blocks("sql") if "AS month" in query)
+    store = new_store(tmp_path / "store")
+    replay = ("--model", "example/aurora-2", "--provider", "replay", "--limit", "2")
+    assert command(store.path, "run", "palindrome", *replay).code == 0
+    assert len(store.sql("FROM results").fetchall()) == 2
+    assert store.sql(query).fetchall() == []
+
+
+QUERIES, RECORDING = blocks("python")
+
+
+def test_python_of_readme_works(workspace, monkeypatch):
     monkeypatch.chdir(workspace)
     names = {}
-    exec(code, names)
+    exec(QUERIES, names)
     assert names["store"].path == Path("store")
     assert names["best"].height
     assert names["mine"].height
 
 
-def test_output_shown_in_readme_is_current(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    (shown,) = (block for block in blocks("console") if "$ evalstore sql" in block)
-    _import, query, *output = shown.splitlines()
+def test_recording_of_readme_works(tmp_path, monkeypatch):
+    store = new_store(tmp_path / "store")
+    monkeypatch.chdir(tmp_path)
+    exec(RECORDING, {})
+    rows = store.sql("SELECT model, n_tasks, pass_rate FROM leaderboard WHERE is_main")
+    assert rows.fetchall() == [("example/aurora-2", 1, 1.0)]
+
+
+@pytest.mark.slow
+def test_output_shown_in_readme_is_current(tmp_path):
+    shown = next(block for block in blocks("console") if "$ evalstore sql" in block)
+    _import, query, output = re.fullmatch(
+        r"(\$ .*\n)\$ evalstore (.*?\"\n)(.*)", shown, re.DOTALL
+    ).groups()
     store = new_store(tmp_path / "store")
     logs = (SAMPLES / "benchmark_logs").iterdir()
-    bring_in(store, *(path for path in logs if path.name != BROKEN_SAMPLE))
-    ended = command(store.path, *shlex.split(query.removeprefix("$ evalstore ")))
-    assert ended.out.splitlines() == output
+    import_into(store, *(path for path in logs if path.name != BROKEN_SAMPLE))
+    assert shown_on_terminal(store.path, shlex.split(query), 100) == output
 
 
 @pytest.mark.slow
@@ -100,9 +125,9 @@ def test_demo_works_with_files_of_an_earlier_one(workspace):
     logs = {path.name for path in (demo / "export").glob("benchmark_logs/*.yaml")}
     assert logs
     assert "of-old.yaml" not in logs
-    # All three suites were run, up to the files of their specifications.
+    # All three suites were run and exported as specified.
     assert list((demo / "export").glob("runs/*/summary.json"))
-    assert list((demo / "export").glob("benchmark/published/*-demo-mixed/summary.json"))
+    assert list((demo / "export").glob("benchmark/published/*-demo-silver/summary.json"))
 
 
 def anchors(page):
@@ -119,12 +144,17 @@ def test_links_are_not_broken(page):
         assert not anchor or anchor in anchors(linked), target
 
 
+@pytest.mark.slow
 def test_header_of_a_view_describes_its_columns(tmp_path):
     store = new_store(tmp_path, on_warning=pytest.fail)
-    for file in shipped_sql():
-        if file.is_function:
-            continue
-        columns = {name for name, *_ in store.sql(f"DESCRIBE FROM {file.qualified}").fetchall()}
+    with store.reading() as connection:
+        described = [
+            (file, connection.execute(f"DESCRIBE FROM {file.qualified}").fetchall())
+            for file in shipped_sql()
+            if not file.is_function
+        ]
+    for file, rows in described:
+        columns = {name for name, *_ in rows}
         assert file.columns.keys() <= columns, file.qualified
         assert file.purpose, file.qualified
         assert file.grain, file.qualified

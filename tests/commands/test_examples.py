@@ -6,7 +6,7 @@ import shlex
 import shutil
 
 import pytest
-from support import BROKEN_SAMPLE, ROOT, bring_in, command, new_store
+from support import BROKEN_SAMPLE, ROOT, command, import_into, new_store
 
 from tools.generate_docs import DOCS
 
@@ -16,7 +16,7 @@ BEFORE = {
     "annotate adjudicate": ["annotate import benchmark/annotations --dataset tours"],
     "annotate list": ["annotate import benchmark/annotations --dataset tours"],
     "export ledger": [
-        "publish posters --run 20260405-090000-first-try --label first-try",
+        "publish posters --run 20260405-090000-first-try --label first-try --allow-silver",
         "import benchmark/published",
     ],
     "annotate promote": [
@@ -26,8 +26,8 @@ BEFORE = {
 }
 
 
-# Interactive; `tests/ingest/test_poster_annotations.py` answers its questions.
-ASKS = "annotate adjudicate c500adc741d0 --by Cara"
+# Interactive; tests/ingest/test_poster_annotations.py and test_tables.py answer the questions.
+ASK = {"annotate adjudicate c500adc741d0 --by Cara", "import results.csv --model example/aurora-2"}
 
 # `tests/runners/test_run.py` and `tests/checking/test_check.py` test these.
 ELSEWHERE = ("run ", "check")
@@ -38,7 +38,7 @@ def examples():
     page = (DOCS / "commands.md").read_text("utf-8")
     lines = re.findall(r"^    evalstore (.*)$", page, re.MULTILINE)
     bare = {re.sub(r" {3,}.*", "", line) for line in lines}
-    return sorted(line for line in bare - {ASKS} if not line.startswith(ELSEWHERE))
+    return sorted(line for line in bare - ASK if not line.startswith(ELSEWHERE))
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,12 @@ def tours(tmp_path_factory):
     (folder / "benchmark_logs" / BROKEN_SAMPLE).unlink()
     (folder / "report.sql").write_text("FROM leaderboard")
     store = new_store(folder / "store")
-    bring_in(store, *(folder / name for name in ("benchmark_logs", "runs", "benchmark")))
+    import_into(store, *(folder / name for name in ("benchmark_logs", "runs", "benchmark")))
     store.sync()
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", examples())
 def test_example_of_help_works(tours, tmp_path, monkeypatch, example):
     here = shutil.copytree(tours, tmp_path / "tours")

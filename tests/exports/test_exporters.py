@@ -53,6 +53,6 @@ def test_an_exporter_needs_one_line_in_the_table(monkeypatch, examples, tmp_path
     assert ended.err.splitlines() == [
         f"{examples.path.name} r1",
         "run 1: 2 results not exported: too odd",
-        "error: 2 results were left out because the format cannot represent them",
+        "error: 2 results were left out, for the reasons above",
     ]
     assert command(examples.path, "export", "toy").code == 2  # `--to` is missing

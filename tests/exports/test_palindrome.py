@@ -6,7 +6,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from palindrome_cases import check_rules, independent, older_logs
-from support import PALINDROME, bring_in, command, log, needs_reference, new_store, task, write_log
+from support import (
+    PALINDROME,
+    command,
+    import_into,
+    log,
+    needs_reference,
+    new_store,
+    task,
+    write_log,
+)
 
 from exports.palindrome.log_files import Selection, export_palindrome
 from warehouse.errors import BadInput
@@ -28,7 +37,7 @@ def check_again(tmp_path, store, **selection):
     """Import the export into an empty store, export again, and compare the bytes."""
     export(store, tmp_path / "first", **selection)
     second = new_store(tmp_path / "again")
-    bring_in(second, tmp_path / "first")
+    import_into(second, tmp_path / "first")
     export(second, tmp_path / "second", **selection)
     assert files_in(tmp_path / "first") == files_in(tmp_path / "second")
 
@@ -40,20 +49,22 @@ def test_examples_export_to_the_same_bytes_again(examples, tmp_path, with_extras
         assert len(check_rules(tmp_path / "first")) == 15  # 16 less the one without {prompt}
 
 
+@pytest.mark.slow
 @needs_reference
 def test_reference_logs_export_to_the_same_bytes_again(store, tmp_path):
-    bring_in(store, PALINDROME / "benchmark_logs", PALINDROME / "models" / "head")
+    import_into(store, PALINDROME / "benchmark_logs", PALINDROME / "models" / "head")
     check_again(tmp_path, store)
     assert len(check_rules(tmp_path / "first")) == len(
         list((PALINDROME / "benchmark_logs").iterdir())
     )
 
 
+@pytest.mark.slow
 @needs_reference
 def test_older_logs_export_to_the_same_bytes_again(tmp_path):
     for n, paths in enumerate(older_logs()):
         store = new_store(tmp_path / str(n) / "store")
-        bring_in(store, *paths)
+        import_into(store, *paths)
         check_again(tmp_path / str(n), store)
         logs = check_rules(tmp_path / str(n) / "first")
         n_tasks = sum(len(independent(path.read_text("utf-8"))["tasks"]) for path in logs)
@@ -62,10 +73,11 @@ def test_older_logs_export_to_the_same_bytes_again(tmp_path):
         assert store.sql(query).fetchall() == [(n_tasks,)]
 
 
-def test_two_paths_without_a_model_file_stay_two(store, tmp_path):
+@pytest.mark.slow
+def test_two_paths_without_a_model_file_stay_separate(store, tmp_path):
     for n, model in enumerate(("models/m-1.yaml", "models/m.yaml"), start=1):
         path = tmp_path / f"2026-04-0{n}-m.yaml"
-        bring_in(store, write_log(path, log([n], model=model, date=f"2026-04-0{n}")))
+        import_into(store, write_log(path, log([n], model=model, date=f"2026-04-0{n}")))
     check_again(tmp_path, store)
     names = {path.name for path in (tmp_path / "second" / "models").iterdir()}
     assert names == {"m-1.yaml", "m-2.yaml"}
@@ -79,6 +91,7 @@ TEXT = st.text(
 )
 
 
+@pytest.mark.slow
 @given(
     template=TEXT,
     records=st.lists(
@@ -93,7 +106,7 @@ TEXT = st.text(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_text_comes_through_export_and_import(tmp_path_factory, template, records):
+def test_any_text_survives_export_and_import(tmp_path_factory, template, records):
     folder = tmp_path_factory.mktemp("text")
     tasks = [
         {"prompt": prompt, "answer": answer, "is_correct": verdict, "duration_seconds": seconds}
@@ -101,13 +114,14 @@ def test_any_text_comes_through_export_and_import(tmp_path_factory, template, re
     ]
     path = write_log(folder / "log.yaml", tasks=tasks, prompt_template=template + "{prompt}")
     store = new_store(folder / "store")
-    bring_in(store, path)
+    import_into(store, path)
     export(store, folder / "out")
     (log,) = check_rules(folder / "out")
     read = independent(log.read_text("utf-8"))
     assert (read["prompt_template"], read["tasks"]) == (template + "{prompt}", tasks)
 
 
+@pytest.mark.slow
 def test_no_log_overwrites_another(store, tmp_path):
     """`gpt-4` variation 2 on a day when `gpt-4-2` ran too, and a second prompt template."""
     for name, text in {
@@ -126,21 +140,25 @@ def test_no_log_overwrites_another(store, tmp_path):
         prompt_template="Other: {prompt}",
         tasks=[task(2)],
     )
-    bring_in(store, *tmp_path.glob("*.yaml"))
+    import_into(store, *tmp_path.glob("*.yaml"))
     exported = export(store, tmp_path / "out")
     names = [path.name for path in check_rules(tmp_path / "out")]
     assert names == [
         "2026-04-01-gpt-4-1.yaml",
-        "2026-04-01-gpt-4-2-2.yaml",
+        "2026-04-01-gpt-4-2-1.yaml",
         "2026-04-01-gpt-4-2.yaml",
         "2026-04-01-gpt-4.yaml",
     ]
-    assert len([note for note in exported.notes if "a separate file" in note]) == 2
+    assert len([note for note in exported.notes if "a separate file" in note]) == 3
+    # Each name is one that the import accepts.
+    strict = import_into(new_store(tmp_path / "strict"), tmp_path / "out", strict=True)
+    assert set(strict.outcomes) == {"imported", "grown"}
     for path in (tmp_path / "out" / "benchmark_logs").iterdir():
         assert len(independent(path.read_text())["tasks"]) == 1
 
 
-def test_names_do_not_depend_on_what_is_selected(examples, tmp_path):
+@pytest.mark.slow
+def test_names_do_not_depend_on_the_selection(examples, tmp_path):
     export(examples, tmp_path / "all")
     runs = [run for (run,) in examples.sql("SELECT run_id FROM runs").fetchall()]
     for run in runs:
@@ -148,6 +166,7 @@ def test_names_do_not_depend_on_what_is_selected(examples, tmp_path):
     assert files_in(tmp_path / "all") == files_in(tmp_path / "singly")
 
 
+@pytest.mark.slow
 def test_another_log_in_the_folder_is_not_overwritten(examples, tmp_path):
     export(examples, tmp_path / "out")
     path = next((tmp_path / "out" / "benchmark_logs").iterdir())
@@ -157,7 +176,7 @@ def test_another_log_in_the_folder_is_not_overwritten(examples, tmp_path):
     assert "mine" in path.read_text()
 
 
-def test_command_names_what_it_leaves_out(examples, tmp_path):
+def test_the_command_reports_what_it_leaves_out(examples, tmp_path):
     ended = command(examples.path, "export", "palindrome", "--to", tmp_path / "out")
     assert ended.code == 1  # the sample without {prompt}
     assert "has no {prompt}" in ended.err
@@ -165,9 +184,10 @@ def test_command_names_what_it_leaves_out(examples, tmp_path):
     assert ended.out.count(".yaml") == len(files_in(tmp_path / "out"))
 
 
+@pytest.mark.slow
 def test_a_run_without_results_is_reported(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "1.yaml", log([1])))
-    bring_in(store, write_log(tmp_path / "2.yaml", log(tasks=[], date="2026-04-02")))
+    import_into(store, write_log(tmp_path / "1.yaml", log([1])))
+    import_into(store, write_log(tmp_path / "2.yaml", log(tasks=[], date="2026-04-02")))
     exported = export_palindrome(store, tmp_path / "out", Selection())
     assert [path.name for path in exported.paths if path.parent.name == "benchmark_logs"] == [
         "2026-04-01-kokeilu-1.yaml"

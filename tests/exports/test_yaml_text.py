@@ -1,4 +1,4 @@
-"""The YAML writer: independent readers load the document that was written."""
+"""The YAML writer: independent readers load what was written."""
 
 import json
 import math
@@ -39,7 +39,7 @@ def readings(text):
 
 
 def same(left, right):
-    """Equality with types, signs of zero and NaN."""
+    """Return whether values are equal, including types, signs of zero and NaN."""
     if isinstance(left, dict) and isinstance(right, dict):
         return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
@@ -58,10 +58,10 @@ def assert_same_for_all(document):
     assert dump(load(text.encode())) == text
 
 
-# Characters that mean something to some reader, more often than chance would bring them.
+# Characters that some reader interprets, more often than by chance.
 TRICKY = st.text(st.sampled_from(" \n\t\r-:#?,[]{}'\"\\&*!|>%@`~=<0123456789._eExoTZabfn+yY\x85 é"))
 ANY_TEXT = st.text() | TRICKY | st.text("\n \ta#-:", max_size=12)
-# Words, numbers, dates and indicators of some version of YAML.
+# Words, numbers, dates and indicators of any version of YAML.
 TOKENS = """y Y yes No ON off true False NULL null ~ << = .inf -.INF .NaN 0 1 -1 +1 0x1F 0o17 017
 0b11 1_000 1e3 1.5 1. .5 ._ 12:30 190:20:30.15 2024-12-01 2024-1-1 --- ... - ? : :x -x ?x a:b a# #a
 %a @a `a 0. +.5 -0 1e 0x 1:2:3 2001-12-14t21:59:43.10-05:00"""
@@ -79,12 +79,14 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(ANY_TEXT | WORDS)
 def test_any_text_reads_back_in_every_position(text):
     assert_same_for_all({"key": text, "list": [text, {"key": text}, [text, "end"]], "end": "x"})
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_any_document_reads_back(document):
@@ -107,9 +109,9 @@ def test_reference_values_read_back(case):
 
 
 @needs_reference
-def test_reference_texts_are_reproduced_but_for_what_yaml_1_1_reads_otherwise():
+def test_reference_texts_are_reproduced_except_where_yaml_1_1_differs():
     cases = [case for case in style_cases() if case["kind"] == "answer" and case["lossless"]]
-    # The original writes these plain, and YAML 1.1 readers take them for booleans.
+    # The original writes these plain, and YAML 1.1 readers load them as booleans.
     different = {
         case["value"] for case in cases if dump(load(case["yaml"].encode())) != case["yaml"]
     }
@@ -150,7 +152,7 @@ def test_long_text_is_never_wrapped():
     assert_same_for_all({"a": text, "b": f"{text}: {text}", "c": f"\t{text}"})
 
 
-def test_the_deepest_document_that_is_written_is_also_read():
+def test_the_deepest_document_written_can_be_read():
     document = {"a": 1}
     for _ in range(63):
         document = {"a": document}
@@ -170,7 +172,7 @@ def test_the_deepest_document_that_is_written_is_also_read():
         ({"a": 10**5_000}, "a: integer too long"),
     ],
 )
-def test_what_cannot_be_written_is_refused_with_its_place(document, message):
+def test_unwritable_values_are_refused_with_their_location(document, message):
     with pytest.raises(UnwritableError, match=message):
         dump(document)
 

@@ -15,7 +15,7 @@ from warehouse.formats.images import image_format, is_image
         (b"MM\0*", "image/tiff", False),
     ],
 )
-def test_images_are_known_by_their_first_bytes(data, mime, for_models):
+def test_images_are_recognised_by_their_first_bytes(data, mime, for_models):
     kind = image_format(data)
     assert (kind.mime, kind.for_models) == (mime, for_models)
     assert is_image(data)

@@ -30,9 +30,9 @@ def test_integers_that_fit_a_column(value, bits, expected):
     assert is_integer(value, bits) is expected
 
 
-@settings(deadline=None)  # the first call imports pyarrow and what it finds
+@settings(deadline=None)  # the first call imports pyarrow
 @given(st.integers())
-def test_an_integer_fits_where_arrow_takes_it(value):
+def test_an_integer_fits_if_arrow_accepts_it(value):
     try:
         pa.array([value], pa.int64())
         fits = True
@@ -42,7 +42,7 @@ def test_an_integer_fits_where_arrow_takes_it(value):
 
 
 @given(st.text(st.characters(codec="utf-8")))
-def test_valid_text_stays(text):
+def test_valid_text_is_unchanged(text):
     assert utf8(text) == text
 
 
@@ -56,7 +56,7 @@ def test_cleaning_json_cleans_its_strings(text):
     assert json.loads(utf8(json.dumps(text, ensure_ascii=False))) == utf8(text)
 
 
-def test_columns_hold_no_surrogates_however_deep():
+def test_nested_surrogates_are_replaced():
     kind = pa.list_(pa.struct({"text": pa.string()}))
     column = arrow_array([[{"text": "a\ud800"}], None, [{"text": None}]], kind)
     assert column.to_pylist() == [[{"text": f"a{LOST}"}], None, [{"text": None}]]

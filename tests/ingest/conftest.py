@@ -17,6 +17,6 @@ def _samples(tmp_path_factory):
 
 @pytest.fixture
 def samples(_samples, tmp_path):
-    """A synced store of the sample posters, and the folder that they were imported from."""
+    """Return a synced store of the sample posters, and the folder they were imported from."""
     shutil.copytree(_samples, tmp_path, dirs_exist_ok=True)
     return new_store(tmp_path / "store", on_warning=pytest.fail)

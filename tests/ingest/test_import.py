@@ -1,17 +1,17 @@
-"""Grown, partial, conflicting and copied logs: what an import does with each."""
+"""Grown, partial, conflicting and copied logs: how each is imported."""
 
 import shutil
 
 import pytest
 from palindrome_cases import read_back
-from support import EXAMPLES, bring_in, digests, log, new_store, task, write_log
+from support import EXAMPLES, digests, import_into, log, new_store, task, write_log
 
 from ingest.reconciliation import FileOutcome
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation, current_generations
 
 RUN = "2026-04-01/models/kokeilu-1.yaml"
-# Which files were imported is told by these two: a part of what is there leaves no trace in them.
+# These two list the imported files; a log that adds nothing is not among them.
 BY_FILE = ("main.files", "checks.violations")
 
 
@@ -28,26 +28,29 @@ def outcomes(summary):
     return {str(outcome): count for outcome, count in summary.outcomes.items()}
 
 
+@pytest.mark.slow
 def test_a_grown_log_adds_what_is_new(store, tmp_path):
     path = tmp_path / "log.yaml"
-    bring_in(store, write_log(path, log([1, 2])))
+    import_into(store, write_log(path, log([1, 2])))
     assert prompts(store) == named(1, 2)
-    summary = bring_in(store, write_log(path, log([1, 2, 3])))
+    summary = import_into(store, write_log(path, log([1, 2, 3])))
     assert (outcomes(summary), summary.n_results) == ({"grown": 1}, 1)
     assert prompts(store) == named(1, 2, 3)
 
 
 def test_a_log_that_grew_in_the_middle_keeps_its_order(store, tmp_path):
     path = tmp_path / "log.yaml"
-    bring_in(store, write_log(path, log([1, 3])))
-    bring_in(store, write_log(path, log([1, 2, 3])))
+    import_into(store, write_log(path, log([1, 3])))
+    # A call that is found at a later place is not a new result.
+    assert import_into(store, write_log(path, log([1, 2, 3]))).n_results == 1
     assert prompts(store) == named(1, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_log_changes_nothing(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "all.yaml", log([1, 2, 3])))
+    import_into(store, write_log(tmp_path / "all.yaml", log([1, 2, 3])))
     before = digests(store)
-    summary = bring_in(store, write_log(tmp_path / "part.yaml", log([2, 3])))
+    summary = import_into(store, write_log(tmp_path / "part.yaml", log([2, 3])))
     assert (outcomes(summary), summary.n_results, summary.runs) == ({"unchanged": 1}, 0, set())
     assert len(store.lake.batch_names()) == 1
     assert digests(store) == before
@@ -58,12 +61,13 @@ def test_a_part_and_the_whole_in_one_import_count_each_call_once(store, tmp_path
     part, whole = names
     write_log(tmp_path / "logs" / part, log([2, 3]))
     write_log(tmp_path / "logs" / whole, log([1, 2, 3]))
-    bring_in(store, tmp_path / "logs")
+    assert import_into(store, tmp_path / "logs").n_results == 3
     assert prompts(store) == named(1, 2, 3)
     assert store.sql("SELECT n_results FROM runs").fetchall() == [(3,)]
     assert store.sql("SELECT count(*) FROM checks.duplicate_calls").fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_part_and_the_whole_give_the_same_views_in_any_order(tmp_path):
     part = write_log(tmp_path / "part.yaml", log([2, 3]))
     whole = write_log(tmp_path / "whole.yaml", log([1, 2, 3]))
@@ -71,19 +75,20 @@ def test_a_part_and_the_whole_give_the_same_views_in_any_order(tmp_path):
     for number, imports in enumerate([[part, whole], [whole, part], [[part, whole]]]):
         store = new_store(tmp_path / f"store{number}")
         for paths in imports:
-            bring_in(store, *(paths if isinstance(paths, list) else [paths]))
+            import_into(store, *(paths if isinstance(paths, list) else [paths]))
         seen.append(digests(store, without=BY_FILE))
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_what_a_second_log_of_the_same_calls_says_of_the_run_is_kept(tmp_path):
+@pytest.mark.slow
+def test_run_fields_of_a_second_log_of_the_same_calls_are_kept(tmp_path):
     plain = write_log(tmp_path / "plain.yaml", log([1, 2]))
     noted = write_log(tmp_path / "noted.yaml", log([1, 2], run_note="toinen kone"))
     seen = []
     for number, paths in enumerate([(plain, noted), (noted, plain)]):
         store = new_store(tmp_path / f"store{number}")
         for path in paths:
-            bring_in(store, path)
+            import_into(store, path)
         store.sync()
         with store.reading() as connection:
             extras = connection.execute("SELECT extra FROM lake.runs ORDER BY extra").fetchall()
@@ -92,15 +97,17 @@ def test_what_a_second_log_of_the_same_calls_says_of_the_run_is_kept(tmp_path):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 def test_the_same_record_twice_in_a_log_is_two_results(store, tmp_path):
     path = write_log(tmp_path / "log.yaml", log(tasks=[task(1), task(1), task(2)]))
-    bring_in(store, path)
+    import_into(store, path)
     assert prompts(store) == named(1, 1, 2)
-    bring_in(store, write_log(path, log(tasks=[task(1), task(1), task(1), task(2)])))
+    import_into(store, write_log(path, log(tasks=[task(1), task(1), task(1), task(2)])))
     assert prompts(store) == named(1, 1, 1, 2)
 
 
-def test_a_conflicting_log_is_refused_whole(cli, store, tmp_path):
+@pytest.mark.slow
+def test_a_conflicting_log_is_refused_completely(cli, store, tmp_path):
     write_log(tmp_path / "a.yaml", log([1, 2, 3]))
     assert cli("import", tmp_path / "a.yaml").code == 0
     before = digests(store)
@@ -116,7 +123,7 @@ def test_a_conflicting_log_is_refused_whole(cli, store, tmp_path):
     assert digests(store) == before
 
 
-def test_beside_a_conflict_the_rest_goes_in(cli, store, tmp_path):
+def test_the_rest_is_imported_despite_a_conflict(cli, store, tmp_path):
     cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
     write_log(tmp_path / "new" / "a.yaml", log([2, 3]))
     write_log(tmp_path / "new" / "b.yaml", log([5], date="2026-04-02"))
@@ -136,7 +143,7 @@ def test_as_imports_a_conflicting_log_as_another_run(cli, store, tmp_path):
     assert (again.code, again.lines["unchanged"]) == (0, "1")
 
 
-def test_as_with_several_runs_is_refused_whole(cli, store, tmp_path):
+def test_as_with_several_runs_is_refused_completely(cli, store, tmp_path):
     write_log(tmp_path / "logs" / "a.yaml", log([1]))
     write_log(tmp_path / "logs" / "b.yaml", log([2], date="2026-04-02"))
     ended = cli("import", "--as", "yksi", tmp_path / "logs")
@@ -150,7 +157,7 @@ def test_as_an_empty_name_is_refused(cli, store, tmp_path):
     assert (ended.code, store.lake.batch_names()) == (2, set())
 
 
-def test_replace_shows_the_new_generation_alone(cli, store, tmp_path):
+def test_replace_shows_only_the_new_generation(cli, store, tmp_path):
     cli("import", write_log(tmp_path / "a.yaml", log([1, 2])))
     ended = cli("import", "--replace", write_log(tmp_path / "b.yaml", log([2, 3])))
     assert ended.code == 0
@@ -158,51 +165,53 @@ def test_replace_shows_the_new_generation_alone(cli, store, tmp_path):
     with store.reading() as connection:
         [(parent,)] = connection.execute("SELECT parent_generation FROM runs").fetchall()
     assert parent == "root"
-    # The old generation is still in the lake, and its log conflicts now.
+    # The old generation is still in the lake, and its log is now in conflict.
     assert cli("import", tmp_path / "a.yaml").code == 2
     assert prompts(store) == named(2, 3)
 
 
+@pytest.mark.slow
 def test_replacements_follow_each_other(store, tmp_path):
     versions = [[1, 2], [2, 3], [3, 4], [4, 5], [1, 2]]
     for number, numbers in enumerate(versions):
         path = write_log(tmp_path / f"{number}.yaml", log(numbers))
-        bring_in(store, path, replace=True)
+        import_into(store, path, replace=True)
         assert prompts(store) == named(*numbers)
     before = digests(store)
     store.sync(rebuild=True)
     assert digests(store) == before
     assert store.sql("FROM checks.rival_generations").fetchall() == []
-    # What is current grows as ever.
-    bring_in(store, write_log(tmp_path / "grown.yaml", log([1, 2, 9])))
+    # The current generation can grow.
+    import_into(store, write_log(tmp_path / "grown.yaml", log([1, 2, 9])))
     assert prompts(store) == named(1, 2, 9)
 
 
 def test_replace_by_a_part_removes_the_rest(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2, 3])))
-    summary = bring_in(store, write_log(tmp_path / "b.yaml", log([2])), replace=True)
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2, 3])))
+    summary = import_into(store, write_log(tmp_path / "b.yaml", log([2])), replace=True)
     assert outcomes(summary) == {"replaced": 1}
     assert prompts(store) == named(2)
 
 
 def test_replace_with_the_same_changes_nothing(store, tmp_path):
     path = write_log(tmp_path / "a.yaml", log([1, 2]))
-    bring_in(store, path)
-    assert outcomes(bring_in(store, path, replace=True)) == {"unchanged": 1}
+    import_into(store, path)
+    assert outcomes(import_into(store, path, replace=True)) == {"unchanged": 1}
     assert len(store.lake.batch_names()) == 1
 
 
-def test_rival_generations_are_settled_alike_in_any_order(tmp_path):
+@pytest.mark.slow
+def test_rival_generations_resolve_the_same_in_any_order(tmp_path):
     origin = new_store(tmp_path / "origin")
-    bring_in(origin, write_log(tmp_path / "a.yaml", log([1, 2])))
+    import_into(origin, write_log(tmp_path / "a.yaml", log([1, 2])))
     sides = []
     for side, numbers in (("left", [2, 3]), ("right", [2, 4])):
         shutil.copytree(origin.path, tmp_path / side)
         store = new_store(tmp_path / side)
-        bring_in(store, write_log(tmp_path / f"{side}.yaml", log(numbers)), replace=True)
+        import_into(store, write_log(tmp_path / f"{side}.yaml", log(numbers)), replace=True)
         sides.append((store, store.lake.batch_names() - origin.lake.batch_names()))
     (left, of_left), (right, of_right) = sides
-    for name in of_right:  # the two come together, in one store after its sync, in one before
+    for name in of_right:  # combined after a sync in one store, before it in the other
         left.sync()
         shutil.copytree(right.lake.path / name, left.lake.path / name)
     for name in of_left:
@@ -227,23 +236,52 @@ def test_rivals_need_no_clock():
         assert current_generations(order) == {("s", "r"): later}
 
 
-def test_two_templates_of_one_run_stand_side_by_side(store, tmp_path):
+def test_two_templates_of_one_run_coexist(store, tmp_path):
     first = write_log(tmp_path / "a.yaml", log([1, 2]))
     second = write_log(tmp_path / "b.yaml", log([3, 4], prompt_template="Toisin: {prompt}"))
-    assert outcomes(bring_in(store, first, second)) == {"imported": 1, "grown": 1}
+    assert outcomes(import_into(store, first, second)) == {"imported": 1, "grown": 1}
     assert store.sql("SELECT n_results, n_templates FROM runs").fetchall() == [(4, 2)]
-    assert outcomes(bring_in(store, first, second)) == {"unchanged": 2}
+    assert outcomes(import_into(store, first, second)) == {"unchanged": 2}
+
+
+BARE = ("timestamp", "metadata")
+
+
+def bare(*numbers, **fields):
+    """Give tasks with only the fields of the specification."""
+    tasks = [{**task(n), **fields} for n in numbers]
+    return [{k: v for k, v in each.items() if k not in BARE} for each in tasks]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", [(1, 2, 2), (2,)])
+def test_the_log_of_a_run_without_times_and_costs_adds_nothing(store, tmp_path, numbers):
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2, 2])))
+    before = digests(store)
+    summary = import_into(store, write_log(tmp_path / "b.yaml", log(tasks=bare(*numbers))))
+    assert (outcomes(summary), summary.n_results) == ({"unchanged": 1}, 0)
+    assert digests(store) == before
+
+
+@pytest.mark.parametrize(
+    "tasks", [bare(1, 3), bare(1, 1), bare(1, is_correct=True), bare(1, duration_seconds=9.5)]
+)
+def test_the_log_of_a_run_that_says_something_else_conflicts(store, tmp_path, tasks):
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    summary = import_into(store, write_log(tmp_path / "b.yaml", log(tasks=tasks)))
+    assert outcomes(summary) == {"conflicting": 1}
 
 
 def test_the_same_calls_under_another_template_conflict(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2])))
     second = write_log(tmp_path / "b.yaml", log([1, 2], prompt_template="Toisin: {prompt}"))
-    assert outcomes(bring_in(store, second)) == {"conflicting": 1}
+    assert outcomes(import_into(store, second)) == {"conflicting": 1}
 
 
+@pytest.mark.slow
 def test_the_same_call_in_two_runs_counts_once(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
-    bring_in(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    import_into(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
     assert store.sql(
         "SELECT run_id, duplicate_of, task_id FROM checks.duplicate_calls"
     ).fetchall() == [("zz", RUN, "Tehtävä 2")]
@@ -251,14 +289,19 @@ def test_the_same_call_in_two_runs_counts_once(store, tmp_path):
     assert store.sql("SELECT sum(n), sum(n_correct) FROM palindrome_accuracy").fetchall() == [
         (3, 1)
     ]
-    assert store.sql("SELECT n_results, n_judged FROM leaderboard").fetchall() == [(3, 3)]
+    assert store.sql("SELECT n_results, n_judged FROM leaderboard_pooled").fetchall() == [(3, 3)]
+    # The later run is shown with all its calls, though the first run counts one of them.
+    assert store.sql("SELECT run_id, n_tasks, n_tasks_in_set FROM leaderboard").fetchall() == [
+        ("zz", 2, 3)
+    ]
 
 
+@pytest.mark.slow
 def test_a_duplicate_counts_again_when_the_first_is_replaced(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log([1, 2])))
-    bring_in(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    import_into(store, write_log(tmp_path / "b.yaml", log([2, 3])), run_as="zz")
     assert len(store.sql("FROM checks.duplicate_calls").fetchall()) == 1
-    bring_in(store, write_log(tmp_path / "c.yaml", log([1, 7])), replace=True)
+    import_into(store, write_log(tmp_path / "c.yaml", log([1, 7])), replace=True)
     assert store.sql("FROM checks.duplicate_calls").fetchall() == []
     before = digests(store)
     store.sync(rebuild=True)
@@ -267,20 +310,20 @@ def test_a_duplicate_counts_again_when_the_first_is_replaced(store, tmp_path):
 
 def test_a_log_imported_again_under_another_name_changes_nothing(store, tmp_path):
     path = write_log(tmp_path / "a.yaml")
-    bring_in(store, path)
+    import_into(store, path)
     shutil.copy(path, tmp_path / "b.yaml")
-    assert outcomes(bring_in(store, tmp_path / "b.yaml")) == {"unchanged": 1}
+    assert outcomes(import_into(store, tmp_path / "b.yaml")) == {"unchanged": 1}
 
 
-def test_a_copied_model_file_speaks_for_its_own_name_too(store, tmp_path):
+def test_a_copied_model_file_applies_to_both_names(store, tmp_path):
     text = "name: talo/malli\noptions:\n  temperature: 0.3\n"
     for name in ("malli-1.yaml", "malli-2.yaml"):
         (tmp_path / "models").mkdir(exist_ok=True)
         (tmp_path / "models" / name).write_text(text)
-        bring_in(store, tmp_path / "models" / name)
+        import_into(store, tmp_path / "models" / name)
     write_log(tmp_path / "a.yaml", log([1], model="models/malli-1.yaml"))
     write_log(tmp_path / "b.yaml", log([2], model="models/malli-2.yaml"))
-    bring_in(store, tmp_path / "a.yaml", tmp_path / "b.yaml")
+    import_into(store, tmp_path / "a.yaml", tmp_path / "b.yaml")
     assert store.sql("SELECT model_path, name FROM models ORDER BY ALL").fetchall() == [
         ("models/malli-1.yaml", "talo/malli"),
         ("models/malli-2.yaml", "talo/malli"),
@@ -290,9 +333,9 @@ def test_a_copied_model_file_speaks_for_its_own_name_too(store, tmp_path):
     ]
 
 
-def test_task_and_model_files_beside_a_log_come_in_with_it(store):
+def test_task_and_model_files_next_to_a_log_are_imported(store):
     one = EXAMPLES / "benchmark_logs" / "2026-02-08-esimerkki-revontuli-t03.yaml"
-    bring_in(store, one)
+    import_into(store, one)
     assert store.sql("SELECT name, parameters FROM models").fetchall() == [
         ("esimerkki/revontuli", '{"temperature":0.3}')
     ]
@@ -304,27 +347,28 @@ def test_task_and_model_files_beside_a_log_come_in_with_it(store):
     "model",
     ["../salainen.yaml", "/etc/hostname", "models/../../salainen.yaml", "models/linkki.yaml"],
 )
-def test_a_log_does_not_choose_what_is_read(store, tmp_path, model):
+def test_a_log_cannot_choose_which_files_are_read(store, tmp_path, model):
     (tmp_path / "salainen.yaml").write_text("name: salaisuus\n")
     project = tmp_path / "project"
     (project / "models").mkdir(parents=True)
     (project / "models" / "linkki.yaml").symlink_to(tmp_path / "salainen.yaml")
-    bring_in(store, write_log(project / "logs" / "a.yaml", log([1], model=model)))
+    import_into(store, write_log(project / "logs" / "a.yaml", log([1], model=model)))
     assert store.sql("FROM models").fetchall() == []
 
 
-def test_a_task_file_that_comes_later_gives_verdicts_to_what_is_there(store, tmp_path):
+@pytest.mark.slow
+def test_a_later_task_file_gives_verdicts_to_existing_results(store, tmp_path):
     path = write_log(tmp_path / "a.yaml", log(tasks=[task(1, answer="Saippuakauppias!")]))
-    bring_in(store, path)
+    import_into(store, path)
     assert store.sql("SELECT computed FROM verdicts").fetchall() == [(None,)]
     tasks = tmp_path / "t.yaml"
     tasks.write_text('tasks:\n- {prompt: "Tehtävä 1", reference: saippuakauppias}\n', "utf-8")
-    bring_in(store, tasks)
+    import_into(store, tasks)
     assert store.sql("SELECT recorded, computed FROM verdicts").fetchall() == [(False, True)]
     assert len(store.sql("FROM verdict_drift").fetchall()) == 1
 
 
-def test_strict_refuses_what_breaks_a_rule_and_takes_the_rest(cli, store, tmp_path):
+def test_strict_refuses_violations_and_imports_the_rest(cli, store, tmp_path):
     write_log(tmp_path / "logs" / "2026-04-01-kokeilu.yaml")
     write_log(
         tmp_path / "logs" / "b.yaml", log(tasks=[task(1, is_correct="True")], date="2026-04-02")
@@ -336,7 +380,7 @@ def test_strict_refuses_what_breaks_a_rule_and_takes_the_rest(cli, store, tmp_pa
     assert len(store.sql("FROM runs").fetchall()) == 1
 
 
-def test_the_rules_that_a_log_breaks_are_rows_with_line_and_field(store, tmp_path):
+def test_violations_are_rows_with_line_and_field(store, tmp_path):
     path = tmp_path / "nimi.yaml"
     path.write_text(
         "date: '2025-02-30'\n"
@@ -347,7 +391,7 @@ def test_the_rules_that_a_log_breaks_are_rows_with_line_and_field(store, tmp_pat
         "  is_correct: 'yes'\n"
         "  duration_seconds: 4\n"
     )
-    bring_in(store, path)
+    import_into(store, path)
     assert store.sql("SELECT line, field, rule FROM checks.violations").fetchall() == [
         (1, "(file name)", "file_name"),
         (1, "date", "date"),
@@ -357,22 +401,48 @@ def test_the_rules_that_a_log_breaks_are_rows_with_line_and_field(store, tmp_pat
         (6, "tasks[0].is_correct", "type"),
         (7, "tasks[0].duration_seconds", "float"),
     ]
-    assert store.sql("SELECT run_date, n_results FROM runs").fetchall() == [("2025-02-30", 1)]
+    assert store.sql("SELECT recorded_date, n_results FROM runs").fetchall() == [("2025-02-30", 1)]
 
 
-def test_outcomes_are_words_for_people():
+@pytest.mark.parametrize(
+    ("file", "path", "rules"),
+    [
+        # The name in the model file counts, whatever the path.
+        ("2026-04-01-org-x.yaml", "models/y-1.yaml", []),
+        ("2026-04-01-y.yaml", "models/y-1.yaml", ["file_name"]),
+        # The second log of a day may have the variation, and only that.
+        ("2026-04-01-org-x-2.yaml", "models/org-x-2.yaml", []),
+        ("2026-04-01-org-x-2.yaml", "models/org-x-3.yaml", ["file_name"]),
+        ("2026-04-01-org-x-t05.yaml", "models/org-x-t05-1.yaml", ["file_name"]),
+        # The slashes of a name become dashes.
+        ("2026-04-01-org-x.yaml", "models/org/x-1.yaml", ["model_path"]),
+    ],
+)
+def test_the_model_file_gives_the_name_of_the_log(store, tmp_path, file, path, rules):
+    model = tmp_path / path
+    model.parent.mkdir(parents=True)
+    model.write_text("name: org/x\n")
+    log_path = write_log(tmp_path / "benchmark_logs" / file, log(model=path))
+    summary = import_into(store, log_path)
+    assert store.sql("SELECT rule FROM checks.violations").fetchall() == [(r,) for r in rules]
+    assert summary.outcomes["imported"] == 2
+    refused = import_into(new_store(tmp_path / "strict"), log_path, strict=True)
+    assert refused.outcomes["refused"] == len(rules)
+
+
+def test_outcomes_are_human_readable():
     assert all(str(outcome).isalpha() for outcome in FileOutcome)
 
 
-def test_as_changes_the_run_and_nothing_else(store, tmp_path):
+def test_as_changes_only_the_run(store, tmp_path):
     path = write_log(tmp_path / "a.yaml", log([1, 2]))
-    bring_in(store, path, run_as="omituinen\n'; DROP\t\x1b[31m/../\u202e")
+    import_into(store, path, run_as="omituinen\n'; DROP\t\x1b[31m/../\u202e")
     assert list(read_back(store).values()) == [log([1, 2])]
 
 
-def test_a_summary_that_cannot_be_meant_is_an_error(store, tmp_path):
+def test_a_negative_summary_is_an_error(store, tmp_path):
     with pytest.raises(BadInput, match="--as"):
-        bring_in(
+        import_into(
             store,
             write_log(tmp_path / "a.yaml", log([1])),
             write_log(tmp_path / "b.yaml", log([1], date="2026-05-01")),

@@ -1,4 +1,4 @@
-"""Lines of results.jsonl: whatever they hold is kept as it was, or quarantined with its place."""
+"""Lines of results.jsonl: kept exactly, or quarantined with their position."""
 
 import json
 from contextlib import closing
@@ -9,8 +9,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openclaw_cases import RECORD, as_bytes, event, exported_lines, line, write_lines
-from support import bring_in, new_store
+from openclaw_cases import (
+    RECORD,
+    as_bytes,
+    event,
+    exported_lines,
+    line,
+    write_lines,
+    write_run,
+)
+from secret_cases import cases
+from support import digests, import_into, new_store
 
 from ingest.formats.common.repeats import SeenHashes
 from ingest.formats.openclaw.fields import FIELDS, KEYS
@@ -26,7 +35,7 @@ def read(path):
 
 
 def numbered(path, run_id):
-    """Read a log's results and events, by run and place."""
+    """Read a log's results and events by run, with their places."""
     with closing(LogReader()) as reader:
         blocks = list(numbered_blocks(reader.read(path), path=path, run_id=run_id))
     rows = [row for block in blocks for row in block.rows["results"].to_pylist()]
@@ -38,13 +47,13 @@ def results(path):
     return [row for block in read(path) for row in block.results.to_pylist()]
 
 
-def test_the_keys_are_the_specifications():
+def test_keys_are_those_of_the_specification():
     assert tuple(RECORD) == KEYS
 
 
-def test_a_line_that_fits_is_taken_by_columns(tmp_path, monkeypatch):
+def test_a_fitting_line_is_parsed_by_columns(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "ingest.formats.openclaw.log.read_record", lambda _: pytest.fail("does not fit")
+        "ingest.formats.openclaw.log.read_record", lambda *_: pytest.fail("does not fit")
     )
     (row,) = results(write_lines(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
@@ -70,7 +79,7 @@ records = st.fixed_dictionaries(
         "tool_calls": st.lists(texts, max_size=3) | values,
         "thinking_level": texts | st.none(),
         "run_id": texts,
-        "further": values,
+        "additional": values,
     },
 )
 
@@ -86,6 +95,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("lines") / "r.jsonl"
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(records, min_size=1, max_size=8), st.booleans())
 def test_both_ways_of_reading_a_line_agree(reader, path, changes, is_ascii):
@@ -93,7 +103,7 @@ def test_both_ways_of_reading_a_line_agree(reader, path, changes, is_ascii):
     path.write_bytes(b"".join(text.encode("utf-8", "surrogatepass") + b"\n" for text in lines))
     (block,) = reader.read(path)
     assert not block.rejects
-    with_care = [read_record(text.encode("utf-8", "surrogatepass")) for text in lines]
+    with_care = [read_record(text.encode("utf-8", "surrogatepass"), 1).row for text in lines]
     for fast, careful in zip(block.results.to_pylist(), with_care, strict=True):
         for field in FIELDS:
             ours, theirs = fast[field.column], careful.get(field.column)
@@ -117,19 +127,19 @@ ODD = {
         '"parsed_output": null', '"parsed_output": {"a": 1, "a": 2}'
     ),
     "a missing key": json.dumps({k: v for k, v in RECORD.items() if k != "violation"}),
-    "a further key": line(cost_usd=0.25),
-    "another order": json.dumps(dict(reversed(RECORD.items()))),
-    "a text for a boolean": line(success="yes"),
-    "a number for a text": line(raw_output=5),
-    "tools that are no list": line(tool_calls="free"),
+    "an additional key": line(cost_usd=0.25),
+    "another order of keys": json.dumps(dict(reversed(RECORD.items()))),
+    "text for a boolean": line(success="yes"),
+    "a number for text": line(raw_output=5),
+    "tools that are not a list": line(tool_calls="free"),
     "another spacing": json.dumps(RECORD, separators=(",", ":")),
     "escapes": json.dumps(RECORD),
     "a NUL": line(raw_output="a\x00b"),
     "an unknown provider": line(provider="carrier_pigeon"),
-    "a moment beyond all years": line(started_at_ms=10**17),
-    "a moment before all years": line(started_at_ms=-(10**14) + 1),
-    "a moment before the epoch": line(started_at_ms=-1, ended_at_ms=-(10**13) + 1),
-    "nothing but null": json.dumps(dict.fromkeys(RECORD, None) | {"record_type": "result"}),
+    "a time after year 9999": line(started_at_ms=10**17),
+    "a time before year 1": line(started_at_ms=-(10**14) + 1),
+    "a time before the epoch": line(started_at_ms=-1, ended_at_ms=-(10**13) + 1),
+    "only nulls": json.dumps(dict.fromkeys(RECORD, None) | {"record_type": "result"}),
     "a number with an exponent": line(parsed_output=0).replace(
         '"parsed_output": 0', '"parsed_output": 1.60e1'
     ),
@@ -139,32 +149,32 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def odd_lines(tmp_path_factory):
-    """The odd lines as they come back from one log of all of them, by name."""
+    """Import a log of all odd lines and return the exported lines, by name."""
     folder = tmp_path_factory.mktemp("odd")
     store = new_store(folder / "store")
-    bring_in(store, write_lines(folder / "r.jsonl", line(), *ODD.values()))
+    import_into(store, write_lines(folder / "r.jsonl", line(), *ODD.values()))
     _, *lines = exported_lines(store, folder)
     return dict(zip(ODD, lines, strict=True))
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_an_odd_line_comes_back_as_it_was(odd_lines, name):
+def test_an_odd_line_is_reproduced(odd_lines, name):
     assert json.dumps(pairs(odd_lines[name])) == json.dumps(pairs(ODD[name]))
 
 
 def pairs(text):
-    """Read JSON with duplicate keys and the order of keys kept."""
+    """Read JSON, keeping duplicate keys and the order of keys."""
     return json.loads(text, object_pairs_hook=lambda items: [list(item) for item in items])
 
 
 BROKEN = {
     "cut": line()[:-40],
-    "no JSON": "Traceback (most recent call last):",
+    "not JSON": "Traceback (most recent call last):",
     "a trailing comma": '{"record_type": "result",}',
     "a leading zero": '{"record_type": "result", "e2e_ms": 01}',
     "not UTF-8": b'{"record_type": "result", "model": "\xff"}',
     "a raw surrogate": b'{"record_type": "result", "model": "\xed\xa0\x80"}',
-    "no object": "[1, 2]",
+    "not an object": "[1, 2]",
     "a control character": '{"record_type": "result", "model": "a\x01b"}',
     "two records on a line": line() + line(),
     "too deep": '{"a": ' + "[" * 100_000 + "]" * 100_000 + "}",
@@ -184,7 +194,7 @@ def test_a_broken_line_is_rejected_with_its_position(reader, tmp_path, broken):
 def test_broken_lines_are_quarantined_with_their_positions(store, tmp_path):
     good = [line(prompt_id=f"P{n}") for n in range(len(BROKEN))]
     lines = [text for pair in zip(good, BROKEN.values(), strict=True) for text in pair]
-    summary = bring_in(store, write_lines(tmp_path / "r.jsonl", *lines))
+    summary = import_into(store, write_lines(tmp_path / "r.jsonl", *lines))
     assert (summary.n_results, summary.n_quarantined) == (len(BROKEN), len(BROKEN))
     ends = [*accumulate(len(as_bytes(text)) + 1 for text in lines)]
     kept = store.sql("SELECT line, byte_offset, raw FROM lake.quarantine ORDER BY line").fetchall()
@@ -203,7 +213,7 @@ NOT_UTF8 = [
 ]
 
 
-def test_no_line_fits_that_is_not_utf8(tmp_path):
+def test_lines_that_are_not_utf8_do_not_fit(tmp_path):
     good = [line(raw_output=text) for text in ("\ud7ff", "\ue000", "\U0010ffff", "é")]
     bad = [as_bytes(line(raw_output="@@")).replace(b"@@", raw) for raw in NOT_UTF8]
     (block,) = read(write_lines(tmp_path / "r.jsonl", *good, *bad))
@@ -212,7 +222,7 @@ def test_no_line_fits_that_is_not_utf8(tmp_path):
     assert all("not UTF-8" in reject.reason for reject in block.rejects)
 
 
-def test_a_key_is_found_whatever_stands_before_it(tmp_path):
+def test_a_key_is_found_after_any_text(tmp_path):
     key = "s" + "k-" + "a1" * 10
     texts = [key, f"ä{key}", f"a {key}", "Bearer " + "c" * 24, "sk-no"]
     expected = [
@@ -223,7 +233,31 @@ def test_a_key_is_found_whatever_stands_before_it(tmp_path):
     assert [line for line, _ in block.secrets] == expected
 
 
-def test_a_log_begun_is_read_on_and_an_abandoned_one_is_read_again(tmp_path, monkeypatch):
+def test_secrets_at_the_border_of_a_block_are_masked(tmp_path, monkeypatch):
+    private = cases()["RSA key"].secret.split("\n")
+    token = cases()["GitHub"].secret
+    lines = [line(raw_output=f"use {token}"), *private, line(raw_output=token), line(), token]
+    path = write_lines(tmp_path / "r.jsonl", *lines)
+    n_borders = set()
+    # A block is larger than any key.
+    for size in range(len("\n".join(private)) + 1, path.stat().st_size + 2, 150):
+        monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", size)
+        with closing(LogReader()) as reader:
+            blocks = list(reader.read(path, redact=True))
+        n_borders.add(len(blocks))
+        kept = repr([block.results.to_pylist() for block in blocks])
+        kept += repr([reject.raw for block in blocks for reject in block.rejects])
+        assert not [secret for secret in (token, *private[1:-1]) if secret in kept]
+        assert [n for block in blocks for n, _ in block.secrets] == [
+            1,
+            2,
+            len(lines) - 2,
+            len(lines),
+        ]
+    assert len(n_borders) > 1
+
+
+def test_a_begun_log_is_continued_and_an_abandoned_one_restarted(tmp_path, monkeypatch):
     monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 1000)
     path = write_lines(tmp_path / "r.jsonl", *[line(e2e_ms=n) for n in range(50)])
     with closing(LogReader()) as lines:
@@ -234,18 +268,18 @@ def test_a_log_begun_is_read_on_and_an_abandoned_one_is_read_again(tmp_path, mon
             assert read == [*range(50)]
 
 
-def test_a_broken_line_is_told_without_a_hang_of_messages(store, tmp_path):
-    summary = bring_in(store, write_lines(tmp_path / "r.jsonl", line(), *["x"] * 200))
+def test_broken_lines_are_reported_briefly(store, tmp_path):
+    summary = import_into(store, write_lines(tmp_path / "r.jsonl", line(), *["x"] * 200))
     assert summary.n_quarantined == 200
     assert len(summary.messages) < 60
     assert store.sql("SELECT count(*) FROM quarantine").fetchall() == [(200,)]
 
 
-def test_line_ends_marks_and_blank_lines_of_other_systems(store, tmp_path):
+def test_other_line_ends_byte_order_marks_and_empty_lines(store, tmp_path):
     path = tmp_path / "r.jsonl"
     text = f"\ufeff{line()}\r\n\r\n  \n{line(prompt_id='P1')}"
     path.write_bytes(text.encode())
-    assert bring_in(store, path).n_results == 2
+    assert import_into(store, path).n_results == 2
     assert exported_lines(store, tmp_path) == [line(), line(prompt_id="P1")]
 
 
@@ -263,7 +297,7 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
     assert (reject.line, path.read_bytes()[reject.byte_offset :][:6]) == (21, b"broken")
 
 
-def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
+def test_a_line_over_the_limit_is_skipped(tmp_path, monkeypatch):
     monkeypatch.setattr("ingest.formats.common.lines._BLOCK_BYTES", 1000)
     monkeypatch.setattr("ingest.formats.common.lines._LONGEST_LINE_BYTES", 5000)
     path = write_lines(
@@ -276,7 +310,7 @@ def test_a_line_beyond_all_bounds_is_passed_over(tmp_path, monkeypatch):
     assert [(row["line"], row["model"]) for row in rows] == [(1, "m:1b"), (3, "last")]
 
 
-def test_events_stand_in_their_place_and_belong_to_the_next_result(tmp_path):
+def test_events_keep_their_place_and_belong_to_the_next_result(tmp_path):
     path = write_lines(
         tmp_path / "r.jsonl",
         event("a"),
@@ -320,18 +354,18 @@ def test_seen_hashes_are_a_set(parts):
         assert seen.add(np.array(part, np.uint64)).tolist() == expected
 
 
-def test_unreadable_says_why():
+def test_an_unreadable_line_has_a_reason():
     with pytest.raises(UnreadableLineError, match="not JSON: Expecting value"):
-        read_record(b"nonsense")
+        read_record(b"nonsense", 1)
 
 
-def test_keys_are_told_and_masked(store, tmp_path):
+def test_secrets_are_reported_and_masked(store, tmp_path):
     secret = "sk-" + "a1b2c3d4" * 4
     path = write_lines(tmp_path / "r.jsonl", line(), line(raw_output=f"bad key {secret}"))
     other = new_store(tmp_path / "other")
-    messages = bring_in(other, path).messages
+    messages = import_into(other, path).messages
     assert any("line 2: looks like an OpenAI key" in message for message in messages)
-    bring_in(store, path, redact=True)
+    import_into(store, path, redact=True)
     assert store.sql("SELECT raw_output FROM results ORDER BY seq").fetchall()[1] == (
         "bad key (redacted)",
     )
@@ -339,6 +373,78 @@ def test_keys_are_told_and_masked(store, tmp_path):
     assert not any(secret.encode() in data for data in stored)
     files = store.sql("SELECT content FROM lake.files").fetchall()
     assert all(content is None or secret.encode() not in content for (content,) in files)
+
+
+WRONG_TYPES = {
+    "e2e_ms": (10.5, "an integer of 64 bits, not 10.5"),
+    "ttft_ms": (2**63, "an integer of 64 bits or null, not 9223372036854775808"),
+    "input_tokens": (True, "an integer of 64 bits or null, not true"),
+    "objective_pass": ("yes", 'a boolean or null, not "yes"'),
+    "success": (1, "a boolean, not 1"),
+    "tool_use_success": (None, "a boolean, not null"),
+    "model": (["m"], 'a string, not ["m"]'),
+    "thinking_level": (2, "a string or null, not 2"),
+    "raw_output": ({"a": "x" * 99}, 'a string, not {"a": "' + "x" * 53 + "…"),
+    "tool_calls": (["free", 1], 'a list of strings, not ["free", 1]'),
+    "started_at_ms": (
+        10**17,
+        f"an integer, milliseconds since 1970 in the years 1 to 9999, not {10**17}",
+    ),
+}
+
+
+@pytest.mark.slow
+def test_values_of_the_wrong_type_are_violations(store, tmp_path):
+    wrong = {field: value for field, (value, _) in WRONG_TYPES.items()}
+    lines = [line(), line(**wrong), line(run_id="other", e2e_ms="7")]
+    path = write_lines(tmp_path / "r.jsonl", *lines)
+    summary = import_into(store, path)
+    assert summary.n_violations == len(WRONG_TYPES) + 1
+    found = store.sql(
+        "SELECT run_id, line, field, rule, message FROM checks.violations ORDER BY line, field"
+    ).fetchall()
+    assert found == [
+        *(("r", 2, f, "type", f"{f} must be {m}") for f, (_, m) in sorted(WRONG_TYPES.items())),
+        ("other", 3, "e2e_ms", "type", 'e2e_ms must be an integer of 64 bits, not "7"'),
+    ]
+    before = digests(store)
+    import_into(store, path)
+    assert digests(store) == before
+
+
+def test_a_log_of_wrong_types_that_is_known_from_its_folder(store, tmp_path):
+    folder = write_run(tmp_path / "r", line(e2e_ms=1.5))
+    import_into(store, folder)
+    import_into(store, folder / "results.jsonl")
+    n_batches = len(list(store.lake.path.iterdir()))
+    import_into(store, folder / "results.jsonl")
+    assert len(list(store.lake.path.iterdir())) == n_batches
+
+
+def test_types_of_a_run_under_another_id(store, tmp_path):
+    import_into(store, write_lines(tmp_path / "r.jsonl", line(e2e_ms=1.5)), run_as="new")
+    assert store.sql("SELECT run_id FROM checks.violations").fetchall() == [("new",)]
+
+
+def test_strict_refuses_a_line_of_wrong_types(store, tmp_path):
+    path = write_lines(tmp_path / "r.jsonl", line(objective_pass="yes"))
+    import_into(store, path, strict=True)
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prompt_name": None},
+        {"parsed_output": "text of an original run"},
+        {"e2e_ms": 2.0},
+        {"raw_output": "\ud800"},
+        {"unknown": 1},
+    ],
+)
+def test_what_originals_write_is_no_violation(store, tmp_path, fields):
+    text = json.dumps({**RECORD, **fields})
+    assert import_into(store, write_lines(tmp_path / "r.jsonl", text)).n_violations == 0
 
 
 def test_an_empty_log_has_the_tables_columns(tmp_path):

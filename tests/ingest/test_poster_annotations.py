@@ -1,4 +1,4 @@
-"""From two people's records to gold, on the samples."""
+"""From the records of two annotators to gold, with the samples."""
 
 import json
 
@@ -43,16 +43,21 @@ def test_agreement(samples):
     assert (found["date_match"], found["venue_match"]) == (14 / 15, 13 / 15)
 
 
-def test_only_what_is_adjudicated_becomes_gold(samples):
+@pytest.mark.slow
+def test_only_adjudicated_records_become_gold(samples):
     assert label_of(samples) == ("silver", None, 0)
     run(samples.path, "annotate", "promote")
     assert label_of(samples) == ("silver", None, 0)
     run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
     assert label_of(samples) == ("silver", None, 0)
     assert AGREED in run(samples.path, "annotate", "promote")
-    assert label_of(samples) == ("mixed", "proven", 1)
+    assert label_of(samples) == ("silver", "proven", 1)
+    assert rows(samples, "SELECT label, label_basis FROM runs") == [
+        {"label": "silver", "label_basis": None}
+    ]
 
 
+@pytest.mark.slow
 def test_adjudication_from_a_file_and_in_the_terminal(samples):
     for poster in DIFFERING[:2]:
         settled = SAMPLES / "settled" / f"{poster}.json"
@@ -67,7 +72,7 @@ def test_adjudication_from_a_file_and_in_the_terminal(samples):
     assert json.loads(run(samples.path, "annotate", "list", "--format", "json")) == []
 
 
-def test_one_person_is_not_enough(samples, tmp_path):
+def test_one_annotator_is_not_enough(samples, tmp_path):
     lonely = "e03e7f13bf09"
     folder = tmp_path / "more" / "dao"
     folder.mkdir(parents=True)
@@ -78,6 +83,7 @@ def test_one_person_is_not_enough(samples, tmp_path):
     assert "two different annotators" in run(samples.path, *command, code=2)
 
 
+@pytest.mark.slow
 def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp_path):
     run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
     folder = tmp_path / "again" / "ben"
@@ -90,16 +96,45 @@ def test_record_that_changed_after_its_adjudication_is_not_promoted(samples, tmp
     assert label_of(samples) == ("silver", None, 0)
 
 
-def test_mixed_report_gives_both_parts(samples, tmp_path):
+@pytest.mark.slow
+def test_record_that_breaks_the_schema_is_not_promoted(samples, tmp_path):
+    settled = json.loads((SAMPLES / "settled" / f"{DIFFERING[2]}.json").read_text("utf-8"))
+    settled["events"][2]["status"] = "Cancelled"
+    del settled["tour_name"]
+    path = tmp_path / "settled.json"
+    path.write_text(json.dumps(settled))
+    run(samples.path, "annotate", "adjudicate", DIFFERING[2], "--by", "Cho", "--from", path)
+    run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
+    output = run(samples.path, "annotate", "promote", code=1)
+    assert (
+        f"{DIFFERING[2]}: events[2].status 'Cancelled' is not one of active, cancelled, postponed"
+    ) in output
+    assert f"{DIFFERING[2]}: tour_name is missing" in output
+    assert "1 poster was not promoted" in output
+    assert label_of(samples) == ("silver", "proven", 1)  # the other poster is gold
+    repaired = SAMPLES / "settled" / path.with_stem(DIFFERING[2]).name
+    run(samples.path, "annotate", "adjudicate", DIFFERING[2], "--by", "Cho", "--from", repaired)
+    assert DIFFERING[2] in run(samples.path, "annotate", "promote")
+    assert label_of(samples)[2] == 2
+
+
+@pytest.mark.slow
+def test_report_over_gold_and_silver_gives_both_parts(samples, tmp_path):
     run(samples.path, "annotate", "adjudicate", "--agreed", "--by", "Cho")
     run(samples.path, "annotate", "promote")
     run_id = rows(samples, "SELECT run_id FROM poster_runs")[0]["run_id"]
     run(samples.path, "export", "posters", "--run", run_id, "--to", tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
-    assert all(row["label"] == "mixed" for row in summary)
+    assert all(row["label"] == "silver" for row in summary)
+    assert all((row["gold_posters"], row["silver_posters"]) == (1, 4) for row in summary)
     assert all(row["parts"].keys() == {"gold", "silver"} for row in summary)
-    assert all(row["parts"]["gold"]["posters"] == 1 for row in summary)
-    assert "(gold) | 1 |" in (tmp_path / "out" / "summary.md").read_text("utf-8")
+    # The gold part is a single poster.
+    gold = [row["parts"]["gold"] for row in summary]
+    assert all((part["posters"], part["app_quality_ci95"]) == (1, None) for part in gold)
+    text = (tmp_path / "out" / "summary.md").read_text("utf-8")
+    assert "(silver ground truth)" in text
+    assert "Gold posters: 1 (proven); silver posters: 4." in text
+    assert "(gold) | 1 |" in text
 
 
 texts = st.sampled_from([None, "Hall", "Hill", "ลาน", " hall "])
@@ -111,7 +146,7 @@ record = st.fixed_dictionaries({"artist_name": texts, "events": st.lists(event, 
 
 
 @given(record, record)
-def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
+def test_choosing_one_side_everywhere_gives_that_record(a, b):
     rows_ = differences(a, b)
     assert differences(a, merged(a, b, [Choice.A] * len(rows_))) == []
     settled = merged(a, b, [Choice.B] * len(rows_))
@@ -121,13 +156,13 @@ def test_taking_one_side_everywhere_leaves_no_difference_to_it(a, b):
 
 
 @pytest.mark.parametrize("value", ["[SOLD OUT] Night", "{", "true", "[1]", 5, True, None, ["x"]])
-def test_taking_the_other_side_keeps_what_it_says(value):
+def test_choosing_the_other_side_keeps_its_value(value):
     event = {"date": "2026-04-13", "venue": "Arena", "event_name": "Splash"}
     a, b = ({"events": [event | {"event_name": name}]} for name in ("Splash", value))
     assert merged(a, b, [Choice.B]) == b
 
 
-def test_settled_record_nested_too_deeply_is_refused(samples, tmp_path):
+def test_adjudicated_record_nested_too_deeply_is_refused(samples, tmp_path):
     settled = tmp_path / "settled.json"
     settled.write_text("[" * 100_000)
     command = ["annotate", "adjudicate", DIFFERING[0], "--by", "Cho", "--from", settled]

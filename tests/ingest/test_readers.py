@@ -1,10 +1,10 @@
-"""Toy formats, each a reader in one line: a small file, a folder, a stream of any size."""
+"""Toy formats, each registered in one line: a small file, a folder, a stream of any size."""
 
 import json
 
 import pyarrow.parquet as pq
 import pytest
-from support import bring_in
+from support import import_into
 
 import ingest.readers
 from ingest.formats.common.lines import line_blocks
@@ -35,21 +35,35 @@ def read_tasks(file, _context):
     return Reading("toy tasks", rows={"tasks": [task_row(n) for n in json.loads(file.data)]})
 
 
+def side_row(table, name):
+    """A score or message whose id is not unique among tables."""
+    own = {"result_scores": {"metric": "m", "value": 1.0}, "messages": {"seq": 1, "text": "m"}}
+    return {"content_id": name, "result_id": name, **own[table]}
+
+
 def read_folder(path, context):
-    """A run whose results are files: `<task>.txt`."""
+    """A run whose results are files: `<task>.txt`; `<id>.<table>` are rows of other tables."""
     reading = Reading("toy folder", run=(SUITE, path.name))
     for file in filter(None, map(context.read, sorted(path.glob("*.txt")))):
         reading.files.append(file)
         key = {"suite": SUITE, "run_id": path.name, "content_id": content_hash(file.name)}
         row = {**key, "task_id": file.path.stem, "raw_output": file.data.decode()}
         reading.rows.setdefault("results", []).append({**row, "seq": len(reading.files)})
+    for table in ("result_scores", "messages"):
+        for file in filter(None, map(context.read, sorted(path.glob(f"*.{table}")))):
+            reading.files.append(file)
+            key = {"suite": SUITE, "run_id": path.name, "content_id": file.path.stem}
+            reading.rows.setdefault(table, []).append({**key, **side_row(table, file.path.stem)})
     header = {"suite": SUITE, "run_id": path.name, "content_id": content_hash(path.name)}
     reading.rows["runs"] = [header]
     yield reading
 
 
 def read_stream(path, _context):
-    """A log of lines `<run> <task> <answer>`; each line also gives a task and an artifact."""
+    """A log of lines `<run> <task> <answer>`; each line also gives a task and an artifact.
+
+    A line `<run> <table> +<id>` is a row of that table.
+    """
 
     def blocks():
         for lines in line_blocks(path):
@@ -61,6 +75,8 @@ def read_stream(path, _context):
         task, _, answer = text.partition(" ")
         if not answer:
             return Block(path=path, run_id=None, rejects=[Reject("no answer", n)])
+        if answer.startswith("+"):
+            return Block(path=path, run_id=run_id, rows={task: [side_row(task, answer)]})
         row = {"content_id": content_hash(line), "task_id": task}
         result = {**row, "seq": n, "raw_output": answer}
         text_row = {**row, "kind": "note", "name": task, "content": answer.encode()}
@@ -73,7 +89,7 @@ def read_stream(path, _context):
             secrets=lines_of(line.encode(), find_secrets(line.encode()), n),
         )
 
-    tables = ("results", "artifacts", "tasks")
+    tables = ("results", "artifacts", "tasks", "result_scores", "messages")
     stream = Stream(paths=(path,), tables=tables, blocks=blocks)
     yield Reading("toy stream", run=(SUITE, path.stem), stream=stream)
 
@@ -101,7 +117,7 @@ def toy_log(path, *lines):
     return path
 
 
-def test_the_readers_shipped_are_named_and_none_claims_what_is_not_there(tmp_path):
+def test_shipped_readers_have_names_and_claim_no_missing_file(tmp_path):
     assert len({reader.format for reader in READERS}) == len(READERS)
     missing = Candidate(tmp_path / "nothing")
     assert not any(reader.claims(missing) for reader in READERS)
@@ -111,10 +127,10 @@ def test_a_small_file(store, tmp_path):
     (tmp_path / "a.json").write_text('["toy1", "toy2"]')
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "a.json").write_text('["toy1", "toy2"]')
-    summary = bring_in(store, tmp_path)
+    summary = import_into(store, tmp_path)
     assert outcomes(summary) == {FileOutcome.IMPORTED: 1, FileOutcome.UNCHANGED: 1}
     assert rows(store, "task_id", "tasks") == [("toy1",), ("toy2",)]
-    assert outcomes(bring_in(store, tmp_path)) == {FileOutcome.UNCHANGED: 2}
+    assert outcomes(import_into(store, tmp_path)) == {FileOutcome.UNCHANGED: 2}
 
 
 def test_a_folder(store, tmp_path):
@@ -122,19 +138,35 @@ def test_a_folder(store, tmp_path):
     run.mkdir(parents=True)
     (run / "toy").touch()
     (run / "t1.txt").write_text("yes")
-    assert outcomes(bring_in(store, tmp_path / "in")) == {FileOutcome.IMPORTED: 1}
+    assert outcomes(import_into(store, tmp_path / "in")) == {FileOutcome.IMPORTED: 1}
     (run / "t2.txt").write_text("no")
-    assert outcomes(bring_in(store, tmp_path / "in")) == {FileOutcome.GROWN: 1}
+    assert outcomes(import_into(store, tmp_path / "in")) == {FileOutcome.GROWN: 1}
     assert rows(store, "run_id, task_id, raw_output", "results") == [
         ("r1", "t1", "yes"),
         ("r1", "t2", "no"),
     ]
 
 
+def test_rows_of_two_tables_may_have_one_id(store, tmp_path):
+    run = tmp_path / "in" / "r1"
+    run.mkdir(parents=True)
+    (run / "toy").touch()
+    (run / "t1.txt").write_text("yes")
+    (run / "same.result_scores").touch()
+    stream = toy_log(tmp_path / "in" / "s.toy", "s t1 yes", "s result_scores +same")
+    assert outcomes(import_into(store, tmp_path / "in")) == {FileOutcome.IMPORTED: 2}
+    (run / "same.messages").touch()
+    toy_log(stream, "s t1 yes", "s result_scores +same", "s messages +same")
+    assert outcomes(import_into(store, tmp_path / "in")) == {FileOutcome.GROWN: 2}
+    for table in ("result_scores", "messages"):
+        assert rows(store, "run_id, content_id", table) == [("r1", "same"), ("s", "+same")]
+
+
+@pytest.mark.slow
 def test_a_stream_fills_any_table_and_is_recorded_like_any_file(store, tmp_path):
     key = "sk-" + "a1b2c3d4" * 4
     path = toy_log(tmp_path / "a.toy", "r t1 yes", "broken", "r t2 NO", f"s t1 {key}")
-    summary = bring_in(store, path)
+    summary = import_into(store, path)
     assert outcomes(summary) == {FileOutcome.IMPORTED: 1}
     assert (summary.n_results, summary.n_quarantined, summary.n_violations) == (3, 1, 1)
     assert any("line 4: looks like an OpenAI key" in message for message in summary.messages)
@@ -156,23 +188,25 @@ def test_a_stream_fills_any_table_and_is_recorded_like_any_file(store, tmp_path)
     assert rows(store, "DISTINCT file_sha256", "results") == [(sha256,)]
 
 
+@pytest.mark.slow
 def test_a_stream_that_grows_conflicts_or_replaces(store, tmp_path):
     path = toy_log(tmp_path / "a.toy", "r t1 yes", "r t2 no")
-    bring_in(store, path)
-    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+    import_into(store, path)
+    assert outcomes(import_into(store, path)) == {FileOutcome.UNCHANGED: 1}
     toy_log(path, "r t1 yes", "r t2 no", "r t3 new")
-    assert outcomes(bring_in(store, path)) == {FileOutcome.GROWN: 1}
+    assert outcomes(import_into(store, path)) == {FileOutcome.GROWN: 1}
     toy_log(path, "r t1 yes")
-    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+    assert outcomes(import_into(store, path)) == {FileOutcome.UNCHANGED: 1}
     toy_log(path, "r t1 yes", "r t4 other")
-    assert outcomes(bring_in(store, path)) == {FileOutcome.CONFLICT: 1}
-    assert outcomes(bring_in(store, path, replace=True)) == {FileOutcome.REPLACED: 1}
+    assert outcomes(import_into(store, path)) == {FileOutcome.CONFLICT: 1}
+    assert outcomes(import_into(store, path, replace=True)) == {FileOutcome.REPLACED: 1}
     shown = store.sql("SELECT task_id, raw_output FROM results ORDER BY ALL").fetchall()
     assert shown == [("t1", "yes"), ("t4", "other")]
 
 
-def test_new_rows_of_a_table_that_is_not_compared_are_growth(store, tmp_path, monkeypatch):
-    """As where a later version of a reader finds more in the same results."""
+@pytest.mark.slow
+def test_new_rows_of_an_uncompared_table_are_growth(store, tmp_path, monkeypatch):
+    """As if a later version of a reader found more in the same results."""
     path = toy_log(tmp_path / "a.toy", "r t1 yes")
     without = [
         block.rows["results"] for block in next(iter(read_stream(path, None))).stream.blocks()
@@ -187,10 +221,10 @@ def test_new_rows_of_a_table_that_is_not_compared_are_growth(store, tmp_path, mo
     first = Reader("toy stream", lambda c: c.path.suffix == ".toy", only_results)
     with monkeypatch.context() as patch:
         patch.setattr(ingest.readers, "READERS", (first, *READERS))
-        bring_in(store, path)
+        import_into(store, path)
     assert rows(store, "name", "artifacts") == []
     again = toy_log(tmp_path / "b.toy", "r t1 yes")
-    assert outcomes(bring_in(store, again)) == {FileOutcome.GROWN: 1}
+    assert outcomes(import_into(store, again)) == {FileOutcome.GROWN: 1}
     assert rows(store, "name", "artifacts") == [("t1",)]
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(1,)]
 
@@ -207,7 +241,7 @@ def test_headers_and_other_rows_outside_a_stream(store, tmp_path, monkeypatch):
     reader = Reader("toy stream", lambda c: c.path.suffix == ".toy", read)
     monkeypatch.setattr(ingest.readers, "READERS", (reader, *READERS))
     path = toy_log(tmp_path / "a.toy", "r t1 yes", "s t1 yes", "q t1 yes")
-    bring_in(store, path)
+    import_into(store, path)
     assert rows(store, "run_id, label, source_rows", "runs") == [
         ("q", None, 1),
         ("r", "label r", 1),
@@ -215,11 +249,11 @@ def test_headers_and_other_rows_outside_a_stream(store, tmp_path, monkeypatch):
     ]
     assert rows(store, "run_id, name", "artifacts")[-2:] == [("s", "n"), ("s", "t1")]
     assert ("t9",) in rows(store, "task_id", "tasks")
-    assert outcomes(bring_in(store, path)) == {FileOutcome.UNCHANGED: 1}
+    assert outcomes(import_into(store, path)) == {FileOutcome.UNCHANGED: 1}
 
 
 def test_small_blocks_become_one_row_group(store, tmp_path):
-    bring_in(store, toy_log(tmp_path / "a.toy", *[f"r t{n} yes" for n in range(50)]))
+    import_into(store, toy_log(tmp_path / "a.toy", *[f"r t{n} yes" for n in range(50)]))
     (batch,) = store.lake.batch_names()
     file = pq.ParquetFile(store.lake.path / batch / "results.parquet")
     assert (file.metadata.num_rows, file.metadata.num_row_groups) == (50, 1)
@@ -234,20 +268,20 @@ def test_a_misspelt_column_of_a_stream_is_refused(store, tmp_path, monkeypatch):
 
     wrong = Reader("toy stream", lambda c: c.path.suffix == ".toy", read)
     monkeypatch.setattr(ingest.readers, "READERS", (wrong, *READERS))
-    with pytest.raises(EvalstoreError, match="did you mean answer"):
-        bring_in(store, toy_log(tmp_path / "a.toy", "x"))
+    with pytest.raises(EvalstoreError, match="did you mean 'answer'"):
+        import_into(store, toy_log(tmp_path / "a.toy", "x"))
 
 
-def test_strict_renaming_and_redacting_hold_for_streams(store, tmp_path):
+def test_strict_as_and_redact_apply_to_streams(store, tmp_path):
     bad = toy_log(tmp_path / "bad.toy", "r t1 NO")
-    assert outcomes(bring_in(store, bad, strict=True)) == {FileOutcome.REFUSED: 1}
+    assert outcomes(import_into(store, bad, strict=True)) == {FileOutcome.REFUSED: 1}
     with pytest.raises(BadInput, match="several"):
-        bring_in(store, toy_log(tmp_path / "two.toy", "r t yes", "s t yes"), run_as="x")
-    bring_in(store, toy_log(tmp_path / "one.toy", "r t yes"), run_as="x", redact=True)
+        import_into(store, toy_log(tmp_path / "two.toy", "r t yes", "s t yes"), run_as="x")
+    import_into(store, toy_log(tmp_path / "one.toy", "r t yes"), run_as="x", redact=True)
     assert rows(store, "run_id", "runs") == [("x",)]
     binary = tmp_path / "binary.toy"
     binary.write_bytes(b"q t yes\0\n")
-    bring_in(store, binary, redact=True)
+    import_into(store, binary, redact=True)
     assert rows(store, "content IS NULL", "files") == [(False,), (True,)]
 
 
@@ -260,6 +294,6 @@ def test_a_stream_whose_file_cannot_be_read_is_quarantined(store, tmp_path, monk
     monkeypatch.setattr(ingest.readers, "READERS", (gone, *READERS))
     path = toy_log(tmp_path / "a.toy")
     (tmp_path / "b.json").write_text('[{"id": "A", "prompt": "x"}]')
-    summary = bring_in(store, tmp_path)
+    summary = import_into(store, tmp_path)
     assert outcomes(summary) == {FileOutcome.QUARANTINED: 1, FileOutcome.IMPORTED: 1}
     assert str(path) in summary.messages[0]

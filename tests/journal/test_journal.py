@@ -1,4 +1,4 @@
-"""The journal: what was appended is there, whatever happened to the process that wrote it."""
+"""The journal: appended rows survive, whatever happens to the process that wrote them."""
 
 import errno
 import fcntl
@@ -25,6 +25,7 @@ from warehouse.journal.run_lock import run_lock
 from warehouse.lake import locks
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
+from warehouse.schemas import TABLES
 
 MOMENT = datetime(2026, 1, 1, 12, 0, 0, 5000, UTC).replace(tzinfo=None)
 RUN = Generation("mine", "r1")
@@ -35,12 +36,12 @@ def result(n, **fields):
     return Entry("results", {"content_id": f"c{n}", "seq": n, "prompt": f"p{n}", **fields})
 
 
-def stored(folder):
-    store = new_store(folder, on_warning=pytest.fail)
+def stored(folder, on_warning=pytest.fail):
+    store = new_store(folder, on_warning=on_warning)
     return store.sql("SELECT seq, prompt FROM results ORDER BY seq").fetchall()
 
 
-def test_a_journal_becomes_the_batch_of_its_name(tmp_path):
+def test_a_journal_becomes_the_batch_of_the_same_name(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([Entry("runs", {"content_id": "run", "origin": "runner"}), result(1)])
         journal.append([result(2, started_at=MOMENT)])
@@ -82,17 +83,28 @@ def test_an_unknown_column_is_refused_before_it_is_written(tmp_path):
     assert stored(tmp_path) == [(3, "p3")]
 
 
-def test_a_line_cut_by_a_kill_never_counted_and_a_bad_one_is_kept(tmp_path):
+def test_a_truncated_line_never_counts_and_a_bad_one_is_quarantined(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
         path = journal.path
     with path.open("ab") as file:
         file.write(b'{"table": nonsense}\n{"table": "results", "row": {"conte')
-    assert stored(tmp_path) == [(1, "p1")]
+    warnings = []
+    assert stored(tmp_path, warnings.append) == [(1, "p1")]
+    (warning,) = warnings
+    assert warning.startswith(f"{path}: damaged lines moved to quarantine: 1;")
     (bad,) = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
     assert bad == (3, b'{"table": nonsense}\n')
 
 
+TASK_WITHOUT_SUITE = {
+    "content_id": "c",
+    "task_set": "t",
+    "task_set_hash": "h",
+    "seq": 1,
+    "task_id": "1",
+    "task_hash": "h",
+}
 BAD_LINES = [
     b"[]",
     b'{"table": "results", "row": []}',
@@ -106,37 +118,88 @@ BAD_LINES = [
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "input_tokens": true}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "attempt": 2147483648}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "cost_usd": "abc"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "cost_usd": true}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "cost_usd": 1%s}}' % (b"0" * 400),
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "started_at": "2026"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "started_at": 20260101}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "ended_at": "0001-01-01T00+05"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "extra": "{"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "extra": "[\\"\\\\ud800\\"]"}}',
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "suitf": "mine"}}',
+    json.dumps({"table": "tasks", "row": TASK_WITHOUT_SUITE}).encode(),
+    b'{"table": "results", "row": {"content_id": "c", "seq": 1, "suite": "mine"}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "success": "yes"}}',
     b'{"table": "results", "row": {"content_id": "c", "seq": 1, "tool_calls": [1]}}',
     b'{"table": "resources", "row": {"content_id": "c", "name": "n", "content": "?"}}',
 ]
 
 
-@pytest.mark.parametrize("line", BAD_LINES)
-def test_a_line_that_is_no_row_of_a_table_is_kept_beside_the_others(tmp_path, line):
+def test_lines_that_are_not_rows_go_to_quarantine(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
     with journal.path.open("ab") as file:
-        file.write(line + b"\n")
-    assert stored(tmp_path) == [(1, "p1")]
-    kept = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
-    assert kept == [(3, line + b"\n")]
+        file.writelines(line + b"\n" for line in BAD_LINES)
+    verified = command(tmp_path, "info", "--verify")
+    assert verified.code == 1
+    assert f"{journal.path}: damaged lines: {len(BAD_LINES)}" in verified.out
+    assert stored(tmp_path, lambda _: None) == [(1, "p1")]
+    assert command(tmp_path, "info", "--verify").code == 0
+    kept = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine ORDER BY line").fetchall()
+    assert kept == [(3 + n, line + b"\n") for n, line in enumerate(BAD_LINES)]
 
 
-@pytest.mark.parametrize("first", [b"nonsense", b"{}", b'{"suite": 1, "run_id": "r"}'])
-def test_answers_of_a_journal_that_does_not_say_its_run_are_kept(tmp_path, first):
+WRONG_VALUES = [0, -1, 1.5, 10**30, True, "x", "", "{", "\ud800", "2026-01-01", [], ["x"], [1], {}]
+
+
+@pytest.mark.slow
+def test_no_value_of_any_column_stops_the_store(tmp_path):
+    required = {"content_id": "c", "seq": 1, "path": "p", "sha256": "s", "name": "n"}
+    rows = []
+    for table in TABLES:
+        columns = {column.name: column.type for column in table.columns if not column.nullable}
+        row = {k: required.get(k, 1 if t == "BIGINT" else "x") for k, t in columns.items()}
+        row = {k: v for k, v in row.items() if k not in {"suite", "run_id", "generation"}}
+        for column in table.column_names:
+            for value in WRONG_VALUES:
+                rows.append((table.name, {**row, "content_id": f"c{len(rows)}", column: value}))
+    with Journal(tmp_path, RUN) as journal:
+        journal.append([result("first")])
+    with journal.path.open("a") as file:
+        file.writelines(json.dumps({"table": t, "row": row}) + "\n" for t, row in rows)
+    store = new_store(tmp_path, on_warning=lambda _: None)
+    report = store.sync()
+    assert (len(report.loaded), report.damaged, journal_paths(tmp_path)) == (1, (), [])
+    with store.reading() as connection:
+        views = connection.execute(
+            "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal"
+        ).fetchall()
+        for (view,) in views:
+            connection.execute(f"SELECT count(COLUMNS(*)) FROM {view}")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"nonsense",
+        b"{}",
+        b'{"suite": 1, "run_id": "r"}',
+        b'{"suitf": "mine", "run_id": "r1", "generation": "root", "parent": null}',
+        b'{"suite": "mine", "run_id": "r1", "generation": "roos", "parent": null}',
+    ],
+)
+def test_answers_in_a_journal_without_a_run_are_kept(tmp_path, first):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1), result(2)])
     _, *lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(b"".join([first + b"\n", *lines]))
-    assert stored(tmp_path) == []
+    assert stored(tmp_path, lambda _: None) == []
     kept = new_store(tmp_path).sql("SELECT raw FROM lake.quarantine ORDER BY line").fetchall()
     assert [raw for (raw,) in kept] == [first + b"\n", *lines]
     assert journal_paths(tmp_path) == []
 
 
 @pytest.mark.parametrize("size", [0, 10])
-def test_a_journal_that_tells_of_no_run_is_nothing(tmp_path, size):
+def test_an_empty_journal_is_removed(tmp_path, size):
     with Journal(tmp_path, RUN) as journal:
         path = journal.path
     path.write_bytes(path.read_bytes()[:size])
@@ -144,7 +207,7 @@ def test_a_journal_that_tells_of_no_run_is_nothing(tmp_path, size):
     assert journal_paths(tmp_path) == []
 
 
-def test_a_kill_between_batch_and_removal_doubles_nothing(tmp_path):
+def test_a_kill_between_batch_and_removal_duplicates_nothing(tmp_path):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
         path = journal.path
@@ -155,14 +218,14 @@ def test_a_kill_between_batch_and_removal_doubles_nothing(tmp_path):
     assert journal_paths(tmp_path) == []
 
 
-def test_a_row_written_again_takes_the_place_of_the_first(tmp_path):
+def test_a_row_written_again_replaces_the_first(tmp_path):
     with Journal(tmp_path, RUN) as journal:
-        journal.append([result(1), result(1, prompt="anew")])
-    assert stored(tmp_path) == [(1, "anew")]
+        journal.append([result(1), result(1, prompt="replaced")])
+    assert stored(tmp_path) == [(1, "replaced")]
 
 
 class FullDisk:
-    """A file on a disk that fills up: so many bytes, and so many more without the reserve."""
+    """A file on a disk that fills up: it has some room, and more once the reserve is released."""
 
     def __init__(self, file, room, reserve, more):
         self.file, self.room, self.reserve, self.more = file, room, reserve, more
@@ -179,7 +242,7 @@ class FullDisk:
         return getattr(self.file, name)
 
 
-def test_a_full_disk_still_takes_what_is_under_way(tmp_path):
+def test_calls_in_flight_are_recorded_on_a_full_disk(tmp_path):
     with Journal(tmp_path, RUN, reserve_bytes=1000) as journal:
         journal.append([result(1)])
         journal._file = FullDisk(journal._file, 10, journal._reserve, 1000)
@@ -195,7 +258,7 @@ def test_a_full_disk_still_takes_what_is_under_way(tmp_path):
 
 @pytest.fixture
 def before_locking(monkeypatch):
-    """Have another process do something between the making of a file and its locking."""
+    """Return a function that has work done between the creation of a file and its locking."""
     flock = fcntl.flock
 
     def arrange(work):
@@ -209,14 +272,14 @@ def before_locking(monkeypatch):
     return arrange
 
 
-def test_a_journal_just_being_made_is_not_taken_for_left_behind(tmp_path, before_locking):
+def test_a_new_journal_is_not_mistaken_for_an_abandoned_one(tmp_path, before_locking):
     before_locking(lambda: recover_journals(Lake(tmp_path)))
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
     assert stored(tmp_path) == [(1, "p1")]
 
 
-def test_a_batch_just_being_made_is_not_taken_for_left_behind(tmp_path, before_locking):
+def test_a_new_batch_is_not_mistaken_for_an_abandoned_one(tmp_path, before_locking):
     def sweep():
         with Lake(tmp_path).write("run"):
             pass
@@ -229,7 +292,7 @@ def test_a_batch_just_being_made_is_not_taken_for_left_behind(tmp_path, before_l
         assert len(list(Lake(tmp_path).staging.iterdir())) == 2
 
 
-def test_what_another_process_is_taking_in_is_waited_for(tmp_path, monkeypatch):
+def test_a_recovery_by_another_process_is_waited_for(tmp_path, monkeypatch):
     with Journal(tmp_path, RUN) as journal:
         journal.append([result(1)])
     is_writing, may_write = threading.Event(), threading.Event()
@@ -250,7 +313,7 @@ def test_what_another_process_is_taking_in_is_waited_for(tmp_path, monkeypatch):
     other.join()
 
 
-def test_a_run_whose_process_has_not_said_which_it_is_is_held_all_the_same(tmp_path):
+def test_a_run_is_locked_before_its_plan_is_written(tmp_path):
     with run_lock(tmp_path, "mine", "r1"):
         (lock,) = (tmp_path / "journals").glob("*.lock")
         lock.write_bytes(b"")
@@ -258,7 +321,7 @@ def test_a_run_whose_process_has_not_said_which_it_is_is_held_all_the_same(tmp_p
             pass
 
 
-def test_one_process_runs_a_run(tmp_path):
+def test_only_one_process_can_execute_a_run(tmp_path):
     with run_lock(tmp_path, "mine", "r1"):
         with pytest.raises(StoreBusy, match=str(os.getpid())), run_lock(tmp_path, "mine", "r1"):
             pass
@@ -268,7 +331,7 @@ def test_one_process_runs_a_run(tmp_path):
         pass
 
 
-def test_no_key_gets_into_a_journal(tmp_path):
+def test_no_key_is_written_to_a_journal(tmp_path):
     url = "http://user:hunter22@host/v1?api_key=planted-99&n=1"
     environment = {"MY_API_KEY": "planted-1234", "PROXY": url, "MONKEY": "planted banana"}
     mask = Mask([*secrets_of_environment(environment), *secrets_of_url(url)])
@@ -285,6 +348,42 @@ def test_no_key_gets_into_a_journal(tmp_path):
         assert secret not in written
 
 
+NAMES_OF_SECRETS = """
+    PASSPHRASE PGPASS PGPASSWORD MYSQL_PWD SSHPASS GITHUB_PAT ACCESSKEY SECRETKEY CREDS DB_CREDS
+    COOKIE SESSION_COOKIE DSN SENTRY_DSN OPENAI_APIKEY HUGGINGFACETOKEN JWT API_KEY2 API_KEY_2
+    AWS_SECRET_ACCESS_KEY REDIS_AUTH accessToken Authorization x-api-key SECRET_KEY_BASE
+"""
+OTHER_NAMES = """
+    PWD OLDPWD PATH MONKEY COMPASS BYPASS HOTKEY TOKENIZERS_PARALLELISM MAX_TOKENS GIT_AUTHOR_NAME
+    SSH_AUTH_SOCK AWS_SHARED_CREDENTIALS_FILE PGPASSFILE XAUTHORITY XDG_SESSION_ID PATTERN
+    COOKIE_DOMAIN AUTH_TYPE TOKEN_TYPE SECRETARY KEYTIMEOUT SESSION_MANAGER INIT_CWD
+"""
+
+
+def test_names_of_variables_with_secrets():
+    for name in NAMES_OF_SECRETS.split():
+        assert list(secrets_of_environment({name: "planted"})) == ["planted"], name
+    for name in OTHER_NAMES.split():
+        assert list(secrets_of_environment({name: "planted"})) == [], name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secrets"),
+    [
+        ("SESSION", "q7Rt2Wx9Lm4Zp8Kv3Ns6", ["q7Rt2Wx9Lm4Zp8Kv3Ns6"]),
+        ("XDG_SESSION_TYPE", "wayland", []),
+        ("DESKTOP_SESSION", "plasma-with-extras", []),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1000/bus,guid=4be21f09ac77", []),
+        ("CONNECTION", "host=db user=x password=k3Jv9!qLmx7", ["k3Jv9!qLmx7"]),
+        ("REMOTE", "https://q7Rt2Wx9Lm4Zp8Kv3Ns6@host/x", ["q7Rt2Wx9Lm4Zp8Kv3Ns6"]),
+        ("REMOTE", "https://someone@host/x", []),
+        ("BLOB_URL", "https://host/x?se=2026&sig=k3Jv9%2Bq", ["k3Jv9%2Bq", "k3Jv9+q"]),
+    ],
+)
+def test_values_of_variables_that_are_secrets(name, value, secrets):
+    assert list(dict.fromkeys(secrets_of_environment({name: value}))) == secrets
+
+
 def test_a_key_is_masked_in_json_too(tmp_path):
     secret = 'pl"anted\\1 \N{LATIN SMALL LETTER A WITH DIAERESIS}'
     body = json.dumps({"error": secret})
@@ -297,19 +396,19 @@ def test_a_key_is_masked_in_json_too(tmp_path):
 
 
 def begin(store):
-    """Begin a run as `evalstore run` does, with nothing to ask."""
+    """Begin a run like `evalstore run`, with no calls to make."""
     plan = Plan(
         suite="mine", family="own", run_date="2026-01-01", task_set="mine", models=(), tasks=()
     )
     return new_run(store, plan, RunSettings())
 
 
-def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, monkeypatch):
+def test_a_new_run_does_not_reuse_the_name_of_a_killed_one(tmp_path, monkeypatch):
     store, claim, names = new_store(tmp_path), run_lock, []
 
     @contextmanager
     def claimed_just_after_a_kill(path, suite, run_id):
-        if not names:  # its process held the name, and was killed
+        if not names:  # the process that held the name was killed
             with Journal(path, Generation(suite, run_id)) as left:
                 left.append([result(1)])
         names.append(run_id)
@@ -324,7 +423,7 @@ def test_a_run_takes_no_name_of_one_that_was_killed_at_this_moment(tmp_path, mon
     ]
 
 
-def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeypatch):
+def test_a_run_whose_journal_cannot_be_recovered_is_not_resumed(tmp_path, monkeypatch):
     store = new_store(tmp_path, on_warning=lambda _: None)
     with begin(store) as run:
         run.execute({}, lambda *_: None)
@@ -345,7 +444,7 @@ def test_a_run_whose_answers_cannot_be_taken_in_is_not_resumed(tmp_path, monkeyp
         pass
 
 
-def test_a_run_that_ends_while_its_resume_looks_for_it_is_found(tmp_path, monkeypatch):
+def test_a_run_that_ends_during_the_resume_is_found(tmp_path, monkeypatch):
     store = new_store(tmp_path, on_warning=pytest.fail)
     with ExitStack() as stack:
         run = stack.enter_context(begin(store))

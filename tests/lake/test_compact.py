@@ -1,4 +1,4 @@
-"""`evalstore compact`: fewer files, and nothing else: every row of every view is as it was."""
+"""`evalstore compact`: fewer files, while every row of every view stays the same."""
 
 import json
 import random
@@ -11,9 +11,9 @@ from support import (
     EXAMPLES,
     ROOT,
     SECRET,
-    bring_in,
     command,
     digests,
+    import_into,
     log,
     new_store,
     task,
@@ -32,7 +32,7 @@ POSTERS = ROOT / "examples" / "posters"
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A store of many small batches, of every family: grown, replaced, retold, forgotten."""
+    """Return a store of many small batches of every family: grown, replaced, forgotten."""
     folder = tmp_path_factory.mktemp("many")
     store = new_store(folder / "store")
     choice = random.Random(23)
@@ -40,14 +40,14 @@ def many(tmp_path_factory):
         numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
         path = write_log(folder / f"{step}.yaml", log(tasks=[task(n) for n in numbers]))
         run_as = choice.choice([None, None, "toinen"])
-        bring_in(store, path, run_as=run_as, replace=choice.random() < 0.5)
+        import_into(store, path, run_as=run_as, replace=choice.random() < 0.5)
     secret = write_log(folder / "secret.yaml", log(tasks=[task(9, answer=SECRET)]))
-    bring_in(store, secret, run_as="secret")
+    import_into(store, secret, run_as="secret")
     write_run(folder / "r", line(), event())
-    bring_in(store, folder / "r")
+    import_into(store, folder / "r")
     write_run(folder / "r", line(), event(), line())
-    bring_in(store, folder / "r")
-    bring_in(store, POSTERS / "benchmark")
+    import_into(store, folder / "r")
+    import_into(store, POSTERS / "benchmark")
     annotations = folder / "annotations"
     for title in ("one", "two", "one"):  # the newest record of a poster counts
         document = json.dumps({"events": [], "title": title})
@@ -55,7 +55,7 @@ def many(tmp_path_factory):
         (annotations / "ann" / "5fc63edbedab.json").write_text(document)
         command(store.path, "annotate", "import", annotations, "--dataset", "benchmark")
     for model in sorted((EXAMPLES / "models").iterdir())[:3]:
-        bring_in(store, model)
+        import_into(store, model)
     run = Generation("mine", "r1")
     for n in (1, 2):
         with Journal(store.path, run) as journal:
@@ -74,16 +74,17 @@ def lake_of_many(many, tmp_path):
 
 
 def everything(store):
-    """Every row of every view and score, its batch included."""
+    """Return digests of every row of every view and score, including its batch."""
     return digests(store, schemas=("main", "checks", "scores"), provenance=())
 
 
 def rows_in_lake(store):
-    """How many rows each table has in all batches that count."""
+    """Return the number of rows of each table in all current batches."""
     folders = store.lake.folders()
     return {t.name: sum(f.files[t.name].rows for f in folders if t.name in f.files) for t in TABLES}
 
 
+@pytest.mark.slow
 def test_nothing_but_the_files_changes(lake_of_many):
     store = lake_of_many
     before, rows, n_before = everything(store), rows_in_lake(store), len(store.lake.folders())
@@ -106,24 +107,26 @@ def test_nothing_but_the_files_changes(lake_of_many):
     assert again.err == "1 batches before, 1 now\n"
 
 
+@pytest.mark.slow
 def test_the_same_files_again_change_nothing(lake_of_many, many):
     store = lake_of_many
     merge_small(store.lake)
     names = store.lake.batch_names()
     folder = many.path.parent
-    bring_in(store, folder / "r", POSTERS / "benchmark", *sorted(folder.glob("[0-9].yaml")))
-    bring_in(store, folder / "secret.yaml", run_as="secret")
+    import_into(store, folder / "r", POSTERS / "benchmark", *sorted(folder.glob("[0-9].yaml")))
+    import_into(store, folder / "secret.yaml", run_as="secret")
     assert store.lake.batch_names() == names
 
 
-def test_compacted_at_any_time_it_is_the_same_store(store, tmp_path):
+@pytest.mark.slow
+def test_the_store_is_the_same_whenever_it_is_compacted(store, tmp_path):
     choice = random.Random(1)
     plain = new_store(tmp_path / "plain")
     for step in range(6):
         numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
         path = write_log(tmp_path / f"{step}.yaml", log(tasks=[task(n) for n in numbers]))
         options = {"run_as": choice.choice([None, None, "b"]), "replace": choice.random() < 0.5}
-        outcomes = [bring_in(each, path, **options).outcomes for each in (store, plain)]
+        outcomes = [import_into(each, path, **options).outcomes for each in (store, plain)]
         assert outcomes[0] == outcomes[1]
         if choice.random() < 0.5:
             merge_small(store.lake)
@@ -136,7 +139,8 @@ def test_compacted_at_any_time_it_is_the_same_store(store, tmp_path):
     assert digests(store) == expected
 
 
-def test_forget_leaves_no_trace_and_the_rest_alone(lake_of_many, many):
+@pytest.mark.slow
+def test_forget_leaves_no_trace_and_keeps_the_rest(lake_of_many, many):
     store, whole = lake_of_many, digests(many)
     merge_small(store.lake)
     assert command(store.path, "forget", "secret", "--yes").code == 0
@@ -144,10 +148,10 @@ def test_forget_leaves_no_trace_and_the_rest_alone(lake_of_many, many):
     views = digests(store)  # synced, not rebuilt: the text must not be in free blocks either
     assert not traces(store, SECRET)
     assert views["main.results"] != whole["main.results"]
-    # What was forgotten comes back only when asked, and then all is as it was.
+    # A forgotten run returns only with --restore, and then everything is as before.
     secret = many.path.parent / "secret.yaml"
-    assert bring_in(store, secret, run_as="secret").outcomes == {"forgotten": 1}
-    bring_in(store, secret, run_as="secret", restore=True)
+    assert import_into(store, secret, run_as="secret").outcomes == {"forgotten": 1}
+    import_into(store, secret, run_as="secret", restore=True)
     merge_small(store.lake)
     assert digests(store) == whole
 
@@ -156,7 +160,7 @@ def test_traces_are_found(many):
     assert {path.name for path in traces(many, SECRET)} >= {"results.parquet", "warehouse.duckdb"}
 
 
-def test_a_reader_is_waited_for(lake_of_many, monkeypatch):
+def test_compact_waits_for_readers(lake_of_many, monkeypatch):
     defaults = exclusive_lake_lock.__wrapped__.__kwdefaults__
     monkeypatch.setitem(defaults, "wait_seconds", 0)
     names = lake_of_many.lake.batch_names()
@@ -176,13 +180,13 @@ def test_a_damaged_batch_is_named_and_nothing_is_merged(lake_of_many):
     assert store.lake.batch_names() == names
 
 
-def test_large_batches_stay_as_they_are(lake_of_many, monkeypatch):
+def test_large_batches_are_not_merged(lake_of_many, monkeypatch):
     monkeypatch.setattr("warehouse.lake.compaction.SMALL_BYTES", 1)
     n = len(lake_of_many.lake.batch_names())
     assert command(lake_of_many.path, "compact").err == f"{n} batches before, {n} now\n"
 
 
-def test_sync_suggests_it(lake_of_many, monkeypatch):
+def test_sync_suggests_a_compact(lake_of_many, monkeypatch):
     assert "compact" not in command(lake_of_many.path, "sync").err
     monkeypatch.setattr("warehouse.lake.compaction.MANY_SMALL", 5)
     assert "`evalstore compact`" in command(lake_of_many.path, "sync").err
@@ -190,9 +194,9 @@ def test_sync_suggests_it(lake_of_many, monkeypatch):
     assert "compact" not in command(lake_of_many.path, "sync").err
 
 
-def test_any_parquet_tool_reads_it_beside_others(lake_of_many, tmp_path):
+def test_any_parquet_tool_reads_merged_and_other_batches(lake_of_many, tmp_path):
     merge_small(lake_of_many.lake)
-    bring_in(lake_of_many, write_log(tmp_path / "x.yaml", log([1], date="2026-09-09")))
+    import_into(lake_of_many, write_log(tmp_path / "x.yaml", log([1], date="2026-09-09")))
     with duckdb.connect() as connection:
         pattern = str(lake_of_many.lake.path / "*" / "results.parquet")
         rows = connection.execute(

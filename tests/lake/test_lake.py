@@ -1,4 +1,4 @@
-"""The lake: batches that are there whole or not at all, for any Parquet tool, for ever."""
+"""The lake: batches are complete or absent, and readable by any Parquet tool."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support import EXAMPLES, bring_in, log, new_store, write_log
+from support import EXAMPLES, import_into, log, new_store, write_log
 
 from warehouse.errors import StoreDamaged, StoreNewer, UnknownColumn
 from warehouse.lake.batch import (
@@ -42,7 +42,7 @@ def row(n):
     return {"content_id": str(n), "path": f"{n}.yaml", "reason": "ei käy"}
 
 
-def test_a_batch_is_not_there_before_it_is_committed(lake):
+def test_a_batch_is_invisible_before_it_is_committed(lake):
     with lake.write("import") as writer:
         writer.add(QUARANTINE, [row(1)])
         assert lake.batch_names() == set()
@@ -58,14 +58,14 @@ def test_without_commit_nothing_remains(lake):
     assert list(lake.staging.iterdir()) == []
 
 
-def test_an_unknown_column_is_refused_by_table_and_name(lake):
-    message = "table results has no column 'inpt_tokens': did you mean input_tokens"
+def test_an_unknown_column_is_refused_with_table_and_name(lake):
+    message = "table results has no column 'inpt_tokens'; did you mean 'input_tokens'"
     with lake.write("import") as writer, pytest.raises(UnknownColumn, match=re.escape(message)):
         writer.add(RESULTS, [{"content_id": "1"}, {"content_id": "2", "inpt_tokens": 3}])
     assert lake.batch_names() == set()
 
 
-def test_an_unknown_column_like_no_other_has_no_suggestion(lake):
+def test_an_unknown_column_unlike_any_other_has_no_suggestion(lake):
     with lake.write("import") as writer, pytest.raises(UnknownColumn) as caught:
         writer.add(QUARANTINE, [row(1) | {"xyzzy": 1}])
     assert str(caught.value) == "table quarantine has no column 'xyzzy'"
@@ -83,7 +83,7 @@ def test_an_error_leaves_nothing(lake):
     assert list(lake.staging.iterdir()) == []
 
 
-def test_a_batch_says_what_it_holds(lake):
+def test_a_batch_describes_its_content(lake):
     with lake.write("import") as writer:
         writer.add(QUARANTINE, [row(1), row(2)])
         written = writer.commit(
@@ -104,11 +104,11 @@ def test_a_batch_says_what_it_holds(lake):
 
 
 def test_batch_json_round_trips():
-    batch = Batch("n", "2026-01-01T00:00:00+00:00", "run", "1")
+    batch = Batch(name="n", created_at="2026-01-01T00:00:00+00:00", command="run", version="1")
     assert batch_from_json(json.loads(batch_to_json(batch))) == batch
 
 
-def test_names_are_in_the_order_of_time(lake):
+def test_names_sort_by_time(lake):
     names = []
     for n in range(5):
         with lake.write("import") as writer:
@@ -119,22 +119,22 @@ def test_names_are_in_the_order_of_time(lake):
     assert [name[:10] for name in names] == sorted(name[:10] for name in names)
 
 
-def test_what_is_replaced_no_longer_counts(lake):
+def test_replaced_batches_no_longer_count(lake):
     with lake.write("import") as writer:
         first = writer.commit()
     with lake.write("compact") as writer:
         second = writer.commit(replaces=[first.name])
     assert [batch.name for batch in lake.current()] == [second.name]
     lake.remove_replaced()
-    lake.remove_replaced()  # killed half-way, it is given again
+    lake.remove_replaced()  # repeated after a kill half-way
     assert lake.batch_names() == {second.name}
     assert list(lake.staging.iterdir()) == []
 
 
-def test_an_abandoned_batch_is_swept_and_one_at_work_is_not(lake):
+def test_an_abandoned_batch_is_removed_and_one_in_progress_is_not(lake):
     with lake.write("import") as at_work:
         at_work.add(QUARANTINE, [row(1)])
-        # What a killed process leaves: a folder, and a lock that nobody holds.
+        # A killed process leaves a folder, and a lock that no process holds.
         (lake.staging / "KILLED").mkdir()
         (lake.staging / "KILLED" / "results.parquet").write_bytes(b"half")
         (lake.staging / "KILLED.lock").touch()
@@ -145,7 +145,7 @@ def test_an_abandoned_batch_is_swept_and_one_at_work_is_not(lake):
     assert lake.batch_names() == {batch.name}
 
 
-def test_files_say_their_schema_and_every_columns_meaning(lake):
+def test_files_contain_schema_version_and_column_meanings(lake):
     with lake.write("import") as writer:
         writer.add(QUARANTINE, [row(1)])
         batch = writer.commit()
@@ -169,8 +169,8 @@ def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
 
 
 def test_any_parquet_tool_reads_the_lake_by_union_of_names(store, tmp_path):
-    bring_in(store, EXAMPLES)
-    bring_in(store, write_log(tmp_path / "a.yaml"))
+    import_into(store, EXAMPLES)
+    import_into(store, write_log(tmp_path / "a.yaml"))
     with duckdb.connect() as connection:
         pattern = str(store.lake.path / "*" / "results.parquet")
         [(n,)] = connection.execute(
@@ -179,7 +179,7 @@ def test_any_parquet_tool_reads_the_lake_by_union_of_names(store, tmp_path):
     assert n == 220
 
 
-def test_the_schemas_are_sound():
+def test_the_schemas_are_consistent():
     names = [table.name for table in TABLES]
     assert len(set(names)) == len(names)
     for table in TABLES:
@@ -196,7 +196,7 @@ def test_the_schemas_are_sound():
         assert [field.nullable for field in schema] == [c.nullable for c in table.columns]
 
 
-def test_units_are_in_the_names():
+def test_names_contain_units():
     for table in TABLES:
         for column in table.columns:
             if column.type in {"BIGINT", "DOUBLE"} and "second" in column.meaning:
@@ -205,7 +205,7 @@ def test_units_are_in_the_names():
                 assert column.name.endswith("_usd"), column.name
 
 
-def test_what_no_column_can_hold_is_an_error_and_no_batch(lake):
+def test_values_that_no_column_can_hold_are_refused(lake):
     def write():
         with lake.write("import") as writer:
             writer.add(RESULTS, [{"seq": "no number"}])
@@ -241,7 +241,7 @@ def batch(lake):
         b'{"name": 1, "created_at": 1, "command": 1, "version": 1, "files": {"a": 5}}',
     ],
 )
-def test_a_batch_json_that_is_none_is_damage(lake, batch, text):
+def test_an_invalid_batch_json_is_damage(lake, batch, text):
     path = lake.path / batch.name / "batch.json"
     path.write_bytes(text)
     with pytest.raises(StoreDamaged, match=r"batch\.json"):
@@ -250,7 +250,7 @@ def test_a_batch_json_that_is_none_is_damage(lake, batch, text):
 
 FIELDS = ["name", "files", "generations", "sources", "schema_version"]
 WRONG = [*product(FIELDS, [None, "x", 5, [5], {"a": 1}])]
-WRONG.remove(("schema_version", 5))  # a newer version, which is refused in its own words
+WRONG.remove(("schema_version", 5))  # a newer version, which has its own message
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG)
@@ -263,18 +263,20 @@ def test_a_wrong_field_in_batch_json_is_damage(lake, batch, field, value):
         lake.read(batch.name)
 
 
-@pytest.mark.parametrize("further", [{}, {"a_new_field": 1}, {"files": {"a_new_table": {"x": 1}}}])
-def test_a_batch_of_a_newer_version_is_said_to_be_newer(lake, batch, further):
+@pytest.mark.parametrize(
+    "additions", [{}, {"a_new_field": 1}, {"files": {"a_new_table": {"x": 1}}}]
+)
+def test_a_batch_of_a_newer_version_is_reported_as_newer(lake, batch, additions):
     path = lake.path / batch.name / "batch.json"
     document = json.loads(path.read_bytes())
     newer = {"schema_version": SCHEMA_VERSION + 1, "version": "9.9"}
-    path.write_text(json.dumps({**document, **newer, **further}))
+    path.write_text(json.dumps({**document, **newer, **additions}))
     with pytest.raises(StoreNewer, match=r"9\.9.*upgrade"):
         lake.read(batch.name)
 
 
 @pytest.mark.parametrize("damage", ["other bytes", "cut", "gone"])
-def test_a_file_that_is_not_as_it_was_written(lake, batch, damage):
+def test_a_changed_file_is_damage(lake, batch, damage):
     path = lake.file(batch, "quarantine")
     data = path.read_bytes()
     if damage == "gone":
@@ -285,13 +287,13 @@ def test_a_file_that_is_not_as_it_was_written(lake, batch, damage):
         lake.verify(batch)
 
 
-def test_what_does_not_belong_there_is_left_alone(lake, batch):
+def test_foreign_files_are_ignored(lake, batch):
     (lake.path / ".DS_Store").write_bytes(b"x")
     (lake.path / ".Trash").mkdir()
     assert lake.batch_names() == {batch.name}
 
 
-def test_durably_written(lake, monkeypatch):
+def test_a_batch_is_durable(lake, monkeypatch):
     synced = []
     fsync = os.fsync
     monkeypatch.setattr(
@@ -302,13 +304,40 @@ def test_durably_written(lake, monkeypatch):
             FILES, [{"content_id": "a", "path": "p", "sha256": "s", "format": "f", "size_bytes": 1}]
         )
         writer.commit()
-    # First what the batch holds, then the folder that its rename changed.
+    # First the files of the batch, then the folder changed by the rename.
     assert [path.name for path in synced] == ["files.parquet", "batch.json", "lake"]
 
 
-def test_an_import_of_nothing_new_makes_no_batch(store, tmp_path):
+def test_an_import_without_news_writes_no_batch(store, tmp_path):
     path = write_log(tmp_path / "a.yaml", log([1]))
-    bring_in(store, path)
-    bring_in(store, path)
+    import_into(store, path)
+    import_into(store, path)
     assert len(store.lake.batch_names()) == 1
     assert new_store(store.path).lake.current()[0].sources[0].name == "a.yaml"
+
+
+def test_stray_files_in_the_lake_are_ignored(store, tmp_path):
+    import_into(store, write_log(tmp_path / "1.yaml"))
+    for name in ("Thumbs.db", "notes.txt", "batch.json"):
+        (store.lake.path / name).write_bytes(b"x")
+    warnings = []
+    other = new_store(store.path, on_warning=warnings.append)
+    import_into(
+        other, write_log(tmp_path / "2.yaml", date="2026-04-02", model="models/other-1.yaml")
+    )
+    other.sync(rebuild=True)
+    assert other.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
+    assert warnings == []
+
+
+def test_a_file_or_broken_link_in_place_of_a_batch_is_damage(store, tmp_path):
+    import_into(store, write_log(tmp_path / "1.yaml"))
+    (name,) = store.lake.batch_names()
+    (store.lake.path / name).rename(tmp_path / "moved")
+    (store.lake.path / name).write_bytes(b"x")
+    with pytest.raises(StoreDamaged, match=name):
+        store.lake.folders()
+    (store.lake.path / name).unlink()
+    (store.lake.path / "elsewhere").symlink_to(tmp_path / "missing")
+    with pytest.raises(StoreDamaged, match="elsewhere"):
+        store.lake.folders()

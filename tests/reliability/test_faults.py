@@ -1,4 +1,4 @@
-"""Faults: killed, corrupted, locked, newer. Nothing is lost, and the reason is said."""
+"""Faults: killed, corrupted, locked, newer. Nothing is lost, and the reason is reported."""
 
 import json
 import os
@@ -6,47 +6,36 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
-from support import EXAMPLES, bring_in, command, digests, log, new_store, shell, write_log
+from support import EXAMPLES, command, digests, import_into, log, new_store, shell, write_log
 
-from warehouse.errors import BadInput, StoreBusy, StoreNewer
+from tests.campaigns.corruptions import Campaign
+from warehouse.checking.shipped import all_readable
+from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.hashing import file_sha256
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
+from warehouse.schemas import TABLES
 from warehouse.store import EvalstoreWarning, Store
 from warehouse.sync import sync_lock
 
 
 @pytest.fixture
-def impatient(monkeypatch):
-    """Commands of this process wait for no lock."""
+def without_lock_waits(monkeypatch):
+    """Let commands in this process fail instead of waiting for locks."""
     monkeypatch.setitem(Store.__init__.__kwdefaults__, "wait_seconds", 0)
-
-
-@pytest.fixture(scope="module")
-def _two(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("two")
-    store = new_store(folder / "store")
-    for n in (1, 2):
-        bring_in(store, write_log(folder / f"{n}.yaml", log([n], date=f"2026-04-0{n}")))
-        store.sync()
-    return store
-
-
-@pytest.fixture
-def two(_two, tmp_path):
-    """A synced store of two batches."""
-    shutil.copytree(_two.path, tmp_path / "store")
-    return new_store(tmp_path / "store")
 
 
 def batches_of(store):
     return [store.lake.path / name for name in sorted(store.lake.batch_names())]
 
 
-def load_again(store):
-    """Put an empty warehouse in place of the store's, so that the next sync loads every batch."""
+def empty_warehouse(store):
+    """Replace the store's warehouse by an empty one, so that the next sync loads every batch."""
     store.warehouse.unlink()
     new_store(store.path)
 
@@ -54,6 +43,7 @@ def load_again(store):
 # --- interrupted; `test_kills.py` has the rest
 
 
+@pytest.mark.slow
 def test_interrupted_by_the_user(store, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -69,11 +59,12 @@ def test_interrupted_by_the_user(store, tmp_path, monkeypatch):
 # --- corrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "options"),
     [("flipped", ["--rebuild"]), ("flipped", []), ("cut", []), ("gone", []), ("empty", [])],
 )
-def test_a_corrupt_file_is_named_and_left_out_whole(two, damage, options):
+def test_a_batch_with_a_corrupt_file_is_named_and_left_out(two, damage, options):
     first, _ = batches_of(two)
     path = first / "results.parquet"
     data = path.read_bytes()
@@ -83,27 +74,175 @@ def test_a_corrupt_file_is_named_and_left_out_whole(two, damage, options):
         middle = len(data) // 2
         flipped = data[:middle] + bytes([data[middle] ^ 255]) + data[middle + 1 :]
         path.write_bytes({"flipped": flipped, "cut": data[:middle], "empty": b""}[damage])
-    load_again(two)
+    empty_warehouse(two)
     ended = command(two.path, "sync", *options)
     assert ended.code == 1
     assert str(path) in ended.err
     assert "Traceback" not in ended.err
-    # Never half: neither its results nor its run or its file are there.
+    # Never partially: its results, its run and its file are all missing.
     with pytest.warns(EvalstoreWarning, match="results.parquet"):
-        assert two.sql("SELECT run_date, n_results FROM runs").fetchall() == [("2026-04-02", 1)]
+        assert two.sql("SELECT recorded_date, n_results FROM runs").fetchall() == [
+            ("2026-04-02", 1)
+        ]
     with pytest.warns(EvalstoreWarning):
         assert two.sql("SELECT count(*) FROM files").fetchall() == [(1,)]
-    path.write_bytes(data)  # brought back from a backup
+    path.write_bytes(data)  # restored from a backup
     assert two.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
 
 
+def tables_of(store):
+    """Return the rows of the tables of the lake, with their provenance."""
+    with store.reading() as connection:
+        return {
+            table.name: sorted(map(repr, connection.sql(f"FROM lake.{table.name}").fetchall()))
+            for table in TABLES
+        }
+
+
+@pytest.mark.slow
+def test_a_restored_batch_leaves_no_trace_of_its_damage(tmp_path):
+    """Of rows that several batches have, the first batch's count, even if it is loaded last."""
+    store = new_store(tmp_path / "store", on_warning=lambda _: None)
+    for n, numbers in enumerate(([1, 2], [1, 2, 3])):
+        logs = tmp_path / str(n)
+        write_log(logs / "a.yaml", log(numbers, date="2026-04-01"))
+        write_log(logs / "models" / "kokeilu-1.yaml", {"model": f"x/y-{n}"})
+        (logs / "damaged.yaml").write_text("tasks: [")
+        import_into(store, logs)
+    before = tables_of(store)
+    first, second = batches_of(store)
+    for batch in (first, second):
+        # Its rows are imported again from the logs while it is missing, then it is restored.
+        shutil.copytree(store.path, tmp_path / batch.name)
+        copy = new_store(tmp_path / batch.name, on_warning=lambda _: None)
+        (copy.lake.path / batch.name).rename(tmp_path / "away")
+        copy.sync()
+        for n in range(2):
+            import_into(copy, tmp_path / str(n))
+        copy.sync()
+        (tmp_path / "away").rename(copy.lake.path / batch.name)
+        assert tables_of(copy) == before
+    for name in ("files", "results"):
+        path = first / f"{name}.parquet"
+        data = path.read_bytes()
+        path.write_bytes(b"PAR1 broken")
+        assert store.sync(rebuild=True).loaded == (second.name,)
+        path.write_bytes(data)
+        assert store.sync().loaded == (first.name,)
+        assert tables_of(store) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["renamed", "text", "without", "other"])
+def test_a_file_with_other_columns_is_named_and_its_batch_left_out(two, change):
+    path = batches_of(two)[0] / "results.parquet"
+    rows = pq.read_table(path)
+    names = ["seqq" if name == "seq" else name for name in rows.column_names]
+    changed = {
+        "renamed": lambda: rows.rename_columns(names),
+        "text": lambda: rows.set_column(
+            rows.column_names.index("seq"), "seq", rows["seq"].cast("string")
+        ),
+        "without": lambda: rows.drop_columns(["seq"]),
+        "other": lambda: rows.append_column("more", rows["seq"]),
+    }
+    pq.write_table(changed[change](), path)
+    document = json.loads((path.parent / "batch.json").read_bytes())
+    document["files"]["results"]["sha256"] = file_sha256(path)
+    (path.parent / "batch.json").write_text(json.dumps(document))
+    facts, _ = verified(two, code=1)
+    assert facts["damaged"] == [f"{path}: its columns are not those of table results"]
+    empty_warehouse(two)
+    ended = command(two.path, "runs", "--format", "csv")
+    assert (ended.code, len(ended.out.splitlines())) == (0, 2)
+    assert f"{path}: its columns are not those of table results; the batch was left" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("created_at", "yesterday"),
+        ("created_at", 5),
+        ("name", None),
+        ("replaces", "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ("generations", [{"suite": 1, "run_id": "r", "generation": "root", "parent": None}]),
+        ("files", {"results": {"rows": "1", "sha256": "0"}}),
+    ],
+)
+def test_values_of_batch_json_are_checked(two, name, value):
+    path = batches_of(two)[0] / "batch.json"
+    document = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**document, name: value}))
+    with pytest.raises(StoreDamaged, match="cannot be read as a batch"):
+        two.lake.read(path.parent.name)
+
+
+def replaced_by(path, kind):
+    """Replace a file by nothing, a link that leads nowhere, or a folder."""
+    path.unlink()
+    match kind:
+        case "dangling":
+            path.symlink_to("nowhere")
+        case "circular":
+            path.symlink_to(path.name)
+        case "folder":
+            path.mkdir()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["gone", "dangling", "circular", "folder"])
+def test_a_loaded_file_that_cannot_be_read_is_named(two, kind, tmp_path):
+    first, _ = batches_of(two)
+    path = first / "results.parquet"
+    replaced_by(path, kind)
+    run = "2026-04-01/models/kokeilu-1.yaml"
+    for code, *arguments in (
+        (1, "sync"),
+        (2, "compact"),
+        (2, "forget", run, "--yes"),
+        (0, "show", "leaderboard"),
+        (0, "export", "palindrome", "--to", tmp_path / "logs"),
+        (1, "info", "--verify"),
+    ):
+        ended = command(two.path, *arguments)
+        assert (ended.code, "Traceback" in ended.err) == (code, False), arguments
+        assert str(path) in ended.err + ended.out, arguments
+    assert len(list((tmp_path / "logs").iterdir())) == 2  # the warehouse still has its rows
+    with pytest.warns(EvalstoreWarning, match="a rebuild would lose them"):
+        ((problem,),) = two.sql(all_readable(two).query).fetchall()
+    assert str(path) in problem
+    # From now on the figures lack them.
+    assert command(two.path, "sync", "--rebuild").code == 1
+    ended = command(two.path, "show", "leaderboard")
+    assert (ended.code, f"the batch was left out, with its rows of {run}" in ended.err) == (0, True)
+
+
+def test_a_file_of_a_loaded_batch_without_read_permission_is_named(two, unprivileged):
+    path = batches_of(two)[0] / "batch.json"
+    path.chmod(0)
+    ended = shell(two.path, "runs", "--format", "csv", preexec_fn=unprivileged)
+    assert (ended.code, len(ended.out.splitlines())) == (0, 3)
+    assert f"{path}: Permission denied; the figures still contain its rows" in ended.err
+
+
+def test_files_of_merged_batches_are_looked_for_where_they_are(two):
+    assert command(two.path, "compact").code == 0
+    ended = command(two.path, "sync")
+    assert (ended.code, "cannot be read" in ended.err) == (0, False)
+    (folder,) = batches_of(two)
+    (folder / "runs.parquet").unlink()
+    with pytest.warns(EvalstoreWarning, match=str(folder / "runs.parquet")):
+        assert two.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"files": 5}', None])
 def test_a_corrupt_batch_json_is_named_and_its_batch_left_out(two, damage):
     first, _ = batches_of(two)
     path = first / "batch.json"
     data = path.read_bytes()
     path.unlink() if damage is None else path.write_bytes(damage)
-    load_again(two)
+    empty_warehouse(two)
     ended = command(two.path, "runs", "--format", "csv")
     assert (ended.code, len(ended.out.splitlines())) == (0, 2)
     assert f"warning: {path}" in ended.err
@@ -111,6 +250,7 @@ def test_a_corrupt_batch_json_is_named_and_its_batch_left_out(two, damage):
     assert two.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["json", "parquet"])
 def test_damage_in_a_batch_that_a_run_grows_out_of(two, tmp_path, damage):
     first, _ = batches_of(two)
@@ -119,7 +259,7 @@ def test_damage_in_a_batch_that_a_run_grows_out_of(two, tmp_path, damage):
     (first / name).write_bytes(b"PAR1 broken")
     grown = write_log(tmp_path / "1.yaml", log([1, 2, 3], date="2026-04-01"))
     ended = command(two.path, "import", grown)
-    # What the store holds of the run cannot be read, so that nothing can be compared with it.
+    # The stored part of the run cannot be read, so there is nothing to compare with.
     assert (ended.code, "Traceback" in ended.err) == (2, False)
     assert str(first) in ended.err
     assert len(batches_of(two)) == 2
@@ -128,17 +268,18 @@ def test_damage_in_a_batch_that_a_run_grows_out_of(two, tmp_path, damage):
     assert two.sql("SELECT n_results FROM runs ORDER BY run_date").fetchall() == [(3,), (1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["batch.json", "results.parquet"])
 def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name):
     first, _ = batches_of(two)
-    bring_in(two, write_log(tmp_path / "1.yaml", log([1, 2, 3], date="2026-04-01")))
+    import_into(two, write_log(tmp_path / "1.yaml", log([1, 2, 3], date="2026-04-01")))
     (first / name).write_bytes(b"PAR1 broken")
     with pytest.warns(EvalstoreWarning, match=first.name):
         report = two.sync()
     assert report.rebuilt
     with pytest.warns(EvalstoreWarning, match=first.name):
         rows = two.sql("SELECT prompt FROM results ORDER BY run_date, seq").fetchall()
-    # The first batch's result is missing, the rest is there.
+    # Only the first batch's result is missing.
     assert rows == [("Tehtävä 2",), ("Tehtävä 3",), ("Tehtävä 2",)]
 
 
@@ -148,12 +289,13 @@ def verified(store, code=0):
     return json.loads(ended.out), ended.err
 
 
+@pytest.mark.slow
 def test_info_verifies_and_changes_nothing(two, tmp_path):
     facts, _ = verified(two)
     assert (facts["n_batches"], facts["damaged"], facts["is_sound"]) == (2, [], True)
     assert facts["warehouse"] == "built by this version"
     assert "is sound       yes" in command(two.path, "info", "--verify").out
-    bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+    import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     with Journal(two.path, Generation("mine", "r")) as journal:
         journal.append([Entry("results", {"content_id": "c", "seq": 1})])
     files = {path: path.read_bytes() for path in two.path.rglob("*") if path.is_file()}
@@ -197,8 +339,19 @@ def test_a_batch_of_a_newer_version_is_refused(two):
     assert len(batches_of(two)) == 2
 
 
+@pytest.mark.slow
+def test_any_file_of_the_store_can_be_damaged(tmp_path, capsys):
+    """A small part of `tests.campaigns.corruptions`."""
+    campaign = Campaign(tmp_path, Random(4))
+    for _ in range(4):
+        campaign.strike()
+    assert campaign.n_bugs == 0, capsys.readouterr().out
+    assert campaign.n_commands == 16
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["empty", "garbage", "gone", "another database", "old"])
-def test_a_damaged_warehouse_is_made_anew(examples, damage):
+def test_a_damaged_warehouse_is_rebuilt(examples, damage):
     before = digests(examples)
     path = examples.warehouse
     if damage in {"gone", "another database"}:
@@ -214,34 +367,38 @@ def test_a_damaged_warehouse_is_made_anew(examples, damage):
     assert digests(examples) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "cut"])
-def test_a_warehouse_that_is_damaged_inside_is_said_to_be(examples, damage):
+def test_a_warehouse_with_damaged_blocks_is_reported(examples, damage):
     examples.sync()
     data = bytearray(examples.warehouse.read_bytes())
-    # All but the headers: no block has its checksum.
+    # Everything except the headers, so that no block matches its checksum.
     for at in range(3 * 4096, len(data), 512):
         data[at] ^= 255
     cut = examples.warehouse.read_bytes()[: len(data) // 2]
     examples.warehouse.write_bytes(data if damage == "flipped" else cut)
     ended = command(examples.path, "sql", "FROM results", "--format", "csv")
     assert "Traceback" not in ended.err
-    if ended.code:  # not noticed before the query ran: then the message names the way out
+    if ended.code:  # noticed only when the query ran: the message says what to do
         assert ended.code == 2
         assert "sync --rebuild" in ended.err
     assert command(examples.path, "sync", "--rebuild").code == 0
     assert examples.sql("SELECT count(*) FROM results").fetchall() == [(218,)]
 
 
-def test_leftovers_of_killed_processes_do_no_harm(two):
+@pytest.mark.slow
+def test_leftovers_of_killed_processes_are_harmless(two):
     two.lake.staging.mkdir(exist_ok=True)
     (two.lake.staging / "DEAD").mkdir()
     (two.lake.staging / "DEAD.lock").touch()
     (two.path / "warehouse.duckdb.new").write_bytes(b"half")
     (two.path / "warehouse.duckdb.new.wal").write_bytes(b"half")
     before = digests(two)
+    two.sync()
+    assert not list(two.path.glob("*.new*"))
     two.sync(rebuild=True)
     assert digests(two) == before
-    bring_in(two, EXAMPLES)
+    import_into(two, EXAMPLES)
     assert list(two.lake.staging.iterdir()) == []
     assert not list(two.path.glob("*.new*"))
 
@@ -260,7 +417,7 @@ sys.stdin.readline()
 
 @pytest.fixture(params=["reading", "writing"])
 def holder(request, two):
-    """Another program that holds the warehouse open."""
+    """Start another program that keeps the warehouse open."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, two.warehouse, request.param],
         stdin=subprocess.PIPE,
@@ -275,7 +432,8 @@ def holder(request, two):
             process.communicate("\n")
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_lock_waits")
 def test_another_program_holds_the_warehouse(two, holder, tmp_path):
     path = write_log(tmp_path / "3.yaml", log([3], date="2026-04-03"))
     assert command(two.path, "import", path).code == 0  # the lake is free
@@ -286,7 +444,7 @@ def test_another_program_holds_the_warehouse(two, holder, tmp_path):
     ended = command(two.path, "runs", "--format", "csv")
     assert f"process id {holder.pid}" in ended.err
     assert "safe in the lake" in ended.err
-    if holder.how == "reading":  # goes on with what it has, and says what is missing
+    if holder.how == "reading":  # continues with the warehouse as it is, and says what is missing
         assert (ended.code, len(ended.out.splitlines())) == (0, 3)
         assert "The figures lack what was added since" in ended.err
     else:
@@ -296,7 +454,8 @@ def test_another_program_holds_the_warehouse(two, holder, tmp_path):
     assert (ended.code, len(ended.out.splitlines()), ended.err) == (0, 4, "")
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_lock_waits")
 def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
     before = two.warehouse.read_bytes()
     ended = command(two.path, "sync", "--rebuild")
@@ -308,19 +467,21 @@ def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
     assert command(two.path, "sync", "--rebuild").code == 0
 
 
-def test_another_sync_is_at_work(two, tmp_path, monkeypatch):
-    bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+@pytest.mark.slow
+def test_another_sync_is_running(two, tmp_path, monkeypatch):
+    import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     monkeypatch.setattr("warehouse.sync._SYNC_SECONDS", 0)
     with sync_lock(two.path):
         with pytest.raises(StoreBusy, match="another sync"):
             two.sync()
         with pytest.warns(EvalstoreWarning, match="The figures lack what was added since"):
             assert two.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
-        bring_in(two, EXAMPLES)  # imports need no lock
+        import_into(two, EXAMPLES)  # imports need no lock
     assert two.sql("SELECT count(*) FROM runs").fetchall() == [(19,)]
 
 
-def test_a_sync_waits_for_the_one_before(two):
+@pytest.mark.slow
+def test_a_sync_waits_for_another(two):
     patient = Store(two.path, wait_seconds=30)
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, two.warehouse, "writing"],
@@ -329,22 +490,23 @@ def test_a_sync_waits_for_the_one_before(two):
         text=True,
     ) as process:
         assert process.stdout.readline() == "held\n"
-        process.stdin.close()  # it ends by itself, while we wait
+        process.stdin.close()  # it ends while we wait
         assert patient.sync(rebuild=True).rebuilt
 
 
-def test_readers_of_one_program_stand_side_by_side(two):
+def test_readers_in_one_program_do_not_block_each_other(two):
     function = "SELECT palindrome_correct(prompt, prompt) FROM results"
     with two.sql(function).cursor() as reading:
         assert reading.fetchmany(1) == [(True,)]
         assert two.sql(function).fetchall() == [(True,), (True,)]
         assert two.sql("SELECT current_setting('TimeZone')").fetchall() == [("UTC",)]
         assert reading.fetchmany(5) == [(True,)]
-    with duckdb.connect(str(two.warehouse)):  # for writing: nothing was left open
+    with duckdb.connect(str(two.warehouse)):  # for writing: no connection was left open
         pass
 
 
-def test_threads_query_at_once(two):
+@pytest.mark.slow
+def test_threads_can_query_concurrently(two):
     def ask(n):
         query = f"SELECT {n}, palindrome_correct(min(prompt), min(prompt)) FROM results"
         return two.sql(query).fetchall() + two.sql(query).pl().rows()
@@ -355,30 +517,32 @@ def test_threads_query_at_once(two):
         pass
 
 
-def test_a_reader_of_the_same_program_makes_a_sync_wait_and_then_say_so(two, tmp_path):
+@pytest.mark.slow
+def test_a_sync_waits_for_a_reader_in_its_program_then_reports_it(two, tmp_path):
     with two.sql("SELECT prompt FROM results").cursor() as reading:
         assert len(reading.fetchmany(1)) == 1
-        bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+        import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
         with pytest.warns(EvalstoreWarning, match="this program itself holds"):
             assert two.sql("SELECT count(*) FROM runs").fetchall() == [(2,)]
         assert len(reading.fetchmany(5)) == 1
     assert two.sql("SELECT count(*) FROM runs").fetchall() == [(3,)]
 
 
-def test_a_store_that_can_only_be_read(two, tmp_path, anybody):
+@pytest.mark.slow
+def test_a_read_only_store(two, tmp_path, unprivileged):
     if os.geteuid() == 0:
-        assert anybody is not None
+        assert unprivileged is not None
     runs = two.sql("FROM runs").fetchall()
     for path in [two.path, *two.path.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        ended = shell(two.path, "sql", "SELECT count(*) AS n FROM runs", preexec_fn=anybody)
+        ended = shell(two.path, "sql", "SELECT count(*) AS n FROM runs", preexec_fn=unprivileged)
         assert (ended.code, ended.out.split()[-1], ended.err) == (0, str(len(runs)), "")
         new = write_log(tmp_path / "9.yaml", log([9]))
-        ended = shell(two.path, "import", new, preexec_fn=anybody)
+        ended = shell(two.path, "import", new, preexec_fn=unprivileged)
         assert (ended.code, "Traceback" in ended.err) == (2, False)
         assert "cannot be written" in ended.err
-        ended = shell(two.path, "sync", preexec_fn=anybody)
+        ended = shell(two.path, "sync", preexec_fn=unprivileged)
         assert (ended.code, "Traceback" in ended.err) == (2, False)
         assert "cannot be written" in ended.err
     finally:
@@ -386,12 +550,12 @@ def test_a_store_that_can_only_be_read(two, tmp_path, anybody):
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def test_a_store_that_can_only_be_read_and_has_something_new(two, tmp_path, anybody):
-    bring_in(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+def test_a_read_only_store_with_new_batches(two, tmp_path, unprivileged):
+    import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
     for path in [two.path, *two.path.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        ended = shell(two.path, "runs", "--format", "csv", preexec_fn=anybody)
+        ended = shell(two.path, "runs", "--format", "csv", preexec_fn=unprivileged)
     finally:
         for path in [two.path, *two.path.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -399,14 +563,15 @@ def test_a_store_that_can_only_be_read_and_has_something_new(two, tmp_path, anyb
     assert "The figures lack what was added since" in ended.err
 
 
-def test_a_snapshot_is_the_warehouse_and_stays_open_for_others(two, tmp_path):
+@pytest.mark.slow
+def test_a_snapshot_equals_the_warehouse_and_does_not_block_it(two, tmp_path):
     snapshot = tmp_path / "copy.duckdb"
     ended = command(two.path, "sync", "--snapshot", snapshot)
     assert ended.code == 0
     with duckdb.connect(str(snapshot)) as connection:
         assert connection.execute("SELECT count(*) FROM runs").fetchall() == [(2,)]
-        bring_in(two, EXAMPLES)
-        two.sync()  # nobody is in the way
+        import_into(two, EXAMPLES)
+        two.sync()  # no other program has it open
     assert [path.name for path in tmp_path.glob(".copy*")] == []
 
 
@@ -418,7 +583,7 @@ def test_a_snapshot_that_cannot_be_written(two, tmp_path, where):
     assert where in ended.err
 
 
-def test_nothing_is_made_where_there_is_no_store(tmp_path):
+def test_commands_create_no_store_by_reading(tmp_path):
     for arguments in (["runs"], ["sync"], ["info"], ["show", "runs"], ["sql", "SELECT 1"]):
         ended = command(tmp_path / "none", *arguments)
         assert ended.code == 2

@@ -1,4 +1,4 @@
-"""Damaged and hostile input: a small part of `tests.campaigns.fuzz`, and what it found."""
+"""Damaged and hostile input: a small part of `tests.campaigns.fuzz`, and the bugs it found."""
 
 import hashlib
 import json
@@ -9,14 +9,16 @@ from random import Random
 import pyarrow as pa
 import pytest
 from openclaw_cases import line, write_run
-from support import ROOT, bring_in, command, log, write_log
+from support import ROOT, command, import_into, log, write_log
 
 from ingest.formats.palindrome.yaml_files import parsed
 from ingest.readers import reader_of
 from ingest.reading import Candidate, ImportOptions, SourceFile
 from tests.campaigns.fuzz import try_round
 from tests.campaigns.fuzz_kinds import links
-from tests.campaigns.fuzz_round import check_shown
+from tests.campaigns.fuzz_network import addresses, replies
+from tests.campaigns.fuzz_pages import check_page, expectations, labels
+from tests.campaigns.fuzz_round import BugError, check_shown
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
 from warehouse.schemas import BY_NAME, arrow_schema
 
@@ -26,7 +28,7 @@ HIDDEN = [text for text in NASTY_TEXTS if not text.isprintable() and "\0" not in
 
 
 def fits(readings):
-    """Every row of readings fits its table: what does not would end the import."""
+    """Assert that every row of readings fits its table; otherwise the import would fail."""
     for reading in readings:
         for name, rows in reading.rows.items():
             table = BY_NAME[name]
@@ -38,6 +40,7 @@ def source(path, data):
     return SourceFile(path, data, hashlib.sha256(data).hexdigest())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_logs_tasks_and_models(seed):
     choice = Random(seed)
@@ -47,7 +50,7 @@ def test_damaged_logs_tasks_and_models(seed):
 
 
 class _Damaging:
-    """An import whose files are damaged, half of them."""
+    """An import in which half of the files are damaged."""
 
     options = ImportOptions()
 
@@ -63,9 +66,10 @@ class _Damaging:
         return self._stack.enter_context(closing(make()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["posters/benchmark", "openclaw/runs/20260302_091500"])
 def test_damaged_folders(unit):
-    """Every other file that a folder's reader asks for is damaged."""
+    """Read folders in which half of the files are damaged."""
     folder, choice = ROOT / "examples" / unit, Random(unit)
     reader = reader_of(Candidate(folder))
     for _ in range(8):
@@ -78,11 +82,56 @@ def test_links_and_odd_names():
     assert try_round(links, 1) > 10
 
 
-# --- what was found
+@pytest.mark.slow
+def test_damaged_expectations():
+    assert try_round(expectations, 1) > 2
+
+
+@pytest.mark.slow
+def test_hostile_labels_notes_and_names_of_models():
+    assert try_round(labels, 1) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_replies_that_are_endless_damaged_or_cut_off():
+    assert try_round(replies, 1) > 6
+
+
+@pytest.mark.slow
+def test_addresses_that_lead_to_others():
+    assert try_round(addresses, 1) > 60
+
+
+@pytest.mark.slow
+def test_contacted_addresses_are_noticed(monkeypatch):
+    monkeypatch.setattr("runners.suites.posters.public_transport.is_public", lambda _: True)
+    with pytest.raises(BugError, match="contacted"):
+        try_round(addresses, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.html", "<p onclick='x'>"),
+        ("a.html", "<script>"),
+        ("a.html", "<a href='javascript:x'>"),
+        ("a.html", "<img src='http://x'>"),
+        ("a.svg", "<svg onload='x'/>"),
+        ("a.md", "<script>x"),
+    ],
+)
+def test_harmful_markup_is_noticed(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BugError):
+        check_page(tmp_path / name)
+
+
+# --- bugs that were found
 
 
 @pytest.mark.parametrize("text", HIDDEN)
-def test_a_message_repeats_no_argument_as_it_is(examples, text):
+def test_messages_escape_arguments(examples, text):
     text = text.encode("utf-8", "replace").decode()
     for arguments in (
         [text],
@@ -95,15 +144,17 @@ def test_a_message_repeats_no_argument_as_it_is(examples, text):
         check_shown(ended.err, "message")
 
 
-def test_a_message_repeats_no_name_of_a_run_as_it_is(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log(tasks=[], model="models/\ufeff\x1b[2J")))
+@pytest.mark.slow
+def test_messages_escape_names_of_runs(store, tmp_path):
+    import_into(store, write_log(tmp_path / "a.yaml", log(tasks=[], model="models/\ufeff\x1b[2J")))
     for arguments in (["export", "palindrome", "--to", tmp_path / "out"], ["info"]):
         check_shown(command(store.path, *arguments).err, "message")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run_id", ["x" * 300, "../../x", "a\0b", ".."])
-def test_a_run_whose_name_can_be_no_folder(store, tmp_path, run_id):
-    bring_in(store, write_run(tmp_path / "r", line(run_id=run_id), config={"run_id": run_id}))
+def test_a_run_whose_id_cannot_name_a_folder(store, tmp_path, run_id):
+    import_into(store, write_run(tmp_path / "r", line(run_id=run_id), config={"run_id": run_id}))
     ended = command(store.path, "export", "openclaw", "--to", tmp_path / "target" / "out")
     assert ended.code in {0, 2}
     assert "Traceback" not in ended.err
@@ -111,10 +162,11 @@ def test_a_run_whose_name_can_be_no_folder(store, tmp_path, run_id):
     assert all(path.is_relative_to(tmp_path / "target" / "out" / "runs") for path in outside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", ["text", 5, {"a": 1}, [5, None, "x", [1]], None])
-def test_a_summary_of_another_form(store, tmp_path, models):
+def test_a_malformed_summary(store, tmp_path, models):
     write_run(tmp_path / "r", summary={"run_id": "r", "models": models})
-    bring_in(store, tmp_path / "r")
+    import_into(store, tmp_path / "r")
     assert store.sql("SELECT count(*) >= 0 FROM summary_audit").fetchall() == [(True,)]
 
 
@@ -128,13 +180,13 @@ def test_a_summary_of_another_form(store, tmp_path, models):
         {"meta.json": {"bootstrap": 5}, "summary.json": [{"app_quality_score": "many"}]},
     ],
 )
-def test_a_ledger_of_published_reports_of_other_programs(store, tmp_path, documents):
+def test_a_ledger_from_malformed_reports(store, tmp_path, documents):
     folder = tmp_path / "published" / "20260105-101500-x-gold"
     folder.mkdir(parents=True)
     whole = {"summary.json": [{"model": "m"}], "meta.json": {}, "run_metadata.json": {}}
     for name, document in {**whole, **documents}.items():
         (folder / name).write_text(json.dumps(document))
-    bring_in(store, tmp_path / "published")
+    import_into(store, tmp_path / "published")
     ended = command(store.path, "export", "ledger", "--to", tmp_path / "out")
     assert ended.code in {0, 2}, ended.err
     assert "Traceback" not in ended.err

@@ -1,7 +1,7 @@
-"""Any history of a store: whatever was done to it, in whatever order, it holds the same.
+"""Any history of a store: the order and kind of maintenance does not change its content.
 
-Each step is done to two stores. One is left as it grows, and rebuilt in the end; the other is
-merged, synced, moved and rebuilt on the way. All their views agree, and every check passes.
+Each change is made to two stores. One only grows, and is rebuilt at the end; the other is
+compacted, synced, moved and rebuilt in between. All their views agree, and every check passes.
 """
 
 import json
@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from openclaw_cases import event, line, write_run
-from support import PROVENANCE, ROOT, bring_in, command, digests, log, new_store, task, write_log
+from support import PROVENANCE, ROOT, command, digests, import_into, log, new_store, task, write_log
 
 from runners.completed import find_completed
 from warehouse.checking.shipped import all_loaded
@@ -33,12 +33,12 @@ PLAIN, WORKED = 0, 1
 
 
 def contents(store):
-    """Digests of a store's views; of a poster run without a report, its time is the import's."""
+    """Return digests of views; a poster run without a report has the time of its import."""
     return digests(store, provenance={*PROVENANCE, "generated_at"})
 
 
 class Histories(RuleBasedStateMachine):
-    """Two stores with the same contents, and what became of them."""
+    """Two stores with the same content, one of which is also maintained."""
 
     def __init__(self):
         super().__init__()
@@ -62,11 +62,11 @@ class Histories(RuleBasedStateMachine):
         finally:
             self._folder.cleanup()
 
-    # --- what changes the contents, done to both
+    # --- changes of the content, made to both
 
-    def bring_in(self, *paths, **options):
-        told = [bring_in(store, *paths, **options).outcomes for store in self.stores]
-        assert told[PLAIN] == told[WORKED]
+    def import_into(self, *paths, **options):
+        outcomes = [import_into(store, *paths, **options).outcomes for store in self.stores]
+        assert outcomes[PLAIN] == outcomes[WORKED]
 
     @rule(
         numbers=NUMBERS,
@@ -83,18 +83,18 @@ class Histories(RuleBasedStateMachine):
     def import_a_log(self, numbers, day, answer, options):
         tasks = [task(n, answer=f"vastaus {n}{answer}") for n in numbers]
         path = write_log(self.folder / "a.yaml", log(tasks=tasks, date=f"2026-04-0{day}"))
-        self.bring_in(path, **options)
+        self.import_into(path, **options)
 
     @rule(more=st.integers(0, 2), replace=st.booleans())
     def import_an_openclaw_run(self, more, replace):
         self.n_lines += more
         lines = [line(prompt_id=f"P{n}") for n in range(self.n_lines + 1)]
         write_run(self.folder / "r", *lines, event())
-        self.bring_in(self.folder / "r", replace=replace)
+        self.import_into(self.folder / "r", replace=replace)
 
     @rule()
     def import_posters(self):
-        self.bring_in(POSTERS / "benchmark")
+        self.import_into(POSTERS / "benchmark")
 
     @rule(limit=st.integers(1, 4))
     def run(self, limit):
@@ -113,7 +113,7 @@ class Histories(RuleBasedStateMachine):
         self._ask("run", "--resume", run_id, "--answers", self.answers, *more)
 
     def _ask(self, *arguments):
-        # A run is named by the clock: it is made once, in the store that was worked on.
+        # A run is named by the clock, so it is made once, in the store that is maintained.
         plain, worked = self.stores
         before = worked.lake.batch_names()
         assert command(worked.path, *arguments).code == 0
@@ -128,7 +128,7 @@ class Histories(RuleBasedStateMachine):
         for store in self.stores:
             assert command(store.path, "forget", run_id, "--yes").code == 0
 
-    # --- what does not change them
+    # --- maintenance, which does not change the content
 
     @rule()
     def compact(self):
@@ -150,7 +150,7 @@ class Histories(RuleBasedStateMachine):
         shutil.move(self.stores[WORKED].path, place)
         self.stores[WORKED] = new_store(place)
 
-    # --- what holds
+    # --- invariants
 
     def runs(self, suite=None):
         found = {

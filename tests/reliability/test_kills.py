@@ -1,4 +1,4 @@
-"""Killed at every deed, or with a full disk at any size of a file: nothing is lost or doubled."""
+"""Kills at every file-system operation and size of a file: nothing is lost or duplicated."""
 
 import shutil
 from collections import Counter
@@ -10,10 +10,10 @@ from support import (
     EXAMPLES,
     ROOT,
     SECRET,
-    bring_in,
     command,
     digests,
     files_in,
+    import_into,
     log,
     new_store,
     suite,
@@ -25,7 +25,7 @@ from support import (
 from exports.palindrome.log_files import Selection, export_palindrome
 from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
-from tests.campaigns.killing import forked, killed_at_each_deed
+from tests.campaigns.killing import forked, kill_at_each_operation
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import recover_journals
 from warehouse.lake.batch import Generation
@@ -35,13 +35,13 @@ from warehouse.lake.lake import Lake
 from warehouse.schemas import BY_NAME, RESULTS
 from warehouse.scoring.registry import UDFS
 
-assert UDFS  # the children must not import them anew
+assert UDFS  # imported here, so that the children need not
 pytestmark = pytest.mark.filterwarnings("default")
 RUN = ("palindrome", "secret")
 
 
 def content(store):
-    """Every row of the batches that count, and which batch it came in with."""
+    """Return every row of the current batches, with the batch that added it."""
     return Counter(
         (name, repr(row))
         for batch in store.lake.folders()
@@ -50,100 +50,102 @@ def content(store):
     )
 
 
+@pytest.mark.slow
 def test_an_import(store, tmp_path):
     logs = tmp_path / "logs"
     write_log(logs / "a.yaml")
     kills = 0
-    for _ in killed_at_each_deed(lambda: bring_in(store, logs)):
+    for _ in kill_at_each_operation(lambda: import_into(store, logs)):
         kills += 1
         assert len(store.lake.folders()) <= 1
     assert kills > 12
     assert len(store.lake.folders()) == 1
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(2,)]
-    bring_in(store, EXAMPLES / "tasks")  # what the killed ones left is swept
+    import_into(store, EXAMPLES / "tasks")  # removes what the killed ones left
     assert list(store.lake.staging.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_compact(mine):
-    before, views = content(mine), digests(mine, provenance=())
+def test_a_compact(small_store):
+    before, views = content(small_store), digests(small_store, provenance=())
     kills = 0
-    for _ in killed_at_each_deed(lambda: merge_small(mine.lake)):
+    for _ in kill_at_each_operation(lambda: merge_small(small_store.lake)):
         kills += 1
-        assert content(mine) == before
+        assert content(small_store) == before
     assert kills > 30
-    assert content(mine) == before
-    assert len(mine.lake.batch_names()) == 1
-    assert list(mine.lake.staging.iterdir()) == []
-    assert digests(mine, provenance=()) == views
+    assert content(small_store) == before
+    assert len(small_store.lake.batch_names()) == 1
+    assert list(small_store.lake.staging.iterdir()) == []
+    assert digests(small_store, provenance=()) == views
 
 
 @pytest.mark.slow
-def test_a_forget(mine, tmp_path):
-    merge_small(mine.lake)
-    bring_in(mine, write_log(tmp_path / "more.yaml", log(tasks=[task(8)])), run_as=RUN[1])
-    whole = content(mine)
+def test_a_forget(small_store, tmp_path):
+    merge_small(small_store.lake)
+    import_into(small_store, write_log(tmp_path / "more.yaml", log(tasks=[task(8)])), run_as=RUN[1])
+    whole = content(small_store)
     kept = Counter({row: n for row, n in whole.items() if f"'{RUN[1]}'" not in row[1]})
     kills = 0
-    for _ in killed_at_each_deed(lambda: forget(mine.lake, RUN)):
+    for _ in kill_at_each_operation(lambda: forget(small_store.lake, RUN)):
         kills += 1
-        left = content(mine)
+        left = content(small_store)
         assert {row for row in kept if row[0] in {"runs", "results"}} <= left.keys() <= whole.keys()
-    assert f"'{RUN[1]}'" not in str(content(mine))
+    assert f"'{RUN[1]}'" not in str(content(small_store))
     assert kills > 10
-    mine.sync()
-    assert not traces(mine, SECRET)
-    assert mine.sql("SELECT run_id FROM runs WHERE run_id = 'secret'").fetchall() == []
-    assert mine.sql("SELECT count(*) FROM results").fetchall() == [(5,)]
+    small_store.sync()
+    assert not traces(small_store, SECRET)
+    assert small_store.sql("SELECT run_id FROM runs WHERE run_id = 'secret'").fetchall() == []
+    assert small_store.sql("SELECT count(*) FROM results").fetchall() == [(5,)]
 
 
 @pytest.mark.slow
-def test_a_sync_at_every_deed(mine, tmp_path):
-    bring_in(mine, write_log(tmp_path / "9.yaml", log([9], date="2026-09-09")))
-    kills = sum(1 for _ in killed_at_each_deed(mine.sync))
+def test_a_sync_at_every_operation(small_store, tmp_path):
+    import_into(small_store, write_log(tmp_path / "9.yaml", log([9], date="2026-09-09")))
+    kills = sum(1 for _ in kill_at_each_operation(small_store.sync))
     assert kills >= 2
-    mine.warehouse.unlink()
-    kills = sum(1 for _ in killed_at_each_deed(mine.sync))
+    small_store.warehouse.unlink()
+    kills = sum(1 for _ in kill_at_each_operation(small_store.sync))
     assert kills > 3
-    assert mine.sql("SELECT count(*) FROM results").fetchall() == [(7,)]
+    assert small_store.sql("SELECT count(*) FROM results").fetchall() == [(7,)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_sync_at_any_size_of_its_file(mine, tmp_path, is_there):
-    """DuckDB's own writes: killed where the file, or its log, would grow beyond some size."""
-    bring_in(mine, write_log(tmp_path / "9.yaml", log([9], date="2026-09-09")))
+def test_a_sync_at_any_size_of_its_file(small_store, tmp_path, is_there):
+    """Kill DuckDB's own writes where the file, or its log, would exceed some size."""
+    import_into(small_store, write_log(tmp_path / "9.yaml", log([9], date="2026-09-09")))
     expected = [("2026-04-01", 3), ("2026-04-01", 1), ("2026-04-02", 2), ("2026-09-09", 1)]
-    before = mine.warehouse.read_bytes()
+    before = small_store.warehouse.read_bytes()
     n_kills = 0
     for n_bytes in (9_000, 1_000_000, len(before)):
-        for path in mine.path.glob("warehouse*"):
+        for path in small_store.path.glob("warehouse*"):
             path.unlink()
         if is_there:
-            mine.warehouse.write_bytes(before)
-        ended = forked(mine.sync, at_bytes=n_bytes)
+            small_store.warehouse.write_bytes(before)
+        ended = forked(small_store.sync, at_bytes=n_bytes)
         assert not ended.error
         n_kills += ended.is_killed
-        rows = mine.sql("SELECT run_date, n_results FROM runs ORDER BY ALL").fetchall()
+        rows = small_store.sql("SELECT recorded_date, n_results FROM runs ORDER BY ALL").fetchall()
         assert rows == sorted(expected)
     assert n_kills >= 2
-    assert not list(mine.path.glob("*.new*"))
+    assert not list(small_store.path.glob("*.new*"))
 
 
 @pytest.mark.slow
-def test_an_export(mine, tmp_path):
+def test_an_export(small_store, tmp_path):
     def export(folder):
-        export_palindrome(mine, folder, Selection())
+        export_palindrome(small_store, folder, Selection())
 
     export(tmp_path / "whole")
     whole = files_in(tmp_path / "whole")
     out = tmp_path / "out"
     kills = 0
-    for _ in killed_at_each_deed(lambda: export(out)):
+    for _ in kill_at_each_operation(lambda: export(out)):
         kills += 1
         assert_whole_or_none(out, whole)
     assert kills > len(whole)
     assert files_in(out) == whole
+    assert len(list(out.rglob("*.yaml"))) == len([p for p in out.rglob("*") if p.is_file()])
 
 
 def assert_whole_or_none(folder, whole):
@@ -153,7 +155,7 @@ def assert_whole_or_none(folder, whole):
 @pytest.fixture(scope="module")
 def posters(tmp_path_factory):
     store = new_store(tmp_path_factory.mktemp("posters") / "store")
-    bring_in(store, ROOT / "examples" / "posters" / "benchmark")
+    import_into(store, ROOT / "examples" / "posters" / "benchmark")
     store.sync()
     return store
 
@@ -162,18 +164,20 @@ def posters(tmp_path_factory):
 def test_a_publish(posters, tmp_path, monkeypatch):
     report, now = gather(posters, "20260405-090000-first-try"), datetime(2026, 5, 1, tzinfo=UTC)
     drawn = report.files()
-    # The library that draws the chart has threads, which a forked child lacks.
+    # The chart library uses threads, which do not survive a fork.
     monkeypatch.setattr(type(report), "files", lambda _report: dict(drawn))
     whole = files_in(publish(report, tmp_path / "whole", "first", now=now).parent)
     root = tmp_path / "repository"
+    (root / PUBLISHED / ".20260101-000000-killed-silver.part").mkdir(parents=True)
     kills = 0
-    for _ in killed_at_each_deed(lambda: publish(report, root, "first", now=now)):
+    for _ in kill_at_each_operation(lambda: publish(report, root, "first", now=now)):
         kills += 1
         shown = files_in(root / PUBLISHED)
         assert shown in ({}, whole)
         shutil.rmtree(root / PUBLISHED / report_folder(whole), ignore_errors=True)
     assert kills > len(whole)
     assert files_in(root / PUBLISHED) == whole
+    assert [path.name for path in (root / PUBLISHED).iterdir()] == [report_folder(whole)]
 
 
 def report_folder(files):
@@ -182,37 +186,37 @@ def report_folder(files):
 
 @pytest.mark.slow
 def test_a_run(tmp_path, monkeypatch):
-    """Killed one deed later each time, resumed until it is done, then the next; none asks twice."""
+    """Kill a run one operation later each time and resume it: no call is repeated."""
     monkeypatch.chdir(tmp_path)
     with serving(http(200, chat("yes"))) as server:
         where = ["--provider", "ollama_openai", "--base-url", server.base, "--concurrency", 1]
         new = ["run", suite(tmp_path, 2), "--model", "m", *where]
         command(tmp_path / "warm", *new)
-        # The table at the end is a sync and a query: they have tests of their own.
+        # The final table is a sync and a query, which have their own tests.
         monkeypatch.setattr("runners.command.print_rows", lambda *_: None)
-        deed = n_runs = 0
+        operation = n_runs = 0
         is_killed = True
         while is_killed:
             store, arguments, n_kills = Lake(tmp_path / f"store{n_runs}"), new, 0
             server.requests.clear()
-            while killed(store, arguments, deed := deed + 1):
+            while killed(store, arguments, operation := operation + 1):
                 n_kills += 1
                 arguments = ["run", "--resume", started[0]] if (started := runs_in(store)) else new
             rows = [row for batch in store.current() for row in results_in(store, batch)]
             assert sorted(row["task_id"] for row in rows if row["success"]) == ["t0", "t1"]
-            # Each kill may have cost the one call that was under way.
+            # Each kill may have cost the one call in flight.
             assert 2 <= len(server.requests) <= 2 + n_kills
             n_runs += 1
             is_killed = n_kills > 0
-    assert deed > 40
+    assert operation > 40
 
 
-def killed(lake, arguments, deed):
+def killed(lake, arguments, operation):
     def work():
         ended = command(lake.store_path, *arguments)
         assert ended.code == 0, ended.err
 
-    ended = forked(work, at_deed=deed)
+    ended = forked(work, at_operation=operation)
     assert not ended.error, ended.error
     return ended.is_killed
 
@@ -228,7 +232,7 @@ def results_in(lake, batch):
 
 @pytest.mark.slow
 def test_a_journal_at_every_byte(tmp_path):
-    """A write that is cut at any byte: what was appended before is whole, and the rest is not."""
+    """Interrupt a write at any byte: earlier lines are complete, the last one does not count."""
     run = Generation("mine", "r1")
 
     def write():

@@ -115,7 +115,7 @@ def test_a_delay_of_hours_ends_the_retries():
     assert recorded[0].result.failure_type == "http_429"
 
 
-def test_tries_are_limited_and_permanent_failures_are_not_retried():
+def test_calls_are_limited_and_permanent_failures_not_retried():
     provider = Scripted(itertools.repeat(BUSY))
     recorded, _ = run(provider, 1)
     assert len(provider.calls) == 5

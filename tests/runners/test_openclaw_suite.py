@@ -1,10 +1,11 @@
-"""The OpenClaw suite: its records of the host, and its scores."""
+"""The OpenClaw suite: what it records about the host, and its scores."""
 
 import json
 
 import pytest
+from openclaw_cases import CONFIG, write_run
 from serving import chat, http, serving
-from support import command, new_store
+from support import command, import_into, new_store
 
 from runners.suites.openclaw import host
 from runners.suites.posters.image_cache import ImageCache
@@ -103,6 +104,7 @@ def query(folder, sql):
     return new_store(folder / "store").sql(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_a_run_with_ollama(programs, tmp_path):
     programs(ollama="case $1 in ps) echo NAME;; esac")
     with serving(http(200, chat("PONG"))) as server:
@@ -130,6 +132,7 @@ def test_a_run_with_ollama(programs, tmp_path):
     assert "error" in json.loads(inventory)["claude_version"]
 
 
+@pytest.mark.slow
 def test_unavailable_models_are_recorded_per_call(programs, tmp_path, monkeypatch):
     programs()
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -159,3 +162,96 @@ def test_a_bad_prompt_file_stops_the_run_before_it_starts(tmp_path, monkeypatch)
     assert ended.code == 2
     assert "guess" in ended.err
     assert not (tmp_path / "store" / "lake").exists()
+
+
+def test_a_prompt_file_that_is_nested_deeply_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deep = "[" * 900 + "]" * 900
+    validator = f'{{"type": "exact", "value": "x", "note": {deep}}}'
+    (tmp_path / "p.json").write_text(f'[{{"id": "a", "prompt": "b", "validator": {validator}}}]')
+    ended = command(tmp_path / "store", "run", "openclaw", "-m", "m", "--prompts", "p.json")
+    assert ended.code == 2
+    assert "p.json: nested more than 64 levels deep: flatten it" in ended.err
+
+
+TOOL_PROMPTS = [
+    {"id": "H", "prompt": "Say OK", "validator": {"type": "exact", "value": "OK"}},
+    {
+        "prompt": "Which tool shows free memory?",
+        "id": "T1",
+        "name": "memory",
+        "validator": {"type": "tool_invocation", "expected_tools": ["free"]},
+        "note": "ä",
+    },
+    # The order of the rules decides which violation is named.
+    {
+        "id": "T2",
+        "prompt": "Answer in JSON",
+        "validator": {
+            "type": "json_keys",
+            "required_keys": ["b"],
+            "key_rules": {"b": {"type": "number"}, "a": {"type": "number"}},
+        },
+        "expected_tool_calls": ["df"],
+    },
+]
+
+
+@pytest.fixture
+def tool_run(programs, tmp_path):
+    """A run of the last two prompts of a file."""
+    programs()
+    (tmp_path / "tools.json").write_text(json.dumps(TOOL_PROMPTS))
+    with serving(http(200, chat('`free` `df` {"a": "x", "b": "y"}'))) as server:
+        ended = command(tmp_path / "store", "run", "openclaw", "-m", "m:1b", "--prompts",
+                        "tools.json", "--provider", "ollama_openai", "--base-url", server.base,
+                        "--tasks", "T1,T2")  # fmt: skip
+    assert ended.code == 0, ended.err
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_the_config_holds_the_prompts(tool_run):
+    ((config,),) = query(tool_run, "SELECT config FROM runs")
+    first, second = json.loads(config)["prompts"]
+    assert (first["id"], first["name"], first["prompt"]) == (
+        "T1",
+        "memory",
+        TOOL_PROMPTS[1]["prompt"],
+    )
+    assert first["validator"] == {"type": "tool_invocation", "expected_tools": ["free"]}
+    assert (first["expected_tools"], second["expected_tools"]) == (["free"], ["df"])
+
+
+@pytest.mark.slow
+def test_an_exported_run_keeps_its_tier_and_tasks_elsewhere(tool_run):
+    ended = command(tool_run / "store", "export", "openclaw", "--to", tool_run / "out")
+    assert ended.code == 0, ended.err
+    other = new_store(tool_run / "other")
+    import_into(other, tool_run / "out")
+    sql = "SELECT tier, tier_basis, rate, n_counted FROM tool_tiers"
+    assert other.sql(sql).fetchall() == query(tool_run, sql) == [(1, "expected", 1.0, 2)]
+    tasks = "SELECT * EXCLUDE (batch, file_sha256) FROM tasks WHERE task_id LIKE 'T%' ORDER BY seq"
+    assert other.sql(tasks).fetchall() == query(tool_run, tasks)
+    verdicts = "SELECT objective_pass, violation FROM scores.openclaw_verdicts ORDER BY ALL"
+    computed = [(False, "key_rule_number_failed:b"), (True, None)]
+    assert other.sql(verdicts).fetchall() == query(tool_run, verdicts) == computed
+    assert other.sql("FROM tool_drift").fetchall() == []
+    # The file itself adds the prompt that the run did not use, and nothing twice.
+    import_into(other, tool_run / "tools.json")
+    assert other.sql("SELECT count(*) FROM tasks").fetchall() == [(3,)]
+
+
+def test_a_config_with_the_words_of_prompts_only(tmp_path):
+    prompt = {"id": "P0", "prompt": "Say `free`", "expected_tools": ["free"]}
+    config = {
+        **CONFIG,
+        "prompts": [prompt, {"id": "P1", "prompt": "x", "source": "[", "position": "x"}],
+    }
+    store = new_store(tmp_path / "store")
+    import_into(store, write_run(tmp_path / "runs" / "r", config=config))
+    assert store.sql("SELECT task_id, seq, expected_tools FROM tasks ORDER BY seq").fetchall() == [
+        ("P0", 1, ["free"]),
+        ("P1", 2, []),
+    ]
+    assert store.sql("SELECT tier_basis FROM tool_tiers").fetchall() == [("expected",)]

@@ -40,10 +40,10 @@ def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields
 
     async def main():
         one = make_provider(provider)
-        # As a run does: the time of the import must not count as a call's.
-        one.unavailable_reason(model, base)
         settings = EngineSettings(timeout_seconds=timeout, retries=RetryPolicy(max_tries=1))
         request = Request(model, prompt, base_url=base, **fields)
+        # As a run does: the time of an import must not count as a call's.
+        await one.warm_up(request)
         await Engine(settings, record).run([Job(0, one, request)])
         await one.close()
 
@@ -80,6 +80,7 @@ def model_of(provider):
     return "openai/m" if provider == "litellm" else "m:1b"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
 @pytest.mark.parametrize(("status", "availability", "failure_type"), STATUSES)
 def test_statuses(provider, status, availability, failure_type):
@@ -112,7 +113,7 @@ BROKEN = {
     "reset": [RESET],
     "closed": [""],
     "garbage": ["nonsense\r\n\r\n"],
-    "no JSON": [http(200, "<html>")],
+    "not JSON": [http(200, "<html>")],
     "not an object": [http(200, '"x"')],
     "half a reply": [http(200, '{"choices":', length=500)],
     "slow drip": ["HTTP/1.1 200 OK\r\n", *["X-A: b\r\n", 0.3] * 10],
@@ -120,6 +121,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", HTTP_PROVIDERS)
 @pytest.mark.parametrize("parts", BROKEN.values(), ids=BROKEN)
 def test_broken_replies(provider, parts):
@@ -174,6 +176,19 @@ def test_streamed_and_whole_responses_use_the_first_choice():
     with serving(http(200, {"choices": choices})) as server:
         whole = call("ollama_openai", server.base)
     assert streamed.text == whole.text == "a"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"), [((5,), "5"), (("1", 5, None), "15"), ((1.5, 0), "1.50"), ((None, ""), "")]
+)
+def test_streamed_pieces_of_a_number_read_as_in_a_whole_response(pieces, text):
+    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    with serving(events(*chunks, "[DONE]")) as server:
+        streamed = call("ollama_openai", server.base, is_streamed=True)
+    assert streamed.text == text
+    if len(pieces) == 1:
+        with serving(http(200, {"choices": [{"message": {"content": pieces[0]}}]})) as server:
+            assert call("ollama_openai", server.base).text == streamed.text
 
 
 @pytest.mark.parametrize("text", ["", None, " \n"])
@@ -238,6 +253,7 @@ def test_unavailable_reasons(monkeypatch):
     litellm = make_provider("litellm")
     assert "ANTHROPIC_API_KEY" in litellm.unavailable_reason("anthropic/claude-x", None)
     assert "provider" in litellm.unavailable_reason("no-such-model", None)
+    assert "provider" in litellm.unavailable_reason("no-such-vendor/model", None)
     assert litellm.unavailable_reason("ollama/x", None) is None
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("PATH", "")
@@ -267,6 +283,7 @@ SLOW = {"mid-stream slow ok", "slow drip passes (per-read timeout)"}
 OWN_WORDS = "exception"
 
 
+@pytest.mark.slow
 @needs_reference
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case['id']} {case['name']}")
 def test_reference_cases(case):

@@ -1,6 +1,7 @@
 """`evalstore run` from the command line: complete runs against servers on loopback."""
 
 import gc
+import itertools
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from serving import chat, http, serving
-from support import ROOT, bring_in, command, new_store
+from support import ROOT, command, import_into, new_store
 
 from exports.palindrome.log_files import Selection, export_palindrome
 from runners.suites.registry import SUITES, suite_named, suite_of
@@ -76,19 +77,21 @@ def server_options(server):
     return "--provider", "ollama_openai", "--base-url", server.base
 
 
-def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
+@pytest.mark.slow
+def test_a_palindrome_run_is_exported_and_read_back_the_same(space):
     named = ("--model", "example/aurora-2", "--model", "example/kaamos-mini")
-    _, err = run(space, "run", "palindrome", *named, "--provider", "replay")
+    with serving(http(200, chat("<answer>innostunut sonni</answer>"))) as server:
+        _, err = run(space, "run", "palindrome", *named, *server_options(server))
     assert "18 of 18 done, 0 failed" in err
     ours = new_store(space / "store")
     exported = export_palindrome(ours, space / "out", Selection(with_extras=True))
     assert not exported.omitted
     assert [path.name for path in exported.paths if "logs" in str(path)]
     theirs = new_store(space / "other")
-    bring_in(theirs, space / "out", ROOT / "tasks")
+    import_into(theirs, space / "out", ROOT / "tasks")
     assert not theirs.sql("FROM checks.violations").fetchall()
     for query in (
-        "SELECT * EXCLUDE (n_runs) FROM leaderboard",
+        "SELECT * EXCLUDE (provider, run_id) FROM leaderboard",
         "FROM palindrome_accuracy",
         "FROM palindrome_tasks",
         "SELECT prompt, model, settings, recorded, computed FROM verdicts ORDER BY ALL",
@@ -99,6 +102,72 @@ def test_palindrome_with_replay_is_exported_and_read_back_the_same(space):
         )
 
 
+@pytest.mark.parametrize("name", ["palindrome", "openclaw", "mine.json"])
+def test_every_result_names_the_provider_that_was_used(space, name):
+    suite(space, 2)
+    answers = "".join(f'{{"task": "t{i}", "text": "yes"}}\n' for i in range(2))
+    (space / "a.jsonl").write_text(answers)
+    where = ("--provider", "replay", "--answers", "a.jsonl", "--limit", 2)
+    run(space, "run", name, "--model", "example/aurora-2", *where)
+    assert rows(space, "SELECT provider, count(*) FROM results GROUP BY ALL") == [("replay", 2)]
+
+
+# "Task definitions referenced by logs use this format", word for word.
+SPECIFIED_TASKS = """\
+tasks:
+  - prompt: "Suomalainen kaksikirjaiminen paikannimi"
+    reference: "Ii"
+  - prompt: "Kolmekirjaiminen sana, käytä vain kirjaimia T ja U"
+    reference: "utu"
+"""
+
+
+@pytest.mark.slow
+def test_a_task_file_as_specified_runs_with_the_default_template(space):
+    (space / "mine.yaml").write_text(SPECIFIED_TASKS)
+    with serving(http(200, chat("<PALINDROMI>Ii</PALINDROMI>"))) as server:
+        where = ("--prompts", "mine.yaml", "-m", "m", *server_options(server))
+        _, err = run(space, "run", "palindrome", *where)
+        assert "mine.yaml has no `system_prompt`: using the default prompt template" in err
+        (space / "template.txt").write_text("Vastaa {palindromilla}: {prompt}\n")
+        _, err = run(space, "run", "palindrome", *where, "--template", "template.txt")
+        assert "default" not in err
+    sent = [request["body"]["messages"][0]["content"] for request in server.requests]
+    default = load((ROOT / "tasks/palindrome.yaml").read_bytes())["system_prompt"]
+    place = "Suomalainen kaksikirjaiminen paikannimi"
+    word = "Kolmekirjaiminen sana, käytä vain kirjaimia T ja U"
+    assert sent == [
+        default.replace("{prompt}", place),
+        default.replace("{prompt}", word),
+        f"Vastaa {{palindromilla}}: {place}",
+        f"Vastaa {{palindromilla}}: {word}",
+    ]
+    assert (
+        rows(space, "SELECT prompt, is_correct FROM results ORDER BY run_id, seq")
+        == [
+            (place, True),
+            (word, False),
+        ]
+        * 2
+    )
+    exported = export_palindrome(new_store(space / "store"), space / "out", Selection())
+    assert not exported.omitted
+    logs = [load(path.read_bytes()) for path in sorted((space / "out/benchmark_logs").iterdir())]
+    templates = {log["prompt_template"] for log in logs}
+    assert templates == {default, "Vastaa {palindromilla}: {prompt}"}
+
+
+def test_templates_without_a_placeholder_are_refused(space):
+    (space / "mine.yaml").write_text("system_prompt: Answer.\n" + SPECIFIED_TASKS)
+    (space / "template.txt").write_text("Answer.")
+    where = ("run", "palindrome", "--prompts", "mine.yaml", "-m", "m")
+    _, err = run(space, *where, code=2)
+    assert "mine.yaml: system_prompt: the {prompt} placeholder is missing" in err
+    _, err = run(space, *where, "--template", "template.txt", code=2)
+    assert "template.txt: the {prompt} placeholder is missing" in err
+
+
+@pytest.mark.slow
 def test_a_new_parameter_set_gets_its_own_model_file(space):
     options = ("--provider", "replay", "--limit", 1, "-o", "temperature", "0.3")
     model = "example/aurora-2"
@@ -130,6 +199,7 @@ def test_a_dry_run_makes_no_calls(space):
     assert server.requests == []
     line = out.splitlines()[2].split()
     assert line[:5] == ["m", "ollama_openai", "6", "0", "6"]
+    assert line[6] == "unknown"
     assert rows(space, "FROM runs") == []
 
 
@@ -152,6 +222,7 @@ def test_selecting_tasks(space):
     assert "no task has the ID nine" in err
 
 
+@pytest.mark.slow
 def test_failed_calls_are_repeated_with_retry_failed(space):
     bad = {"question 1", "question 3"}
 
@@ -173,6 +244,7 @@ def test_failed_calls_are_repeated_with_retry_failed(space):
     assert rows(space, "SELECT count(*) FROM lake.results") == [(7,)]
 
 
+@pytest.mark.slow
 def test_retries_are_recorded_with_the_result(space):
     answers = iter([http(503, "busy", "Retry-After: 0"), http(200, chat("yes"))])
     with serving(lambda _request: [next(answers)]) as server:
@@ -191,6 +263,7 @@ def test_suites_are_listed_under_their_own_names(name):
     assert suite_of(name) is suite_named(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--max-tries", "--tries"])
 def test_the_number_of_tries_is_limited(space, option):
     with serving(http(503, "busy", "Retry-After: 0")) as server:
@@ -199,6 +272,7 @@ def test_the_number_of_tries_is_limited(space, option):
     assert len(server.requests) == 2
 
 
+@pytest.mark.slow
 def test_the_budget_covers_the_whole_run(space):
     price = {"input": 0.01, "output": 0.01}  # 12 tokens a call: 12 cents
     (space / "models").mkdir()
@@ -216,6 +290,35 @@ def test_the_budget_covers_the_whole_run(space):
         assert len(server.requests) == 20
 
 
+@pytest.mark.slow
+def test_an_unknown_cost_is_not_printed_as_zero(space):
+    (space / "models").mkdir()
+    price = {"input": 0.01, "output": 0.01}  # 12 tokens a call
+    (space / "models/known.yaml").write_text(f"name: known\nprice: {price}\n")
+    (space / "models/free.yaml").write_text("name: free\nprice: {input: 0, output: 0}\n")
+    with serving(http(200, chat("yes"))) as server:
+        models = ("-m", "known", "-m", "free", "-m", "unknown")
+        _, err = run(space, "run", suite(space, 2), *models, *server_options(server))
+    lines = {line.partition(":")[0]: line for line in err.splitlines()}
+    assert lines["known"].endswith("$0.2400")
+    assert lines["free"].endswith("$0.0000")
+    assert lines["unknown"].endswith("cost unknown")
+    with serving(http(200, chat("yes", usage=False))) as server:
+        _, err = run(space, "run", "mine.json", "-m", "known", *server_options(server))
+    assert "known: 2 of 2 done" in err
+    assert "$" not in err
+
+
+def test_calls_of_unknown_cost_are_named_next_to_the_known_cost(space):
+    price = {"input": 0.01, "output": 0.01}
+    (space / "models").mkdir()
+    (space / "models/m.yaml").write_text(f"name: m\nprice: {price}\n")
+    answers = itertools.cycle([chat("yes"), chat("yes", usage=False)])
+    with serving(lambda _request: [http(200, next(answers))]) as server:
+        _, err = run(space, "run", suite(space, 4), "-m", "m", *server_options(server))
+    assert "$0.2400 without 2 calls of unknown cost" in err
+
+
 def test_a_budget_requires_prices(space):
     _, err = run(space, "run", suite(space, 1), "--model", "m", "--provider", "ollama_openai",
                  "--max-cost-usd", 1, code=2)  # fmt: skip
@@ -229,6 +332,7 @@ def test_missing_keys_are_reported_before_the_first_call(space, monkeypatch):
     assert rows(space, "FROM results") == []
 
 
+@pytest.mark.slow
 def test_nothing_stays_open_after_a_run(space):
     reply = {"output": [{"content": [{"type": "output_text", "text": "yes"}]}]}
     with serving(http(200, chat("yes") | reply)) as server:
@@ -242,6 +346,7 @@ def test_nothing_stays_open_after_a_run(space):
             assert counts[1] <= counts[0], provider
 
 
+@pytest.mark.slow
 def test_a_run_records_the_commit_of_its_files(space, monkeypatch):
     file = suite(space, 1)
     where = ("--model", "m", "--provider", "replay", "--answers", "a.jsonl")
@@ -265,6 +370,7 @@ def _is_pending(pid, kind):
     return int(pending, 16) >> (kind - 1) & 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
     def answer(_request):
@@ -304,6 +410,7 @@ def test_kills_at_random_moments_repeat_no_completed_call(space):
     assert campaign.n_idle_kills < campaign.n_kills
 
 
+@pytest.mark.slow
 def test_a_run_whose_address_had_a_password_resumes_with_base_url(space):
     with serving(http(400, "{}")) as server:
         base = server.base.replace("http://", "http://me:planted-in-base-4@")
@@ -367,8 +474,38 @@ def test_no_key_is_in_any_file_or_output(space, monkeypatch):
 def test_model_files_are_checked_when_loaded(space, text, problem):
     (space / "models").mkdir()
     (space / "models/x.yaml").write_text(text)
-    _, err = run(space, "models", code=2)
+    _, err = run(space, "models", code=1)
     assert problem in err
+
+
+def test_a_model_file_with_errors_stops_only_what_needs_it(space):
+    (space / "models").mkdir()
+    (space / "models/good.yaml").write_text("name: good\n")
+    (space / "models/priced.yaml").write_text("name: priced\nprice: {input: free}\n")
+    out, err = run(space, "models", "--format", "csv", code=1)
+    assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [
+        ["models/good.yaml", "good"],
+        ["models/priced.yaml", "priced"],
+    ]
+    assert out.endswith("the file has errors\n")
+    problem = "models/priced.yaml:2: price.input: must be US dollars per token"
+    assert problem in err
+
+    def dry_run(model, code=0):
+        where = ("run", suite(space, 1), "--provider", "ollama_openai", "--dry-run", "-m")
+        return run(space, *where, model, code=code)[1]
+
+    for name in ("good", "another"):
+        warning = "warning: models/priced.yaml has errors; this run does not use it"
+        assert f"{warning}\n{problem}" in dry_run(name)
+    for name in ("priced", "models/priced.yaml", "ALL"):
+        err = dry_run(name, code=2)
+        assert problem in err
+        assert "warning" not in err
+    # A file whose name cannot be read may be that of any model without another file.
+    (space / "models/broken.yaml").write_text("name: 'm")
+    assert "warning: models/broken.yaml has errors" in dry_run("good")
+    assert "another has no other file, so this may be its file" in dry_run("another", code=2)
 
 
 @pytest.mark.parametrize(
@@ -390,6 +527,84 @@ def test_options_are_checked_before_the_first_call(space, arguments, problem):
     assert problem in err
     assert server.requests == []
     assert not list((space / "store").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("temperature: 0.2", "m.yaml:2: temperature: has no effect here; parameters belong under"),
+        ("parametres: {}", "m.yaml:2: parametres: unknown key, has no effect; did you mean"),
+        ("colour: red", "m.yaml:2: colour: unknown key, has no effect; put notes of your own"),
+        (
+            "price: {input: 0, output: 0, inputs: 1}",
+            "m.yaml:2: price.inputs: unknown key, has no effect; did you mean 'input'",
+        ),
+        (
+            "price: {input: 0, output: 0, per: 1000000}",
+            "m.yaml:2: price.per: unknown key, has no effect; use input and output, US dollars",
+        ),
+        (
+            "price: {input: 2.5, output: 0}",
+            "m.yaml:2: price.input: 2.5 US dollars per token; did you mean per million tokens?",
+        ),
+    ],
+)
+def test_keys_without_effect_are_reported(space, text, warning):
+    (space / "models").mkdir()
+    (space / "models/m.yaml").write_text(f"name: m\n{text}\n")
+    (space / "models/other.yaml").write_text("name: other\nodd: 1\n")
+    _, err = run(space, "models")
+    assert f"warning: models/{warning}" in err
+    assert "other.yaml:2: odd" in err
+    arguments = ("run", suite(space, 1), "--provider", "ollama_openai", "--dry-run")
+    _, err = run(space, *arguments, "-m", "m")
+    assert f"warning: models/{warning}" in err
+    assert "other.yaml" not in err
+
+
+def test_shipped_model_files_have_no_warnings(space):
+    _, err = run(space, "models")
+    assert "warning" not in err
+
+
+def test_all_means_the_files_of_the_user(space):
+    where = ("run", suite(space, 1), "--provider", "ollama_openai", "--dry-run", "-m")
+    shipped = sorted(load(path.read_bytes())["name"] for path in (ROOT / "models").iterdir())
+
+    def listed(*arguments):
+        out, _ = run(space, *arguments)
+        return sorted(line.split()[0] for line in out.splitlines()[2:])
+
+    assert listed(*where, "ALL") == shipped
+    assert len(run(space, "models", "--format", "jsonl")[0].splitlines()) == len(shipped)
+    (space / "models").mkdir()
+    (space / "models/mine.yaml").write_text("name: mine\n")
+    assert listed(*where, "ALL") == ["mine"]
+    (line,) = run(space, "models", "--format", "jsonl")[0].splitlines()
+    assert json.loads(line)["model"] == "mine"
+    # An example is still found if it is named.
+    assert listed(*where, "example/aurora-2") == ["example/aurora-2"]
+
+
+def test_similar_names_are_suggested(space):
+    (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')
+    replay = ("--provider", "replay", "--answers", "a.jsonl")
+    file = suite(space, 1)
+    _, err = run(space, "run", "palindrom", "-m", "m", code=2)
+    assert "unknown suite 'palindrom': did you mean 'palindrome'?" in err
+    _, err = run(space, "run", "min.json", "-m", "m", code=2)
+    assert "min.json: no such file; did you mean 'mine.json'?" in err
+    _, err = run(space, "run", file, "-m", "models/example-aurora-3.yaml", code=2)
+    assert "no such model file; did you mean 'models/example-aurora-2.yaml'" in err
+    _, err = run(space, "run", file, "-m", "exampel/aurora-2", code=2)
+    assert "litellm does not know the provider of `exampel/aurora-2`" in err
+    assert "did you mean 'example/aurora-2'" in err
+    _, err = run(space, "run", file, "-m", "m", *replay, "--tasks", "t00", code=2)
+    assert "no task has the ID t00; did you mean 't0'?" in err
+    _, err = run(space, "run", file, "-m", "m", *replay)
+    run_id = run_id_of(err)
+    _, err = run(space, "run", "--resume", run_id.replace("_", ""), code=2)
+    assert f"did you mean '{run_id}'?" in err
 
 
 def test_all_models_when_every_file_says_skip(space):

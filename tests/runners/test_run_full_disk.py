@@ -16,7 +16,7 @@ LETTERS = 60_000
 
 @pytest.fixture
 def small(tmp_path):
-    """A file system of a few megabytes, which only root can make."""
+    """Return a file system of a few megabytes, which only root can create."""
     folder = tmp_path / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "none", str(folder)]
@@ -36,6 +36,7 @@ def fill(folder, leave):
     (folder / "filler").write_bytes(bytes(found.f_bavail * found.f_frsize - leave))
 
 
+@pytest.mark.slow
 def test_a_run_stopped_by_a_full_disk_can_be_resumed(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tasks = [{"id": f"t{n}", "prompt": f"question {n}"} for n in range(N_TASKS)]

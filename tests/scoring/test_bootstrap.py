@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from poster_cases import read_cases
 from support import needs_reference
 
+from warehouse.scoring.posters.comparisons import compare_pairs
 from warehouse.scoring.statistics.bootstrap import (
     Difference,
     compare_all,
@@ -70,19 +71,19 @@ scores = st.lists(st.floats(0, 100) | st.sampled_from([0.0, 45.0, 100.0]), min_s
 
 @settings(max_examples=25, deadline=None)
 @given(scores, scores)
-def test_results_are_those_of_a_plain_loop(a: list[float], b: list[float]) -> None:
+def test_results_equal_those_of_a_plain_loop(a: list[float], b: list[float]) -> None:
     assert confidence_interval(a) == plain_interval(a)
     assert difference(a, b) == plain_difference(a, b)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 31, 32, 33, 64, 127, 128, 200])
-def test_draws_at_the_edges_of_a_power_of_two(size: int) -> None:
+def test_draws_near_powers_of_two(size: int) -> None:
     values = [float(7 * at % 101) for at in range(size)]
     assert confidence_interval(values) == plain_interval(values)
     assert difference(values, values) == plain_difference(values, values)
 
 
-def test_all_pairs_are_the_same_as_one_by_one_with_unequal_sizes_too() -> None:
+def test_all_pairs_equal_single_comparisons_of_any_size() -> None:
     models = {"a": [1.0, 2.0, 5.0], "b": [2.0, 2.5, 9.0], "none": [], "c": [3.0, 0.1]}
     ab, a_none, ac, b_none, bc, none_c = compare_all(models)
     assert (a_none, b_none, none_c) == (None, None, None)
@@ -98,6 +99,7 @@ def test_few_scores() -> None:
     assert difference([], [1.0]) is None
     assert paired_difference([], []) is None
     assert paired_difference([None], [1.0]) is None
+    assert paired_difference([2.0, None], [1.0, 1.0]) is None
 
 
 def test_sums_run_from_left_to_right_on_every_python() -> None:
@@ -126,6 +128,25 @@ def test_pairs_with_a_missing_side_are_left_out() -> None:
         paired_difference([1.0, 2.0], [1.0])
 
 
+def test_a_single_score_has_neither_an_interval_nor_a_p_value() -> None:
+    (interval,) = confidence_interval_batch([[7.5, None]])
+    assert interval is not None
+    assert (interval["low"], interval["high"]) == (None, None)
+    assert interval["reason"].startswith("a single score")
+    for a, b in (([7.5], [1.0, 2.0]), ([1.5, 2.5, None], [None, 4.0])):
+        (row,) = difference_batch([a], [b])
+        assert row is not None
+        assert row["mean"] is not None
+        assert {row[name] for name in ("low", "high", "p_value", "significant")} == {None}
+    (paired,) = paired_difference_batch([[1.0, None]], [[2.0, 3.0]])
+    assert paired is not None
+    assert (paired["p_value"], paired["reason"]) == (None, "fewer than two pairs of scores")
+    (pair,) = compare_pairs([[7.5], [1.0]])
+    assert pair.pop("mean") == 6.5
+    assert (pair.pop("a"), pair.pop("b")) == (1, 2)
+    assert set(pair.values()) == {None}
+
+
 def test_holm() -> None:
     # Sorted .01 .02 .03: times 3, 2, 1 give .03 .04 .03, and the running maximum .03 .04 .04.
     assert holm([0.02, None, 0.01, 0.03]) == [0.04, None, 0.03, 0.04]
@@ -134,8 +155,8 @@ def test_holm() -> None:
 
 
 def test_batches() -> None:
-    one, null, none, broken = confidence_interval_batch([[1.0, None], None, [], ["x"]])
-    assert one == {"low": 1.0, "high": 1.0, "reason": None}
+    two, null, none, broken = confidence_interval_batch([[1.0, 1.0, None], None, [], ["x", "y"]])
+    assert two == {"low": 1.0, "high": 1.0, "reason": None}
     assert null is None
     assert none == {"low": None, "high": None, "reason": "no scores"}
     assert broken["reason"].startswith(("TypeError", "ValueError"))

@@ -1,4 +1,4 @@
-"""Answers and verdicts of palindrome tasks, by the reference cases and by hand."""
+"""Answers and verdicts of palindrome tasks: reference cases and cases by hand."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_every_reference_case(cases):
         assert extracted == case["extracted"], case["id"]
         assert palindrome.logged_answer(extracted, case["reference"]) == case["answer"], case["id"]
         assert palindrome.is_correct(extracted, case["reference"]) is case["is_correct"], case["id"]
-        # The answer in a log, lower case and cut, gets the same verdict.
+        # The answer in a log, in lower case and truncated, gets the same verdict.
         assert palindrome.is_correct(case["answer"], case["reference"]) is case["is_correct"]
 
 
@@ -73,20 +73,20 @@ def test_where_the_answer_is(response, answer):
     [
         ("II!", "ii", True),
         ('"Ii".', "Ii", True),
-        ("”ii”", "ii", False),  # only ASCII punctuation goes
-        ("a  b", "a b", False),  # inner blanks count
-        ("a-b_c", "abc", True),  # marks are deleted, words grow together
+        ("”ii”", "ii", False),  # only ASCII punctuation is removed
+        ("a  b", "a b", False),  # inner spaces count
+        ("a-b_c", "abc", True),  # punctuation is deleted, which joins the words
         ("a\u0308", "ä", False),  # no Unicode normalisation
         ("", ".", True),
         ("ii\u200b", "ii", False),
     ],
 )
-def test_what_counts_as_right(answer, reference, correct):
+def test_what_counts_as_correct(answer, reference, correct):
     assert palindrome.is_correct(answer, reference) is correct
 
 
-def test_long_answers_are_cut_in_the_middle():
-    # 1,001 > max(1000, 5 * 2): the first and last 200 stay, 601 go.
+def test_long_answers_are_truncated_in_the_middle():
+    # 1,001 > max(1000, 5 * 2): the first and last 200 are kept, 601 are removed.
     assert palindrome.logged_answer("a" * 1000, "ii") == "a" * 1000
     assert palindrome.logged_answer("A" * 1001, "ii") == (
         "a" * 200 + "...[601 chars truncated]..." + "a" * 200
@@ -96,7 +96,7 @@ def test_long_answers_are_cut_in_the_middle():
 
 
 @given(st.text())
-def test_what_is_in_tags_comes_out(text):
+def test_the_answer_in_tags_is_extracted(text):
     if "</palindromi>" not in text.lower():
         assert palindrome.extract_answer(f"x<PALINDROMI>{text}</PALINDROMI>y") == text.strip()
 
@@ -117,7 +117,7 @@ def test_an_empty_column_gives_an_empty_column(connection):
     )
 
 
-def test_each_function_of_the_suite_is_tested_here():
+def test_each_function_of_the_suite_is_tested():
     assert {udf.name for udf in UDFS if udf.name.startswith("palindrome_")} == {
         "palindrome_answer",
         "palindrome_correct",

@@ -16,9 +16,12 @@ from support import ROOT
 
 from warehouse.scoring.regex import matching, worker
 from warehouse.scoring.regex.bounds import MAX_STEPS, longest_bounded_text
-from warehouse.scoring.regex.matching import ABANDONED, TIMEOUT, Match, fullmatch, fullmatch_many
+from warehouse.scoring.regex.linear import matcher
+from warehouse.scoring.regex.matching import TIMEOUT, Match, fullmatch, fullmatch_many
 
 HOSTILE = "(a+)+b"
+# With a lookahead, only backtracking can match it.
+ENDLESS_PATTERN = "(a+)+(?=b)b"
 ENDLESS = "a" * 60
 QUICK = 0.1
 YES, NO = Match(matched=True), Match(matched=False)
@@ -29,7 +32,7 @@ def requests(monkeypatch):
     """Count the texts of each request to a worker."""
     found = []
 
-    def run(pattern, texts, seconds, run=matching._run_worker):
+    def run(pattern, texts, seconds=None, run=matching._run_worker):
         found.append(len(texts))
         return run(pattern, texts, seconds)
 
@@ -77,7 +80,7 @@ def test_other_patterns_are_not(pattern):
     assert longest_bounded_text(pattern) == -1
 
 
-# Ways x length of one way: 2^30 x 61; (n+1)^4 x 6; 2^40 x 41; (999 + 1)^3 x 2998.
+# Ways × length of one way: 2^30 × 61; (n+1)^4 × 6; 2^40 × 41; (999 + 1)^3 × 2998.
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -116,7 +119,7 @@ def test_the_slowest_bounded_match_is_fast():
     .filter(lambda pattern: longest_bounded_text(pattern) >= 12),
     st.text(st.sampled_from("ab0-\n"), max_size=12),
 )
-def test_a_bounded_pattern_is_one_that_python_reads_alike(pattern, text):
+def test_a_bounded_pattern_matches_like_python(pattern, text):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -132,7 +135,7 @@ def test_a_bounded_pattern_is_one_that_python_reads_alike(pattern, text):
     st.text(st.sampled_from("ab(|)*+?[]^-1"), max_size=8),
     st.text(st.sampled_from("ab"), max_size=6),
 )
-def test_any_pattern_gives_what_python_gives(pattern, text):
+def test_any_pattern_matches_like_python(pattern, text):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -142,7 +145,7 @@ def test_any_pattern_gives_what_python_gives(pattern, text):
     assert fullmatch(pattern, text) == expected
 
 
-# The package `regex` gives the opposite for each of these.
+# The package `regex` gives the opposite result for each of these.
 @pytest.mark.parametrize(
     ("pattern", "text", "expected"),
     [
@@ -155,18 +158,68 @@ def test_any_pattern_gives_what_python_gives(pattern, text):
         (r"(?:\B)+", "", NO),
     ],
 )
-def test_patterns_mean_what_they_mean_in_re(pattern, text, expected):
+def test_patterns_have_the_meaning_of_re(pattern, text, expected):
     assert fullmatch(pattern, text) == expected
 
 
-def test_a_timeout_is_a_value_and_the_others_are_answered():
-    matches = fullmatch_many(HOSTILE, ["aab", ENDLESS, "b", "ab"], seconds=QUICK)
+def test_a_pattern_that_always_times_out_ends(monkeypatch):
+    monkeypatch.setattr("warehouse.scoring.regex.matching._MAX_LOSSES", 3)
+    slow = "a" * 40 + "!"
+    matches = fullmatch_many("(?=(a+)+b)a*", ["ab", *[slow] * 1000], seconds=QUICK)
+    assert matches == [NO, *[Match(None, TIMEOUT)] * 1000]
+
+
+def test_a_timeout_is_a_value_and_other_texts_are_matched():
+    matches = fullmatch_many(ENDLESS_PATTERN, ["aab", ENDLESS, "b", "ab"], seconds=QUICK)
     assert matches == [YES, Match(None, TIMEOUT), NO, YES]
 
 
-def test_a_pattern_is_given_up_after_five_timeouts():
-    matches = fullmatch_many(HOSTILE, [ENDLESS] * 8, seconds=QUICK)
-    assert [match.reason for match in matches] == [TIMEOUT] * 5 + [ABANDONED] * 3
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", [HOSTILE, ENDLESS_PATTERN])
+def test_a_match_does_not_depend_on_the_other_texts(pattern):
+    """Whether the texts come at once, as in a rebuild, or one by one, as in increments."""
+    texts = [ENDLESS + str(n) for n in range(7)] + ["ab", "b", "aaab"]
+    one_by_one = [fullmatch(pattern, text, seconds=QUICK) for text in texts]
+    assert fullmatch_many(pattern, texts, seconds=QUICK) == one_by_one
+    assert one_by_one[-3:] == [YES, NO, YES]
+
+
+def test_an_endless_match_is_decided_in_linear_time(requests):
+    texts = [ENDLESS] * 500 + [ENDLESS + "b"]
+    assert fullmatch_many(HOSTILE, texts, seconds=QUICK) == [NO] * 500 + [YES]
+    assert requests == [501, 501]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *"ab.|()*+?^$İı",
+                *("[^a]", "[a-cı]", "{2}", "{1,3}", "{,2}", "(?:", "(?i:", "(?s:", "(?a:"),
+                *(r"\d", r"\w", r"\b", r"\B", r"\A", r"\Z", "*?", "+?", "(?i)", "(?m)"),
+            ]
+        ),
+        max_size=10,
+    ).map("".join),
+    st.lists(st.text(st.sampled_from("abI0ıİ-\n"), max_size=7), max_size=4),
+)
+def test_the_linear_way_matches_like_python(pattern, texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compiled = re.compile(pattern)
+        except re.error:
+            return
+    if re.search(r"[*+?}]\+", pattern):
+        return  # possessive: not linear
+    for text in texts:
+        assert matcher(pattern)(text) == (compiled.fullmatch(text) is not None)
+
+
+@pytest.mark.parametrize("pattern", [r"(a)\1", "(?=a)a", "(?!b)a", "(?>a)", "a++", "(a{999}){99}"])
+def test_some_patterns_are_not_linear(pattern):
+    assert matcher(pattern)("a") is None
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?:a)**"])
@@ -193,15 +246,15 @@ def test_one_worker_matches_a_batch(requests):
     assert requests == [2000]
 
 
-def test_a_worker_that_dies_is_named(monkeypatch, tmp_path):
+def test_a_worker_that_dies_is_reported(monkeypatch, tmp_path):
     program = tmp_path / "worker.py"
-    program.write_text("import os\nos.write(1, b'1')\nos.kill(os.getpid(), 9)\n")
+    program.write_text("import os\nos.write(1, b'.1')\nos.kill(os.getpid(), 9)\n")
     monkeypatch.setattr(matching, "_WORKER", program)
     killed = Match(None, "regex_failed: the worker ended with status -9")
     assert fullmatch_many(HOSTILE, ["a", "b", "c"]) == [YES, killed, YES]
 
 
-def test_a_worker_that_runs_out_of_memory_is_named(monkeypatch, tmp_path):
+def test_a_worker_that_runs_out_of_memory_is_reported(monkeypatch, tmp_path):
     program = tmp_path / "worker.py"
     source = Path(worker.__file__).read_text("utf-8")
     program.write_text(source.replace("MEMORY_BYTES = 2 << 30", "MEMORY_BYTES = 64 << 20"))
@@ -219,13 +272,13 @@ def test_the_worker_has_three_files_and_its_own_session(monkeypatch, tmp_path):
     )
     monkeypatch.setattr(matching, "_WORKER", program)
     with (tmp_path / "open").open("w") as held:
-        os.set_inheritable(held.fileno(), True)  # noqa: FBT003 - it takes no keyword
+        os.set_inheritable(held.fileno(), True)  # noqa: FBT003 - it has no keyword arguments
         reason = fullmatch(HOSTILE, "ab").reason
-    # The fourth is that of the listing itself.
+    # The fourth one belongs to the listing itself.
     assert reason == "regex_failed: True ['0', '1', '2', '3']"
 
 
-def test_texts_that_utf8_cannot_hold():
+def test_texts_with_lone_surrogates():
     assert fullmatch("(?:\ud800)+?", "\ud800") == YES
 
 
@@ -243,11 +296,11 @@ def test_threads_do_not_disturb_each_other():
     assert all(result == [YES, NO] * 50 for result in results.values())
 
 
-def test_from_a_function_of_a_query():
+def test_matching_inside_a_query():
     with duckdb.connect() as connection:
         connection.create_function(
             "matches",
-            lambda text: fullmatch(HOSTILE, text, seconds=QUICK).reason or "",
+            lambda text: fullmatch(ENDLESS_PATTERN, text, seconds=QUICK).reason or "",
             ["VARCHAR"],
             "VARCHAR",
         )
@@ -260,7 +313,7 @@ def test_the_worker_ends_with_its_parent():
     # The parent is killed while its worker is inside an endless match.
     script = (
         "from warehouse.scoring.regex import matching\n"
-        f"matching.fullmatch_many({HOSTILE!r}, ['ab', {ENDLESS!r}], seconds=2)\n"
+        f"matching.fullmatch_many({ENDLESS_PATTERN!r}, ['ab', {ENDLESS!r}], seconds=2)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
     children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
@@ -270,7 +323,7 @@ def test_the_worker_ends_with_its_parent():
     child = os.pidfd_open(int(found[0]))
     parent.kill()
     parent.wait()
-    # The file of a process becomes readable when it ends.
+    # A process's file descriptor becomes readable when it ends.
     poll = select.poll()
     poll.register(child, select.POLLIN)
     assert poll.poll(30_000)

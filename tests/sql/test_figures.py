@@ -1,7 +1,8 @@
-"""The figures that every mart is made of: Wilson's interval, and sums that do not vary."""
+"""The figures that the marts share: Wilson intervals, reproducible sums, percentiles, tests."""
 
 import math
 import random
+import time
 from fractions import Fraction
 
 import duckdb
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 from warehouse.sql_files import shipped_sql
 
@@ -33,14 +35,14 @@ def interval(con, passed, judged):
 
 @given(st.data(), st.integers(1, 1_000_000))
 @settings(deadline=None)
-def test_wilson_is_scipys(con, data, judged):
+def test_wilson_interval_equals_scipy(con, data, judged):
     passed = data.draw(st.integers(0, judged) | st.sampled_from([0, 1, judged - 1, judged]))
     expected = binomtest(passed, judged).proportion_ci(method="wilson")
-    # scipy's own ends are not exactly 0 and 1 where none or all passed
+    # scipy's ends are not exactly 0 and 1 if none or all passed
     assert interval(con, passed, judged) == pytest.approx(tuple(expected), rel=1e-12, abs=1e-15)
 
 
-def test_wilson_of_few(con):
+def test_wilson_interval_of_few_results(con):
     assert interval(con, 0, 0) == (None, None)
     # none of n: 0 to z² / (n + z²); all of n: n / (n + z²) to 1; z² = 3.841458820694124
     assert interval(con, 0, 1) == (0.0, pytest.approx(3.841458820694124 / 4.841458820694124))
@@ -56,7 +58,7 @@ def test_sum_and_mean_do_not_depend_on_the_order(con, amounts, seed):
 
 @given(AMOUNTS)
 @settings(deadline=None)
-def test_sum_and_mean_are_those_of_the_amounts(con, amounts):
+def test_sum_and_mean_are_correct(con, amounts):
     total, mean = figures(con, amounts)
     if amounts:
         # each amount is rounded to 15 places
@@ -67,7 +69,7 @@ def test_sum_and_mean_are_those_of_the_amounts(con, amounts):
 
 
 def test_sum_and_mean_of_whole_numbers_are_exact(con):
-    """Latencies in milliseconds; their mean stands in a summary, digit by digit."""
+    """Latencies in milliseconds, whose mean a summary shows with all digits."""
     amounts = [float(n) for n in range(295_149, 14_000_000, 40_009)]
     for amount in amounts:
         assert figures(con, [amount]) == (amount, amount)
@@ -75,7 +77,7 @@ def test_sum_and_mean_of_whole_numbers_are_exact(con):
 
 
 @pytest.mark.parametrize("amount", [9e22, 1e30, float("inf"), float("nan")])
-def test_what_is_no_amount_is_left_out_of_sum_and_mean(con, amount):
+def test_values_that_are_not_amounts_are_left_out(con, amount):
     assert figures(con, [1.0, 3.0, *[amount] * 50]) == (4.0, 2.0)
 
 
@@ -100,7 +102,7 @@ def percentile_in_sql(con, amounts, share):
 
 
 def original_percentile(values, p):
-    """The original: linear between the neighbours of rank (n - 1) * p / 100."""
+    """Return the original's percentile: linear interpolation at rank (n - 1) * p / 100."""
     ordered = sorted(map(float, values))
     rank = (len(ordered) - 1) * (p / 100)
     lower, upper = math.floor(rank), math.ceil(rank)
@@ -111,7 +113,7 @@ def original_percentile(values, p):
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=40), st.sampled_from([50, 95, 99]))
 @settings(deadline=None)
-def test_a_percentile_is_the_originals_to_the_last_bit(con, amounts, p):
+def test_a_percentile_equals_the_original_to_the_last_bit(con, amounts, p):
     assert percentile_in_sql(con, amounts, p / 100) == original_percentile(amounts, p)
 
 
@@ -131,7 +133,7 @@ def mcnemar(con, only_a, only_b):
 
 @given(st.integers(0, 20), st.integers(0, 20))
 @settings(deadline=None)
-def test_mcnemar_of_few_is_exact(con, only_a, only_b):
+def test_mcnemar_of_few_results_is_exact(con, only_a, only_b):
     n = only_a + only_b
     tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
     assert mcnemar(con, only_a, only_b) == min(1.0, float(Fraction(2 * tail, 2**n)))
@@ -139,7 +141,7 @@ def test_mcnemar_of_few_is_exact(con, only_a, only_b):
 
 @given(st.integers(0, 900), st.integers(0, 900))
 @settings(deadline=None, max_examples=40)
-def test_mcnemar_is_scipys_binomial_test(con, only_a, only_b):
+def test_mcnemar_equals_scipys_binomial_test(con, only_a, only_b):
     n = only_a + only_b
     expected = binomtest(only_a, n).pvalue if n else 1.0
     assert mcnemar(con, only_a, only_b) == pytest.approx(expected, rel=1e-9, abs=1e-300)
@@ -150,8 +152,8 @@ def test_mcnemar_is_scipys_binomial_test(con, only_a, only_b):
     [
         ('{"temperature": 1.0, "n": 1}', "n 1, temperature 1"),
         (
-            '{"a": 0.50, "b": "1.0", "c": -2.0, "d": [1.0], "e": null}',
-            "a 0.5, b 1.0, c -2, d [1.0], e null",
+            '{"a": 0.50, "b": "1.0", "c": -2.0, "d": [1.0, 2.0], "e": null}',
+            "a 0.5, b 1.0, c -2, d [1,2], e null",
         ),
         ('{"top/p~": true}', "top/p~ true"),
         ("{}", ""),
@@ -160,3 +162,74 @@ def test_mcnemar_is_scipys_binomial_test(con, only_a, only_b):
 def test_a_setting_is_the_same_however_its_number_is_written(store, parameters, text):
     query = "SELECT settings_text($parameters::JSON)"
     assert store.sql(query, {"parameters": parameters}).fetchall() == [(text,)]
+
+
+def test_pass_at_k_of_many_attempts(con):
+    """In time linear in the attempts: by a product for each k, it would take half a minute."""
+    n, passed = 32_000, 10_667
+    sql = next(file.sql for file in shipped_sql() if file.name == "pass_at_k")
+    con.execute("CREATE SCHEMA scores")
+    con.execute(
+        "CREATE TABLE scores.outcomes AS SELECT 's' AS suite, 'r' AS run_id, "
+        "'p' AS provider, 'm' AS model, '' AS settings, 't' AS task_set, 'x' AS task_id, "
+        "false AS is_replay, NULL AS duplicate_of, i % 3 = 0 AS passed, passed AS outcome "
+        f"FROM range({n}) AS attempts(i)"
+    )
+    start = time.process_time()
+    chances = dict(con.execute(f"SELECT k, pass_at_k FROM ({sql})").fetchall())
+    assert time.process_time() - start < 3
+    assert len(chances) == n
+    for k in (1, 2, 10, 100, n - passed, n - passed + 1, n):
+        expected = 1 - Fraction(math.comb(n - passed, k), math.comb(n, k))
+        assert chances[k] == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 10, 11, 30, 57, 200])
+@pytest.mark.parametrize("t", [0.0, 0.3, -1.2, 2.5, 9.0])
+def test_student_is_scipys(con, t, df):
+    query = "SELECT student_p($t::DOUBLE, $df::BIGINT), student_quantile($df::BIGINT)"
+    p_value, quantile = con.execute(query, {"t": t, "df": df}).fetchone()
+    assert p_value == pytest.approx(2 * student.sf(abs(t), df), rel=1e-9, abs=1e-13)
+    assert quantile == pytest.approx(student.ppf(0.975, df), abs=1e-5)
+
+
+def test_student_of_nothing(con):
+    query = "SELECT student_p(NULL, 1), student_p(1.0, NULL), student_quantile(0)"
+    assert con.execute(query).fetchone() == (None, None, None)
+
+
+def test_newcombes_interval_is_that_of_the_paper(con):
+    """Method 10, transcribed from Newcombe 1998, for all small tables and a few large ones."""
+    tables = [
+        (a, b, c, n - a - b - c)
+        for n in (1, 2, 5, 12)
+        for a in range(n + 1)
+        for b in range(n + 1 - a)
+        for c in range(n + 1 - a - b)
+    ]
+    tables += [(14, 5, 0, 22), (60, 5, 0, 32), (400, 90, 10, 470)]
+    for table in tables:
+        query = "SELECT newcombe_interval($1, $2, $3, $4)"
+        ((ends,),) = con.execute(query, table).fetchall()
+        assert ends == pytest.approx(newcombe(*table), abs=1e-12), table
+    assert con.execute("SELECT newcombe_interval(0, 0, 0, 0)").fetchone() == (None,)
+
+
+def newcombe(r, s, t, u):
+    n = r + s + t + u
+    (l1, u1), (l2, u2) = wilson(r + s, n), wilson(r + t, n)
+    p1, p2 = (r + s) / n, (r + t) / n
+    margins = (r + s) * (t + u) * (r + t) * (s + u)
+    excess = r * u - s * t
+    excess = max(excess - n / 2, 0) if excess > 0 else excess
+    phi = excess / math.sqrt(margins) if margins else 0
+    below = math.sqrt((p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2)
+    above = math.sqrt((u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2)
+    return [p1 - p2 - below, p1 - p2 + above]
+
+
+def wilson(k, n):
+    z = 1.959963984540054
+    reach = z * math.sqrt(k * (n - k) / n + z * z / 4)
+    low, high = (k + z * z / 2 - reach) / (n + z * z), (k + z * z / 2 + reach) / (n + z * z)
+    return (0.0 if k == 0 else low), (1.0 if k == n else high)

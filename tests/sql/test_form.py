@@ -5,11 +5,11 @@ import json
 import duckdb
 import pytest
 
-from warehouse.sql_files import shipped_sql
+from warehouse.sql_files import in_order, references, shipped_sql
 
 VIEWS = [file for file in shipped_sql() if not file.is_function]
 BASE_VIEWS = [file for file in VIEWS if file.folder == "base"]
-# What joins, aggregates or ranks rows, by the names that DuckDB's parser gives them.
+# Nodes that join, aggregate or rank rows, as DuckDB's parser names them.
 KINDS = ("JOIN", "SET_OPERATION_NODE", "SUBQUERY", "WINDOW", "DISTINCT_MODIFIER")
 
 
@@ -41,7 +41,7 @@ def nodes(tree):
 
 
 def added_meaning(tree):
-    """Give what a base view must not do: the kinds of nodes that join, aggregate or rank."""
+    """Yield what a base view must not do: the kinds of nodes that join, aggregate or rank."""
     for node in nodes(tree):
         yield from (node[key] for key in ("type", "class") if node.get(key) in KINDS)
         if node.get("group_expressions"):
@@ -49,7 +49,7 @@ def added_meaning(tree):
 
 
 def final_columns(node):
-    """Give the expressions of the last SELECT, of each branch where it is a UNION."""
+    """Return the expressions of the last SELECT, of each branch where it is a UNION."""
     if node["type"] == "SET_OPERATION_NODE":
         branches = node.get("children") or [node["left"], node["right"]]
         return [column for branch in branches for column in final_columns(branch)]
@@ -79,5 +79,17 @@ def test_a_view_ends_in_explicit_columns(con, file):
         "SELECT x FROM a UNION ALL SELECT x FROM b",
     ],
 )
-def test_what_adds_meaning_is_noticed(con, sql):
+def test_added_meaning_is_noticed(con, sql):
     assert list(added_meaning(parsed(con, sql)))
+
+
+def test_refreshed_tables_do_not_depend_on_scores(con):
+    referred = references(VIEWS, con)
+    scores = {file.qualified for file in VIEWS if file.is_materialised}
+    below = {}
+    for file in in_order(VIEWS, referred):
+        found = referred[file.qualified]
+        below[file.qualified] = found.union(*(below.get(name, set()) for name in found))
+    refreshed = [file.qualified for file in VIEWS if file.is_refreshed]
+    assert "scores.duplicate_calls" in refreshed
+    assert not [name for name in refreshed if below[name] & scores]

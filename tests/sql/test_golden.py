@@ -1,14 +1,14 @@
-"""Golden cases: rows of lake tables in, rows of views out. The form: `golden/README.md`.
+"""Golden cases: rows of lake tables in, rows of views out; see `golden/README.md`.
 
-A case needs no Python. Its rows go through the lake writer and a sync, so that the score tables
-are filled as they are in a real store.
+Rows go through the lake's writer and a sync, so that score tables are filled as in a real store.
 """
 
 import json
 import math
 import re
 from collections import Counter
-from datetime import datetime
+from contextlib import ExitStack
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -20,39 +20,42 @@ from warehouse.schemas import BY_NAME
 from warehouse.sql_files import shipped_sql
 
 FOLDER = Path(__file__).parent / "golden"
-CASES = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}
+PATHS = sorted(FOLDER.rglob("*.yaml"))
+CASES = {path.stem: load(path.read_bytes()) for path in PATHS}
 EXPECTED = [(case, view) for case, document in CASES.items() for view in document["expect"]]
 VIEWS = {
     file.name if file.schema == "main" else file.qualified: file
     for file in shipped_sql()
     if file.schema in {"main", "checks"} and not file.is_function
 }
-# Names of batches are made anew each time; columns of bytes cannot be written in YAML.
+# Names of batches differ each time; YAML cannot hold columns of bytes.
 NOT_COMPARED = {"batch", "raw", "content"}
 RELATIVE_ERROR = 1e-12
 
 
 @pytest.fixture(scope="module")
 def store_of(tmp_path_factory):
-    """Give the store of a case, built once for all its views."""
+    """Return the store of a case, built once for all its views."""
     stores = {}
 
     def build(case):
         if case not in stores:
-            stores[case] = new_store(
-                tmp_path_factory.mktemp("case") / "store", on_warning=pytest.fail
-            )
-            fill(stores[case].lake, CASES[case])
+            store = new_store(tmp_path_factory.mktemp("case") / "store", on_warning=pytest.fail)
+            fill(store.lake, CASES[case])
+            stores[case] = store
+            # Open for all of the case's views: opening takes longer than most queries.
+            opened.enter_context(store.reading())
         return stores[case]
 
-    return build
+    with ExitStack() as opened:
+        yield build
 
 
 @pytest.mark.parametrize(("case", "view"), EXPECTED, ids=[f"{c}-{v}" for c, v in EXPECTED])
 def test_view_gives_expected_rows(store_of, case, view):
     expected = records(CASES[case]["expect"][view])
     sql = VIEWS[view].sql
-    # A view without an order of its own is put into that of its first column in the case.
+    # A view that does not sort its rows is sorted by the columns of the case.
     in_order = re.search(r"^ORDER BY", sql, re.MULTILINE)
     order = "" if in_order else "ORDER BY ALL"
     columns = ", ".join(expected[0]) if expected else "*"
@@ -61,6 +64,10 @@ def test_view_gives_expected_rows(store_of, case, view):
     for got, wanted in zip(actual, expected, strict=True):
         wrong = {k: (got[k], v) for k, v in wanted.items() if not same(got[k], v)}
         assert not wrong, f"(actual, expected) by column: {wrong}"
+
+
+def test_names_of_cases_are_unique():
+    assert len(CASES) == len(PATHS)
 
 
 def test_every_view_has_a_case():
@@ -81,7 +88,7 @@ def test_every_column_of_a_view_is_in_a_case(store_of, view):
 
 
 def fill(lake, document):
-    """Write a case's batches. A generation of a run is what its rows in table `runs` name."""
+    """Write a case's batches; the rows of table `runs` name the generations of runs."""
     counts = Counter()
     for batch in document.get("batches", [document.get("lake", {})]):
         tables = {name: records(rows) for name, rows in batch.items()}
@@ -115,7 +122,7 @@ def add_missing_runs(tables):
 
 
 def full(table, row, counts):
-    """Fill in what a case leaves out, and give the values their types."""
+    """Fill in the columns that a case leaves out, and convert the values to their types."""
     counts[table] += 1
     seen = counts[table]
     defaults = {
@@ -147,7 +154,7 @@ def typed(value, type_):
 
 
 def records(rows):
-    """Read rows: a list of mappings, or a table, which is a list of lists under its header."""
+    """Return rows as dicts, from a list of mappings or a list of lists with a header."""
     if rows and isinstance(rows[0], list):
         header, *body = rows
         return [dict(zip(header, row, strict=True)) for row in body]
@@ -161,7 +168,9 @@ def fetched(store, query):
 
 
 def plain(value):
-    return value.isoformat(" ") if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def same(actual, expected):

@@ -1,4 +1,4 @@
-"""`evalstore.open()`: what a notebook gets, and what no query can do."""
+"""`evalstore.open()`: what it offers to a notebook, and what no query can do."""
 
 import subprocess
 import sys
@@ -9,16 +9,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support import bring_in, environment, log, new_store, write_log
+from support import environment, import_into, log, new_store, write_log
 
 import evalstore
-from warehouse.connection import _register, open_in_memory
+from warehouse.connection import _arrow_types, _register, open_in_memory
 from warehouse.errors import BadInput, EvalstoreError
 from warehouse.formats.values import utf8
+from warehouse.output.rows import of_query
 from warehouse.store import EvalstoreWarning, Store
 
 
-def test_rows_come_in_every_form(examples):
+def test_rows_can_be_fetched_in_every_form(examples):
     query = examples.sql("SELECT suite, count(*) AS n FROM results GROUP BY suite")
     assert query.fetchall() == [("palindrome", 218)]
     frame = query.pl()
@@ -36,7 +37,7 @@ def test_rows_come_in_every_form(examples):
 
 
 @pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
-def test_no_rows_are_no_error(examples, fetch):
+def test_an_empty_result_is_not_an_error(examples, fetch):
     assert len(getattr(examples.sql("FROM results WHERE false"), fetch)()) == 0
 
 
@@ -50,13 +51,13 @@ def test_values_are_bound(examples):
 
 
 def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
-    wrong = examples.sql("FROM nothing_here")  # nothing happens yet
+    wrong = examples.sql("FROM nothing_here")  # does not run yet
     with pytest.raises(BadInput):
         wrong.fetchall()
     later = Store(tmp_path / "later", wait_seconds=0).sql("SELECT count(*) FROM runs")
     with pytest.raises(BadInput, match="evalstore import"):
         later.fetchall()
-    bring_in(new_store(tmp_path / "later"), write_log(tmp_path / "a.yaml"))
+    import_into(new_store(tmp_path / "later"), write_log(tmp_path / "a.yaml"))
     assert later.fetchall() == [(1,)]
 
 
@@ -71,7 +72,7 @@ def test_a_query_runs_when_it_is_fetched(examples, tmp_path):
         ("SELECT CAST(run_id AS INT) FROM runs", "Could not convert"),
     ],
 )
-def test_an_error_is_bad_input_with_the_place(examples, fetch, query, place):
+def test_an_error_is_bad_input_with_its_position(examples, fetch, query, place):
     with pytest.raises(BadInput, match=place) as caught:
         getattr(examples.sql(query), fetch)()
     assert isinstance(caught.value.__cause__, duckdb.Error)
@@ -79,15 +80,15 @@ def test_an_error_is_bad_input_with_the_place(examples, fetch, query, place):
 
 @pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
 def test_a_parameter_without_a_value_is_named(examples, fetch):
-    with pytest.raises(BadInput, match=r"no value for \$a, \$nobody"):
-        getattr(examples.sql("SELECT $nobody, $a, $b", {"b": 1}), fetch)()
+    with pytest.raises(BadInput, match=r"no value for \$a, \$missing"):
+        getattr(examples.sql("SELECT $missing, $a, $b", {"b": 1}), fetch)()
 
 
 @pytest.mark.parametrize("fetch", ["pl", "df", "to_arrow_table", "fetchall"])
 @pytest.mark.parametrize(
     "query", ["", "-- nothing", "SET threads = 1", "CREATE TEMP TABLE t (a INT)"]
 )
-def test_what_gives_no_rows_is_bad_input_or_empty(examples, fetch, query):
+def test_statements_without_rows(examples, fetch, query):
     try:
         rows = getattr(examples.sql(query), fetch)()
     except BadInput:
@@ -126,7 +127,7 @@ def test_what_gives_no_rows_is_bad_input_or_empty(examples, fetch, query):
         "VACUUM",
     ],
 )
-def test_a_query_changes_nothing_and_reaches_nothing(examples, tmp_path, query):
+def test_a_query_changes_nothing_and_accesses_no_file(examples, tmp_path, query):
     folder = tmp_path / "outside"
     folder.mkdir()
     lake = next(examples.lake.path.glob("*/results.parquet"))
@@ -138,7 +139,7 @@ def test_a_query_changes_nothing_and_reaches_nothing(examples, tmp_path, query):
         examples.sql(query).fetchall()
     except BadInput:
         refused = True
-    # An order that does nothing to a read-only database may pass as done.
+    # Statements without an effect on a read-only database may succeed.
     assert refused or query in {"CHECKPOINT", "VACUUM"}
     assert list(folder.iterdir()) == []
     assert examples.warehouse.read_bytes() == before
@@ -161,12 +162,14 @@ def test_times_do_not_depend_on_the_readers_zone(examples, monkeypatch):
     assert examples.sql(text).fetchall() == here
 
 
-def test_opening_holds_nothing_open(examples, tmp_path):
+def test_opening_keeps_no_file_open(examples, tmp_path):
     store = evalstore.open(examples.path)
     query = store.sql("SELECT count(*) FROM runs")
     before = query.fetchall()
-    bring_in(new_store(examples.path), write_log(tmp_path / "a.yaml"))
-    with duckdb.connect(str(examples.warehouse)):  # for writing: nobody else may hold the file
+    import_into(new_store(examples.path), write_log(tmp_path / "a.yaml"))
+    with duckdb.connect(
+        str(examples.warehouse)
+    ):  # for writing: no other process may have the file open
         pass
     assert query.fetchall() == [(before[0][0] + 1,)]
 
@@ -180,7 +183,25 @@ for _ in range(2):
 """
 
 
-def test_a_notebook_that_holds_a_store_does_not_block_an_import(examples, tmp_path):
+def test_the_catalog_gives_the_columns_of_a_view_without_planning_it(examples):
+    with examples.reading() as connection:
+        for view in ("main.leaderboard", "main.results", "lake.runs", "checks.violations"):
+            of_view = of_query(connection, f"FROM {view}")
+            of_select = of_query(connection, f"SELECT * FROM {view}")
+            assert (of_view.columns, of_view.types) == (of_select.columns, of_select.types)
+        assert of_query(connection, "FROM main.runs WHERE false").columns
+        with pytest.raises(duckdb.CatalogException):
+            of_query(connection, "FROM main.nothing_here")
+
+
+def test_the_same_process_can_open_the_warehouse_with_duckdb_too(examples):
+    with examples.reading() as ours, duckdb.connect(str(examples.warehouse), read_only=True) as own:
+        query = "SELECT count(*) FROM results"
+        assert own.execute(query).fetchone() == ours.execute(query).fetchone() == (218,)
+
+
+@pytest.mark.slow
+def test_an_open_store_does_not_block_an_import(examples, tmp_path):
     notebook = subprocess.Popen(
         [
             sys.executable,
@@ -195,8 +216,8 @@ def test_a_notebook_that_holds_a_store_does_not_block_an_import(examples, tmp_pa
     )
     with notebook:
         first = int(notebook.stdout.readline())
-        bring_in(examples, write_log(tmp_path / "a.yaml"))
-        report = examples.sync()  # waits for nobody, or it would be busy
+        import_into(examples, write_log(tmp_path / "a.yaml"))
+        report = examples.sync()  # does not wait; if the file were open, it would be busy
         assert len(report.loaded) == 1
         notebook.stdin.write("\n\n")
         notebook.stdin.flush()
@@ -204,14 +225,14 @@ def test_a_notebook_that_holds_a_store_does_not_block_an_import(examples, tmp_pa
     assert notebook.returncode == 0
 
 
-def test_open_takes_text_and_paths(examples):
+def test_open_accepts_text_and_paths(examples):
     for path in (examples.path, str(examples.path)):
         store = evalstore.open(path)
         assert store.sql("SELECT 1").fetchall() == [(1,)]
         assert repr(store) == f"Store({str(examples.path)!r})"
 
 
-def test_what_is_missing_from_the_figures_is_a_warning(examples):
+def test_data_missing_from_the_figures_gives_a_warning(examples):
     batch = next(examples.lake.path.iterdir())
     (batch / "results.parquet").write_bytes(b"broken")
     examples.warehouse.unlink()
@@ -219,7 +240,7 @@ def test_what_is_missing_from_the_figures_is_a_warning(examples):
         assert evalstore.open(examples.path).sql("SELECT count(*) FROM runs").fetchall() == [(0,)]
 
 
-def test_a_module_of_the_users_own_that_hides_ours_is_named(tmp_path):
+def test_a_users_module_that_hides_ours_is_named(tmp_path):
     (tmp_path / "ingest.py").write_text("")
     code = "import sys; sys.path.insert(0, sys.argv[1]); import evalstore; evalstore.open('x')"
     ended = subprocess.run(
@@ -234,7 +255,7 @@ def test_a_module_of_the_users_own_that_hides_ours_is_named(tmp_path):
     assert f"{tmp_path / 'ingest.py'} shadows evalstore's package `ingest`" in ended.stderr
 
 
-def test_errors_say_how_a_command_ends():
+def test_errors_have_exit_codes():
     kinds = EvalstoreError.__subclasses__()
     assert kinds
     assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != 2} == {
@@ -243,12 +264,12 @@ def test_errors_say_how_a_command_ends():
 
 
 def test_log_helper_is_valid(store, tmp_path):
-    # The other tests rely on it: a log without a fault but its name.
-    bring_in(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log()))
+    # The other tests rely on it: only the name of the log is wrong.
+    import_into(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log()))
     assert store.sql("FROM checks.violations").fetchall() == []
 
 
-def test_a_function_may_give_text_that_has_no_utf8():
+def test_a_function_may_return_lone_surrogates(monkeypatch):
     def halves(texts):
         return [{"reason": f"{text}\ud800", "names": ["\udfff", None]} for text in texts]
 
@@ -258,10 +279,25 @@ def test_a_function_may_give_text_that_has_no_utf8():
         returns="STRUCT(reason VARCHAR, names VARCHAR[])",
         batch=halves,
     )
+    monkeypatch.setattr("warehouse.scoring.registry.UDFS", [udf])
+    _arrow_types.cache_clear()
     with open_in_memory() as connection:
         _register(connection, udf)
         try:
             [(value,)] = connection.execute("SELECT halves('ä')").fetchall()
         finally:
             connection.remove_function("halves")
+            _arrow_types.cache_clear()
     assert value == {"reason": utf8("ä\ud800"), "names": [utf8("\udfff"), None]}
+
+
+@pytest.mark.parametrize("place", ["warehouse.duckdb", "lake/copy.duckdb", "../store/copy.duckdb"])
+def test_a_snapshot_is_never_written_into_the_store(store, tmp_path, place):
+    import_into(store, write_log(tmp_path / "1.yaml"))
+    store.sync()
+    before = sorted(store.path.rglob("*"))
+    with pytest.raises(BadInput, match="is inside the store"):
+        store.write_snapshot(store.path / place)
+    assert sorted(store.path.rglob("*")) == before
+    store.write_snapshot(tmp_path / "copy.duckdb")
+    assert (tmp_path / "copy.duckdb").is_file()

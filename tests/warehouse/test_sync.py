@@ -1,9 +1,10 @@
-"""The warehouse is the lake's content, however it was brought up to date."""
+"""The warehouse has the lake's content, however it was brought up to date."""
 
 import random
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -12,16 +13,20 @@ from support import (
     EXAMPLES,
     PALINDROME,
     ROOT,
-    bring_in,
     child,
     digests,
     environment,
+    import_into,
     log,
     needs_reference,
     new_store,
     task,
     write_log,
 )
+
+from warehouse import score_tables
+from warehouse.connection import open_for_writing
+from warehouse.sql_files import shipped_sql
 
 DEFINED = """
     SELECT function_name FROM duckdb_functions() WHERE function_type = 'macro' AND NOT internal
@@ -35,46 +40,48 @@ OTHERS = sorted([*(EXAMPLES / "models").glob("*.yaml"), *(EXAMPLES / "tasks").gl
 
 @pytest.fixture(scope="module")
 def at_once(tmp_path_factory):
-    """What the examples and the damaged files come to, imported at once."""
+    """Return digests of the examples and damaged files, imported together."""
     store = new_store(tmp_path_factory.mktemp("at-once") / "store")
-    bring_in(store, EXAMPLES, DAMAGED)
+    import_into(store, EXAMPLES, DAMAGED)
     return digests(store)
 
 
-def test_digests_tell_a_difference(examples, tmp_path):
+@pytest.mark.slow
+def test_digests_show_differences(examples, tmp_path):
     before = digests(examples)
     assert len(before) >= 20
     assert {"main.leaderboard", "checks.violations"} <= before.keys()
-    bring_in(examples, write_log(tmp_path / "one.yaml", log([1])))
+    import_into(examples, write_log(tmp_path / "one.yaml", log([1])))
     changed = {view for view, digest in digests(examples).items() if digest != before[view]}
     assert {"main.results", "main.runs", "main.leaderboard", "main.files"} <= changed
     assert "main.tasks" not in changed
 
 
 def test_the_same_import_again_changes_nothing(store, at_once):
-    bring_in(store, EXAMPLES, DAMAGED)
+    import_into(store, EXAMPLES, DAMAGED)
     batches = store.lake.batch_names()
-    bring_in(store, EXAMPLES, DAMAGED)
-    bring_in(store, DAMAGED, EXAMPLES, EXAMPLES)
+    import_into(store, EXAMPLES, DAMAGED)
+    import_into(store, DAMAGED, EXAMPLES, EXAMPLES)
     assert store.lake.batch_names() == batches
     assert digests(store) == at_once
 
 
+@pytest.mark.slow
 def test_paths_written_in_another_way_are_the_same_files(store, at_once, monkeypatch):
-    bring_in(store, EXAMPLES, DAMAGED)
+    import_into(store, EXAMPLES, DAMAGED)
     monkeypatch.chdir(EXAMPLES)
-    bring_in(store, ".", "../damaged", "./benchmark_logs/../benchmark_logs")
+    import_into(store, ".", "../damaged", "./benchmark_logs/../benchmark_logs")
     assert digests(store) == at_once
 
 
 @pytest.mark.parametrize("seed", SEEDS[:2])
-def test_any_split_and_any_order_give_the_same(store, at_once, seed):
+def test_any_split_and_order_give_the_same(store, at_once, seed):
     choice = random.Random(seed)
     files = [*LOGS, *OTHERS, *DAMAGED.glob("*.yaml")]
     choice.shuffle(files)
     while files:
         n = choice.randint(1, 9)
-        bring_in(store, *files[:n])
+        import_into(store, *files[:n])
         del files[:n]
         if choice.random() < 0.6:
             store.sync()
@@ -84,26 +91,40 @@ def test_any_split_and_any_order_give_the_same(store, at_once, seed):
 
 
 def _one_history(store, folder, choice):
-    """Import grown, partial, replaced and renamed logs of few runs in some sequence."""
+    """Import grown, partial, replaced and renamed logs of a few runs in random order.
+
+    Two paths may be of one model, which shows when their files arrive.
+    """
+    names = [choice.choice("mn") for _ in range(2)]
     for step in range(8):
         numbers = sorted(choice.sample(range(1, 7), choice.randint(1, 5)))
         tasks = [task(n) for n in numbers] + [task(1)] * choice.randint(0, 1)
         fields = {"prompt_template": choice.choice(["A {prompt}", "B {prompt}"])}
         if choice.random() < 0.3:
             fields["run_note"] = choice.choice("xy")
+        if choice.random() < 0.3:
+            tasks = [{k: v for k, v in record.items() if k != "timestamp"} for record in tasks]
+        number = choice.randint(0, 1)
+        fields["model"] = f"models/kokeilu-{number + 1}.yaml"
+        if choice.random() < 0.4:
+            file = folder / fields["model"]
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"name: {names[number]}\n")
+            import_into(store, file)
         path = write_log(folder / f"{step}.yaml", log(tasks=tasks, **fields))
         run_as = choice.choice([None, None, "toinen", "kolmas"])
-        bring_in(store, path, run_as=run_as, replace=choice.random() < 0.5)
+        import_into(store, path, run_as=run_as, replace=choice.random() < 0.5)
         if choice.random() < 0.5:
             store.sync()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
     choice = random.Random(seed)
     _one_history(store, tmp_path, choice)
     before = digests(store, schemas=("main", "checks", "scores"))
-    # The batches in another order, some together, into a warehouse of its own.
+    # The batches in another order, some of them together, into another warehouse.
     other = new_store(tmp_path / "other")
     names = sorted(store.lake.batch_names())
     choice.shuffle(names)
@@ -116,35 +137,38 @@ def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
     assert digests(store, schemas=("main", "checks", "scores")) == before
 
 
-def test_scores_follow_tasks_that_come_later(store):
-    bring_in(store, *LOGS)
+@pytest.mark.slow
+def test_scores_follow_later_tasks(store):
+    import_into(store, *LOGS)
     store.sync()
-    bring_in(store, *OTHERS)
+    import_into(store, *OTHERS)
     later = digests(store)
     store.sync(rebuild=True)
     assert digests(store) == later
 
 
-def test_what_is_current_is_not_loaded_again(examples):
+def test_current_batches_are_not_loaded_again(examples):
     report = examples.sync()
     assert (report.loaded, report.damaged, report.rebuilt) == ((), (), False)
 
 
-def test_only_what_is_new_is_loaded(examples, tmp_path):
-    bring_in(examples, write_log(tmp_path / "one.yaml"))
+def test_only_new_batches_are_loaded(examples, tmp_path):
+    import_into(examples, write_log(tmp_path / "one.yaml"))
     report = examples.sync()
     assert (len(report.loaded), report.rebuilt) == (1, False)
 
 
-def test_a_query_sees_what_was_imported_a_moment_ago(store, tmp_path):
-    bring_in(store, write_log(tmp_path / "a.yaml", log([1])))
+@pytest.mark.slow
+def test_a_query_sees_the_latest_import(store, tmp_path):
+    import_into(store, write_log(tmp_path / "a.yaml", log([1])))
     query = store.sql("SELECT count(*) FROM results")
     assert query.fetchall() == [(1,)]
-    bring_in(store, write_log(tmp_path / "b.yaml", log([1, 2])))
+    import_into(store, write_log(tmp_path / "b.yaml", log([1, 2])))
     assert query.fetchall() == [(2,)]
 
 
-def test_other_definitions_make_the_views_anew(examples, monkeypatch):
+@pytest.mark.slow
+def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
     monkeypatch.setattr("warehouse.sync._definitions", lambda: "other")
@@ -153,6 +177,7 @@ def test_other_definitions_make_the_views_anew(examples, monkeypatch):
     assert digests(examples) == before
 
 
+@pytest.mark.slow
 def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
     examples.sync()
     with duckdb.connect(str(examples.warehouse)) as connection:
@@ -161,7 +186,7 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
             "CREATE MACRO former(a) AS a; CREATE VIEW former_view AS SELECT 1 AS a;"
             "CREATE TABLE scores.former_score (a INTEGER);"
             "INSERT INTO lake.meta VALUES ('scorer of former_score', 'x');"
-            # What was a table may become a view, and the other way round.
+            # A table may become a view, and vice versa.
             "DROP TABLE scores.palindrome_verdicts;"
             "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
             "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
@@ -172,7 +197,8 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
     assert examples.sql("FROM lake.meta WHERE key LIKE '%former%'").fetchall() == []
 
 
-def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):
+@pytest.mark.slow
+def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
     monkeypatch.setattr("warehouse.score_tables.code_digest", lambda: "another scorer")
     monkeypatch.setattr("warehouse.sync._definitions", lambda: "another scorer")
@@ -184,7 +210,21 @@ def test_another_scorer_computes_every_verdict_anew(examples, monkeypatch):
     assert examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall() == [(0,)]
 
 
-def test_the_warehouse_opens_in_any_client_without_our_functions(examples):
+def test_a_score_whose_inputs_are_unchanged_is_not_planned(examples):
+    examples.sync()
+    [score] = [file for file in shipped_sql() if file.name == "palindrome_verdicts"]
+    with open_for_writing(examples.warehouse, wait_seconds=0) as connection:
+        count = f"SELECT count(*) FROM {score.qualified}"
+        before = connection.execute(count).fetchone()
+        score_tables._update(connection, replace(score, sql="FROM nowhere"), None)
+        assert connection.execute(count).fetchone() == before != (0,)
+        connection.execute(f"DELETE FROM {score.qualified}")
+        score_tables._update(connection, score, None)
+        assert connection.execute(count).fetchone() == before
+
+
+@pytest.mark.slow
+def test_the_warehouse_works_in_any_client_without_our_functions(examples):
     examples.sync()
     code = (
         "import duckdb, sys\n"
@@ -212,6 +252,7 @@ store.sync()
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_give_the_same(store, at_once):
     both = [
         subprocess.Popen(
@@ -233,16 +274,17 @@ def test_two_processes_at_once_give_the_same(store, at_once):
     assert digests(store) == at_once
 
 
+@pytest.mark.slow
 @needs_reference
 def test_reference_logs_in_any_order_give_the_same(tmp_path):
     logs = sorted((PALINDROME / "benchmark_logs").glob("*.yaml"))
     whole = new_store(tmp_path / "whole")
-    bring_in(whole, PALINDROME / "benchmark_logs", PALINDROME / "models", PALINDROME / "tasks")
+    import_into(whole, PALINDROME / "benchmark_logs", PALINDROME / "models", PALINDROME / "tasks")
     split = new_store(tmp_path / "split")
-    bring_in(split, *logs[::2])
+    import_into(split, *logs[::2])
     split.sync()
-    bring_in(split, PALINDROME / "tasks", *logs[1::2])
+    import_into(split, PALINDROME / "tasks", *logs[1::2])
     split.sync()
-    bring_in(split, PALINDROME / "models", PALINDROME / "benchmark_logs")
+    import_into(split, PALINDROME / "models", PALINDROME / "benchmark_logs")
     assert digests(split) == digests(whole)
     assert split.sql("SELECT count(*) FROM runs").fetchall() == [(len(logs),)]

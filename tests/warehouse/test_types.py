@@ -1,4 +1,4 @@
-"""The row types say what `warehouse/schemas.py` says."""
+"""The row types agree with `warehouse/schemas.py`."""
 
 from datetime import datetime
 from typing import get_type_hints
@@ -29,6 +29,9 @@ ROW_TYPES = {
     "events": types.EventRow,
     "resources": types.ResourceRow,
     "artifacts": types.ArtifactRow,
+    "result_scores": types.ResultScoreRow,
+    "reported_metrics": types.ReportedMetricRow,
+    "messages": types.MessageRow,
     "published": types.PublishedRow,
     "files": types.FileRow,
     "quarantine": types.QuarantineRow,

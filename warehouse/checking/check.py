@@ -1,7 +1,7 @@
-"""The execution of a check: each relation is read, evaluated, and sampled where it fails.
+"""The execution of a check: each relation is read, evaluated, and sampled if it fails.
 
-The warehouse is open only while DuckDB works: it is closed after a second at the latest, or after
-the relation in progress, so that a sync never waits for Great Expectations.
+The warehouse is open only while DuckDB works: it is closed after a few seconds at the latest, or
+after the relation in progress, so that a sync never waits for Great Expectations.
 """
 
 from __future__ import annotations
@@ -14,27 +14,29 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from warehouse.checking import gx
-from warehouse.checking.frames import SAMPLE, Frame, RelationRows
+from warehouse.checking.frames import SAMPLE, Frame, RelationRows, types_of_views
 from warehouse.checking.gx import GxResult
 from warehouse.errors import BadInput
 from warehouse.output.formatting import exact
 from warehouse.output.progress import track
 from warehouse.store import query_errors
+from warehouse.sync import WAIT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from warehouse.checking.expectations import Expectation, Location, Relation
     from warehouse.store import Store
     from warehouse.types import Row
 
-# Characters of a value in a sample; the view has it in full.
+# Characters of a value in a sample; the view has the full value.
 _LONGEST = 300
-# How long a sync may have to wait; it gives up later than that.
-_OPEN_SECONDS = 1.0
+# How long a sync may have to wait. It gives up after twice that; each opening costs as much as
+# reading a few views.
+_OPEN_SECONDS = WAIT_SECONDS / 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectationResult:
     """The result of an expectation.
 
@@ -80,36 +82,57 @@ def run_checks(store: Store, relations: Sequence[Relation]) -> list[CheckedRelat
     return [_checked(store, each) for each in read]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadRelation:
-    """A relation that was read: a frame for each of its expectations."""
+    """A relation that was read: a frame for each of its expectations.
+
+    Attributes:
+        relation: the relation.
+        n_rows: its number of rows.
+        prepared: its expectations as objects of Great Expectations.
+        frames: the rows that each is evaluated on.
+        unwanted: some of the rows, if none are expected.
+    """
 
     relation: Relation
     n_rows: int
     prepared: list[object]
     frames: list[Frame]
+    unwanted: list[Row]
 
 
 def _read_all(store: Store, relations: Sequence[Relation]) -> Iterator[_ReadRelation]:
     """Read the relations in order; the warehouse is closed whenever one is yielded."""
     left = list(reversed(relations))
+    types: dict[str, dict[str, str]] = {}
     while left:
         read: list[_ReadRelation] = []
         close_at = time.monotonic() + _OPEN_SECONDS
         with store.reading() as connection:
+            types = types or types_of_views(connection)
             while left and (not read or time.monotonic() < close_at):
-                read.append(_read(connection, left.pop()))
+                read.append(_read(connection, left.pop(), types))
         yield from read
 
 
-def _read(connection: duckdb.DuckDBPyConnection, relation: Relation) -> _ReadRelation:
-    source = _source(connection, relation)
-    prepared = [gx.prepare(e, source.types) for e in relation.expectations]
+def _read(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    types_of_views: Mapping[str, dict[str, str]],
+) -> _ReadRelation:
+    source = _source(connection, relation, types_of_views)
+    types = source.types if any(e.columns for e in relation.expectations) else {}
+    prepared = [gx.prepare(e, types) for e in relation.expectations]
     with _query_errors(relation):
         source.keep()
         n_rows = source.count()
-        frames = [source.frame(e, n_rows) for e in relation.expectations]
-    return _ReadRelation(relation, n_rows, prepared, frames)
+        frames = source.frames(n_rows)
+        # Now, because opening the warehouse again takes longer.
+        is_unwanted = n_rows and any(e.expects_no_rows for e in relation.expectations)
+        unwanted = [_shown(row) for row in source.rows()] if is_unwanted else []
+    return _ReadRelation(
+        relation=relation, n_rows=n_rows, prepared=prepared, frames=frames, unwanted=unwanted
+    )
 
 
 @contextmanager
@@ -123,13 +146,19 @@ def _query_errors(relation: Relation) -> Iterator[None]:
 
 
 def _checked(store: Store, read: _ReadRelation) -> CheckedRelation:
-    answers = [_evaluate(p, f) for p, f in zip(read.prepared, read.frames, strict=True)]
-    evaluated = list(zip(read.relation.expectations, answers, read.frames, strict=True))
-    samples: list[tuple[Row, ...]] = [()] * len(evaluated)
-    if not all(answer.passed for answer in answers):
+    expectations = read.relation.expectations
+    answers = _evaluate(read)
+    evaluated = list(zip(expectations, answers, read.frames, strict=True))
+    samples: list[tuple[Row, ...]] = [
+        tuple(read.unwanted) if e.expects_no_rows else () for e in expectations
+    ]
+    if any(not answer.passed and not e.expects_no_rows for e, answer, _ in evaluated):
         with store.reading() as connection, _query_errors(read.relation):
-            source = RelationRows(connection, read.relation)
-            samples = [tuple(map(_shown, _sample(source, *each))) for each in evaluated]
+            source = RelationRows(connection, read.relation, {})
+            samples = [
+                sample or tuple(map(_shown, _sample(source, answer, frame)))
+                for sample, (_, answer, frame) in zip(samples, evaluated, strict=True)
+            ]
     results = (
         ExpectationResult(
             expectation=expectation,
@@ -144,19 +173,37 @@ def _checked(store: Store, read: _ReadRelation) -> CheckedRelation:
     return CheckedRelation(read.relation, read.n_rows, tuple(results))
 
 
-def _evaluate(prepared: object, frame: Frame) -> GxResult:
-    # Without a value that could offend, the expectation is met.
-    is_met = frame.weights is not None and not len(frame.weights)
-    return GxResult(passed=True) if is_met else gx.evaluate(prepared, frame.data)
+def _evaluate(read: _ReadRelation) -> list[GxResult]:
+    """Return the answer for each expectation; those that share a frame are evaluated together."""
+    answers = [GxResult(passed=True)] * len(read.frames)
+    frames: dict[int, list[int]] = {}
+    for at, (expectation, frame) in enumerate(
+        zip(read.relation.expectations, read.frames, strict=True)
+    ):
+        # Without a row or value that could offend, the expectation is met.
+        rows = frame.data.index if expectation.expects_no_rows else frame.weights
+        if rows is None or len(rows):
+            frames.setdefault(id(frame.data), []).append(at)
+    for places in frames.values():
+        data = read.frames[places[0]].data
+        if len(places) > 1 and gx.are_met([read.prepared[at] for at in places], data):
+            continue
+        for at in places:
+            answers[at] = gx.evaluate(read.prepared[at], data)
+    return answers
 
 
-def _source(connection: duckdb.DuckDBPyConnection, relation: Relation) -> RelationRows:
+def _source(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    types_of_views: Mapping[str, dict[str, str]],
+) -> RelationRows:
     """Open a relation and check that it has the columns its expectations name."""
     with _query_errors(relation):
         kinds = [statement.type for statement in connection.extract_statements(relation.query)]
         if kinds != [duckdb.StatementType.SELECT]:
             raise BadInput("the query must be a single SELECT")
-        source = RelationRows(connection, relation)
+        source = RelationRows(connection, relation, types_of_views)
     for column in relation.key:
         _need(column, relation.location, source, f"{relation.name}: key")
     for expectation in relation.expectations:
@@ -172,13 +219,9 @@ def _need(column: str, location: Location, source: RelationRows, what: str) -> N
         location.fail(f"{what}: unknown column {column!r}; the columns are: {names}")
 
 
-def _sample(
-    source: RelationRows, expectation: Expectation, answer: GxResult, frame: Frame
-) -> Iterable[Row]:
+def _sample(source: RelationRows, answer: GxResult, frame: Frame) -> Iterable[Row]:
     if answer.passed or answer.error:
         return ()
-    if expectation.expects_no_rows:
-        return source.rows()
     weights = frame.weights
     positions = [p for p in answer.positions if weights is None or weights[p]][:SAMPLE]
     if not positions or frame.values is None:

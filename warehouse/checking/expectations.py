@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 
-# Those of Great Expectations; only critical ones make the check fail.
+# As in Great Expectations; only critical ones make the check fail.
 SEVERITIES: Final = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A file and a line from 1, to name in messages; line 0 for the file as a whole."""
+    """A file and a line from 1, for messages; line 0 for the file as a whole."""
 
     file: str
     line: int = 0
@@ -88,7 +88,7 @@ class Expectation:
 
     @property
     def text(self) -> str:
-        """The description, or else one made of name and arguments."""
+        """The description; if empty, one composed of the type and the arguments."""
         if self.description:
             return self.description
         what = self.type.removeprefix("expect_").removeprefix("column_").replace("_", " ")
@@ -97,7 +97,7 @@ class Expectation:
         return ": ".join(filter(None, [", ".join(self.columns), what])) + (rest and f" ({rest})")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """A view or query, and the expectations of its rows.
 
@@ -107,7 +107,7 @@ class Relation:
         expectations: in the order of the report.
         key: columns that identify a row, shown with offending values; empty shows all columns.
         about: a sentence that describes the relation.
-        is_table: whether it is a table of the lake, so that nothing has to be computed.
+        view: the view or table, with its schema unless that is `main`; empty for a query.
         location: where it is written.
     """
 
@@ -116,8 +116,13 @@ class Relation:
     expectations: tuple[Expectation, ...]
     key: tuple[str, ...] = ()
     about: str = ""
-    is_table: bool = False
+    view: str = ""
     location: Location = Location("evalstore")
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table of the lake, which can be read without computing anything."""
+        return self.view.startswith("lake.")
 
 
 def read_relations(data: bytes, file: str) -> list[Relation]:
@@ -128,7 +133,7 @@ def read_relations(data: bytes, file: str) -> list[Relation]:
         file: the file's name, for messages.
 
     Raises:
-        BadInput: the file has another form; the message names file, line and key.
+        BadInput: the file does not have this form; the message names file, line and key.
     """
     try:
         root = parse(data, max_bytes=MAX_BYTES)
@@ -141,7 +146,7 @@ def read_relations(data: bytes, file: str) -> list[Relation]:
 
 
 class _Keys:
-    """The keys of a mapping, each to be taken once; `end` rejects the others."""
+    """The keys of a mapping, each taken once; `end` rejects those that are left."""
 
     def __init__(self, node: Node, file: str, what: str) -> None:
         self.location = Location(file, node.line)
@@ -153,9 +158,11 @@ class _Keys:
         self.nodes = dict(node.items)
 
     def at(self, node: Node) -> Location:
+        """Return the location of a node."""
         return Location(self.location.file, node.line)
 
     def take(self, key: str) -> Node | None:
+        """Take the node of a key; None if the key is missing."""
         return self.nodes.pop(key, None)
 
     def text(self, key: str) -> str:
@@ -168,6 +175,7 @@ class _Keys:
         return node.value
 
     def texts(self, key: str) -> tuple[str, ...]:
+        """Take a list of text; empty if the key is missing."""
         node = self.take(key)
         values = [] if node is None else _items(node, self.at(node), key)
         for item in values:
@@ -176,6 +184,11 @@ class _Keys:
         return tuple(str(value_of(item)) for item in values)
 
     def end(self, known: str) -> None:
+        """Reject the keys that were not taken.
+
+        Args:
+            known: the names of the valid keys, for the message.
+        """
         for key in self.nodes:
             Location(self.location.file, self.nodes[key].line).fail(
                 f"{key}: unknown key of {self.what}; the keys are: {known}"
@@ -200,7 +213,7 @@ def _relation(keys: _Keys) -> Relation:
         ),
         key=keys.texts("key"),
         about=keys.text("about"),
-        is_table=view.startswith("lake."),
+        view=view,
         location=keys.location,
     )
     keys.end("view, query, name, key, about, expectations")

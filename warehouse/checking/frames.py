@@ -1,10 +1,12 @@
 """The smallest frame on which an expectation has the same result as on all rows.
 
-DuckDB selects it, Great Expectations evaluates it. So millions of rows are checked in seconds,
+DuckDB selects it, Great Expectations evaluates it. Millions of rows are thus checked in seconds,
 and columns that no expectation names are never read.
 
     expectation about       frame
-    each row by itself      the distinct values of its columns, with their number of rows
+    each row separately     the distinct values of its columns, with their number of rows;
+                            if the relation has few rows, all of them, in one frame for all such
+                            expectations, because evaluating them together takes half the time
     NULL in a column        one NULL, if there is any
     uniqueness              the values that repeat, twice each
     the number of rows      as many rows, without columns
@@ -15,12 +17,13 @@ and columns that no expectation names are never read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from warehouse.output.rows import of_query
+from warehouse.output.rows import of_query, without_semicolon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import duckdb
     import pandas as pd
@@ -63,6 +66,8 @@ _REPEATING: Final = frozenset(
 _NO_NULL: Final = "expect_column_values_to_not_be_null"
 _COUNT: Final = "expect_table_row_count_"
 _NO_ROWS: Final = ("expect_table_", "expect_column_to_exist")
+# Up to this number of rows, a frame of all of them takes less time than one per expectation.
+_FEW_ROWS: Final = 1_000
 _EACH = "__rows"  # the number of rows with these values; a name that no real column has
 
 
@@ -71,8 +76,9 @@ class Frame:
     """The rows that an expectation is evaluated on.
 
     Attributes:
-        data: the rows, numbered from 0.
-        values: the same rows as DuckDB returned them; None if the frame has no columns or rows.
+        data: the rows, numbered from 0; the same object for expectations that share it.
+        values: the expectation's columns of these rows, as DuckDB returned them; None if the frame
+            has no columns or rows.
         weights: for each row, how many rows of the relation have these values; None if the frame
             has every row of the relation.
     """
@@ -83,63 +89,125 @@ class Frame:
 
 
 class RelationRows:
-    """The rows of a relation, while the warehouse is open.
+    """The rows of a relation, while the warehouse is open."""
 
-    Attributes:
-        types: DuckDB's type of each column.
-    """
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        relation: Relation,
+        types_of_views: Mapping[str, dict[str, str]],
+    ) -> None:
+        """Prepare the rows; nothing is read yet."""
+        self._connection = connection
+        self._relation = relation
+        self._query = f"({without_semicolon(relation.query)}\n)"
+        self._table = self._query
+        self._shown = self._query
+        self._types_of_views = types_of_views
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: Relation) -> None:
-        """Prepare the rows; nothing is read yet.
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """DuckDB's type of each column.
 
         Raises:
             duckdb.Error: the query is wrong.
         """
-        self._connection = connection
-        self._relation = relation
-        self._table = "relation_rows"
-        connection.execute(f"CREATE OR REPLACE TEMP VIEW relation_rows AS {relation.query}")
-        self.types: dict[str, str] = {
-            str(name): str(kind)
-            for name, kind, *_ in connection.execute("DESCRIBE relation_rows").fetchall()
-        }
+        # Planning the views is most of the work, so each one is planned as rarely as possible.
+        view = self._relation.view
+        known = self._types_of_views.get(view if "." in view else f"main.{view}")
+        if known is not None:
+            return known
+        rows = self._connection.sql(f"FROM {self._query}")
+        return {name: str(kind) for name, kind in zip(rows.columns, rows.types, strict=True)}
 
     def keep(self) -> None:
         """Compute the columns that expectations name, once for all of them.
 
-        A view would otherwise be computed for each one; tables of the lake are read directly.
+        A view would otherwise be computed for each one; tables of the lake are read directly. If no
+        columns are named, a few rows are computed: both their number and a sample.
         """
         self._connection.execute("DROP TABLE IF EXISTS relation_columns")
         expected = self._relation.expectations
         columns = {name for expectation in expected for name in expectation.columns}
-        if self._relation.is_table or not columns or len(expected) == 1:
+        if self._relation.is_table:
+            return
+        if not columns:
+            self._keep_few_rows()
             return
         if any(_is_of_all_rows(expectation) for expectation in expected):
             columns |= set(self._relation.key)
         names = _list(name for name in self.types if name in columns)
         self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE relation_columns AS SELECT {names} FROM relation_rows"
+            f"CREATE OR REPLACE TEMP TABLE relation_columns AS SELECT {names} FROM {self._query}"
         )
         self._table = "relation_columns"
+
+    def _keep_few_rows(self) -> None:
+        names = _list(self._relation.key) or "*"
+        self._connection.execute(
+            "CREATE OR REPLACE TEMP TABLE relation_columns AS "
+            f"SELECT {names} FROM {self._query} LIMIT {_FEW_ROWS + 1}"
+        )
+        [(n,)] = self._connection.execute("SELECT count(*) FROM relation_columns").fetchall()
+        if n <= _FEW_ROWS:
+            self._table = self._shown = "relation_columns"
 
     def count(self) -> int:
         """Return the number of rows."""
         [(n,)] = self._connection.execute(f"SELECT count(*) FROM {self._table}").fetchall()
         return int(n)
 
-    def frame(self, expectation: Expectation, n_rows: int) -> Frame:
-        """Return the frame for an expectation.
+    def frames(self, n_rows: int) -> list[Frame]:
+        """Return the frame for each expectation of the relation, whose columns must exist.
 
         Args:
-            expectation: an expectation whose columns exist.
             n_rows: number of rows of the relation.
         """
+        import pandas as pd
+
+        expected = self._relation.expectations
+        no_row = Frame(pd.DataFrame(), weights=())
+        without_null = self._without_null(expected)
+        together = [e for e in expected if n_rows <= _FEW_ROWS and _is_by_row(e)]
+        shared = self._shared(together) if n_rows and len(together) > 1 else None
+        frames = []
+        for expectation in expected:
+            is_vacuous = n_rows == 0 and _is_of_values(expectation)
+            if is_vacuous or (
+                expectation.type == _NO_NULL
+                and "mostly" not in expectation.kwargs
+                and without_null.issuperset(expectation.columns)
+            ):
+                frames.append(no_row)
+            elif shared is not None and _is_by_row(expectation):
+                values = shared[1].select(list(expectation.columns))
+                frames.append(Frame(shared[0], values, [1] * n_rows))
+            else:
+                frames.append(self._frame(expectation, n_rows))
+        return frames
+
+    def _without_null(self, expected: Iterable[Expectation]) -> set[str]:
+        """Return those columns without NULL that are expected to have none."""
+        columns = list(dict.fromkeys(c for e in expected if e.type == _NO_NULL for c in e.columns))
+        if not columns:
+            return set()
+        complete = ", ".join(f"count(*) = count({_quoted(column)})" for column in columns)
+        [row] = self._connection.execute(f"SELECT {complete} FROM {self._table}").fetchall()
+        return {column for column, is_complete in zip(columns, row, strict=True) if is_complete}
+
+    def _shared(self, expected: Iterable[Expectation]) -> tuple[pd.DataFrame, pa.Table]:
+        """Return all rows of the columns of several expectations."""
+        names = _list(dict.fromkeys(name for e in expected for name in e.columns))
+        rows = self._read(f"SELECT {names} FROM {self._table}")
+        return _pandas(rows), rows
+
+    def _frame(self, expectation: Expectation, n_rows: int) -> Frame:
         import pandas as pd
 
         if expectation.type.startswith(_COUNT):
             return Frame(pd.DataFrame(index=range(n_rows)))
         if expectation.type.startswith(_NO_ROWS):
-            return Frame(_pandas(self._read("FROM relation_rows LIMIT 0")))
+            return Frame(pd.DataFrame(columns=list(self.types)))
         names = _list(expectation.columns)
         if _is_of_all_rows(expectation):
             shown = _list(dict.fromkeys((*self._relation.key, *expectation.columns)))
@@ -175,7 +243,7 @@ class RelationRows:
     def _rows(
         self, where: str = "", columns: Iterable[str] = (), values: Sequence[object] = ()
     ) -> list[dict[str, Any]]:
-        query = f"SELECT {_list(columns) or '*'} FROM relation_rows {where} LIMIT {SAMPLE}"
+        query = f"SELECT {_list(columns) or '*'} FROM {self._shown} {where} LIMIT {SAMPLE}"
         rows = of_query(self._connection, query, values)
         return [
             dict(zip(rows.columns, row, strict=True)) for chunk in rows.batches() for row in chunk
@@ -189,10 +257,34 @@ def _is_of_all_rows(expectation: Expectation) -> bool:
     """Return whether the result depends on every row, not only on the distinct values."""
     if expectation.type.startswith((_COUNT, *_NO_ROWS)):
         return False
+    return not _is_of_values(expectation)
+
+
+def _is_of_values(expectation: Expectation) -> bool:
+    """Return whether the result depends on the values that some or each of the rows has."""
     # `mostly` is a share of all rows.
     return (
-        expectation.type not in _BY_ROW | _REPEATING | {_NO_NULL} or "mostly" in expectation.kwargs
+        expectation.type in _BY_ROW | _REPEATING | {_NO_NULL} and "mostly" not in expectation.kwargs
     )
+
+
+def _is_by_row(expectation: Expectation) -> bool:
+    return expectation.type in _BY_ROW and _is_of_values(expectation)
+
+
+def types_of_views(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Return DuckDB's type of each column of each view and table, by schema and name.
+
+    The catalog has them; asking for those of a single view would plan it.
+    """
+    rows = connection.execute(
+        "SELECT schema_name || '.' || table_name, column_name, data_type "
+        "FROM duckdb_columns() WHERE NOT internal ORDER BY column_index"
+    ).fetchall()
+    types: dict[str, dict[str, str]] = {}
+    for view, column, kind in rows:
+        types.setdefault(view, {})[column] = kind
+    return types
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:

@@ -9,13 +9,15 @@ import os
 import warnings
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from warehouse.checking.expectations import Location
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from warehouse.checking.expectations import Expectation
@@ -66,7 +68,8 @@ def prepare(expectation: Expectation, types: dict[str, str]) -> object:
         types: DuckDB's type of each column of its relation.
 
     Raises:
-        BadInput: it does not exist or its arguments are invalid; names file, line and key.
+        BadInput: it does not exist or its arguments are invalid; the message names file, line and
+            key.
     """
     class_ = _class_of(expectation)
     for key in expectation.kwargs:
@@ -79,6 +82,13 @@ def prepare(expectation: Expectation, types: dict[str, str]) -> object:
         key, message = _problem(error)
         place = _at(expectation, key) if key in expectation.lines else expectation.location
         place.fail(": ".join(filter(None, (expectation.type, key, message))))
+
+
+def are_met(prepared: Sequence[object], frame: pd.DataFrame) -> bool:
+    """Return whether a frame meets all of several prepared expectations."""
+    suite = load().ExpectationSuite(name="together", expectations=list(prepared))
+    batch = _batches().get_batch(batch_parameters={"dataframe": frame})
+    return bool(batch.validate(suite, result_format="BOOLEAN_ONLY").success)
 
 
 def evaluate(prepared: object, frame: pd.DataFrame) -> GxResult:
@@ -99,7 +109,7 @@ def evaluate(prepared: object, frame: pd.DataFrame) -> GxResult:
 
 
 @cache
-def load() -> Any:  # noqa: ANN401 - the library has no types of use here
+def load() -> Any:  # noqa: ANN401 - the library is not usefully typed
     """Import Great Expectations without its output and its usage reports over the network."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     with warnings.catch_warnings():
@@ -137,8 +147,8 @@ def _known() -> dict[str, Any]:
 def _class_of(expectation: Expectation) -> Any:  # noqa: ANN401
     known = _known()
     if expectation.type not in known:
-        near = get_close_matches(expectation.type, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "Great Expectations' gallery lists them all"
+        gallery = "Great Expectations' gallery lists them all"
+        hint = did_you_mean(expectation.type, known, gallery)
         expectation.location.fail(f"{expectation.type}: unknown expectation; {hint}")
     return known[expectation.type]
 

@@ -28,12 +28,12 @@ class _Problem:
     """An expectation that is not met, as its card shows it.
 
     Attributes:
-        relation: The relation.
+        relation: the relation.
         tone: bad or warn.
-        extent: How many rows are affected, or the observed figure.
-        message: What is wrong.
-        source: The expectation's type and where it is written.
-        sample: Rows of cells: column, text, and the cell's class.
+        extent: how many rows are affected, or the observed figure.
+        message: what is wrong.
+        source: the expectation's type, and the file and line that define it.
+        sample: rows of cells: column, text, and the cell's class.
     """
 
     relation: Relation
@@ -49,11 +49,11 @@ class _Card:
     """A relation that was checked: its number of rows, and a line per expectation.
 
     Attributes:
-        relation: The relation.
-        rows: Its number of rows, in words.
+        relation: the relation.
+        rows: its number of rows, in words.
         tone: good, warn or bad.
-        marks: How many expectations failed; ok if none did.
-        lines: For each expectation its tone, its sign and its text.
+        marks: how many expectations failed; ok if none did.
+        lines: for each expectation its tone, its sign and its text.
     """
 
     relation: Relation
@@ -67,8 +67,8 @@ def page(checked: Sequence[CheckedRelation], when: datetime | None = None) -> st
     """Return the page.
 
     Args:
-        checked: The relations that were checked.
-        when: Time of the check, UTC; the current time by default.
+        checked: the relations that were checked.
+        when: time of the check, UTC; the current time by default.
     """
     failed, warned = counts(checked)
     found = problems(checked)
@@ -89,7 +89,7 @@ def page(checked: Sequence[CheckedRelation], when: datetime | None = None) -> st
 
 def _verdict(failed: int, warned: int) -> str:
     if failed == 0:
-        return "Nothing failed" if warned else "Everything holds"
+        return "Nothing failed" if warned else "All expectations are met"
     return "One expectation is not met" if failed == 1 else f"{failed:,} expectations are not met"
 
 
@@ -101,7 +101,7 @@ def _figures(
     return [
         ("results", f"{results:,}", ""),
         ("expectations", f"{total:,}", ""),
-        ("hold", f"{total - failed - warned:,}", "good"),
+        ("met", f"{total - failed - warned:,}", "good"),
         ("failed", f"{failed:,}", "bad" if failed else ""),
         ("warnings", f"{warned:,}", "warn" if warned else ""),
     ]
@@ -122,7 +122,7 @@ def _problem(each: CheckedRelation, result: ExpectationResult) -> _Problem:
 
 def _extent(result: ExpectationResult) -> str:
     if result.error:
-        return "no answer"
+        return "not evaluated"
     if result.n_offending is None:
         return result.observed or "not met"
     return _rows(result.n_offending)

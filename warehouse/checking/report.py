@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from warehouse.output.formatting import as_json, visible
-from warehouse.output.terminal import quiet_pipe
+from warehouse.output.terminal import Layout, quiet_pipe
 from warehouse.output.writers import write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from warehouse.checking.check import CheckedRelation, ExpectationResult
 
 # Version of the JSON: incremented when a key is removed or changes its meaning; keys may be added.
 FORMAT = 1
+_SAMPLES = Layout(options="the page has all")
 _WORDS = {"critical": "FAILED", "warning": "warning", "info": "info"}
 
 
@@ -36,7 +37,7 @@ def _write_text(checked: Sequence[CheckedRelation], out: BinaryIO) -> None:
         if result.sample:
             names = list(result.sample[0])
             values = [list(row.values()) for row in result.sample]
-            write_rows(names, values, "table", out, note=_ignore)
+            write_rows(names, values, "table", out, note=_writer(out), layout=_SAMPLES)
     out.write(f"\n{summary(checked)}\n".encode())
 
 
@@ -119,6 +120,15 @@ def _result(each: CheckedRelation) -> str:
     failed, warned = counts([each])
     parts = [f"{failed} FAILED"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
     return ", ".join(parts) or "ok"
+
+
+def _writer(out: BinaryIO) -> Callable[[str], None]:
+    """Return a function that writes a line about the table before it."""
+
+    def write(text: str) -> None:
+        out.write(f"{text}\n".encode())
+
+    return write
 
 
 def _ignore(_: str) -> None:

@@ -1,6 +1,6 @@
 """The expectations that ship with evalstore and hold for every store.
 
-- All batches of the lake are in the warehouse.
+- All batches of the lake are in the warehouse, and their files can be read.
 - The schema of the lake: required columns are not NULL, JSON is valid, rows are unique.
 - The files of `sql/expectations/`, in the same form as users' own.
 - The views of `sql/checks/`, which select offending rows and so must be empty.
@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.checking.expectations import Expectation, Relation, read_relations
+from warehouse.lake.presence import unreadable_files
 from warehouse.paths import EXPECTATIONS
 from warehouse.schemas import TABLES
 from warehouse.sql_files import shipped_sql
 from warehouse.sync import missing_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.schemas import Table
     from warehouse.sql_files import SqlFile
@@ -39,19 +40,42 @@ def shipped_relations() -> list[Relation]:
     ]
 
 
+def of_lake(store: Store) -> list[Relation]:
+    """Return what is expected of the lake's batches and their files."""
+    with store.reading():  # opened once for both
+        return [all_loaded(store), all_readable(store)]
+
+
 def all_loaded(store: Store) -> Relation:
     """Return the expectation that the warehouse has all batches: it lacks damaged ones."""
     folders = store.lake.batch_names()
     with store.reading() as connection:
         missing = missing_folders(connection, folders)
     missing &= store.lake.batch_names()  # merged or forgotten in the meantime
-    literals = ", ".join("'" + name.replace("'", "''") + "'" for name in sorted(missing))
     return Relation(
         name="batches of the lake",
-        query=f"SELECT unnest([{literals}]::VARCHAR[]) AS batch",
+        query=_values(missing, "batch"),
         about="Damaged batches are left out of every figure.",
-        expectations=(_none("all batches are in the warehouse"),),
+        expectations=(_expect_no_rows("all batches are in the warehouse"),),
     )
+
+
+def all_readable(store: Store) -> Relation:
+    """Return the expectation that the files of all loaded batches can be read."""
+    with store.reading() as connection:
+        problems = unreadable_files(connection, store.lake)
+    return Relation(
+        name="files of the lake",
+        query=_values(problems, "file"),
+        about="A rebuild would lose the rows of files that cannot be read.",
+        expectations=(_expect_no_rows("all files can be read"),),
+    )
+
+
+def _values(texts: Iterable[str], column: str) -> str:
+    """Return a query of these texts, in order."""
+    literals = ", ".join("'" + text.replace("'", "''") + "'" for text in sorted(texts))
+    return f"SELECT unnest([{literals}]::VARCHAR[]) AS {column}"
 
 
 def _of_table(table: Table) -> Iterator[Relation]:
@@ -63,9 +87,9 @@ def _of_table(table: Table) -> Iterator[Relation]:
         query=f"FROM {name}",
         key=key,
         about=f"Table of the lake: {table.grain}.",
-        is_table=True,
+        view=name,
         expectations=(
-            _unique(key),
+            _expect_unique(key),
             *(
                 Expectation("expect_column_values_to_not_be_null", {"column": column})
                 for column in (*required, "batch")
@@ -91,7 +115,7 @@ def _of_table(table: Table) -> Iterator[Relation]:
         )
 
 
-def _unique(key: Sequence[str]) -> Expectation:
+def _expect_unique(key: Sequence[str]) -> Expectation:
     text = "no duplicate rows"
     if len(key) == 1:
         return Expectation(
@@ -106,12 +130,13 @@ def _of_view(file: SqlFile) -> Relation:
     return Relation(
         name=file.qualified,
         query=f"FROM {file.qualified}",
+        view=file.qualified,
         about=file.purpose,
-        expectations=(_none("no such rows", severity=file.severity),),
+        expectations=(_expect_no_rows("no such rows", severity=file.severity),),
     )
 
 
-def _none(description: str, *, severity: str = "critical") -> Expectation:
+def _expect_no_rows(description: str, *, severity: str = "critical") -> Expectation:
     return Expectation(
         "expect_table_row_count_to_equal",
         {"value": 0},

@@ -28,7 +28,7 @@ def compact(path: Path) -> None:
 
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
+        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
     store.recover_journals()
     merged = merge_small(store.lake)
     note(f"{merged.n_before:,} batches before, {merged.n_after:,} now")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.cli import note, open_store
+from warehouse.cli import check_suite, note, open_store
+from warehouse.completion import complete_run, complete_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,12 +18,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run")
-@click.option("--suite", help="Suite of the run, if several suites have a run of that name.")
+@click.argument("run", shell_complete=complete_run)
+@click.option(
+    "--suite",
+    shell_complete=complete_suite,
+    help="Suite of the run, if several suites have a run of that name.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     """Remove a RUN permanently: its rows, its files, and every trace of their text.
+
+    Prompts that were stored with it go too, unless another run uses them. Those from an imported
+    task file stay.
 
     Hashes of its files are kept, so that importing them again does not restore the run, except
     with `evalstore import --restore`.
@@ -33,6 +41,7 @@ def forget(path: Path, run: str, suite: str | None, *, yes: bool) -> None:
     from warehouse.journal.run_lock import run_lock
     from warehouse.lake.forgetting import find_run
 
+    check_suite(path, suite)
     store = open_store(path)
     store.recover_journals()
     key = find_run(store.lake, run, suite)

@@ -38,8 +38,8 @@ _SUITES = "SELECT suite, count(*), sum(n_results) FROM runs GROUP BY suite ORDER
 def info(path: Path, *, verify: bool, fmt: str) -> None:
     """Describe the content of the store; with --verify, check its files.
 
-    With --verify, the exit code is 1 if a file of the lake has changed since it was written, or
-    the warehouse cannot be read.
+    With --verify, the exit code is 1 if a file of the lake has changed since it was written, a
+    journal has damaged lines, or the warehouse cannot be read.
 
     \b
       evalstore info
@@ -48,7 +48,7 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
     """
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
+        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
     if verify:
         _verify(store, fmt)
     else:
@@ -79,11 +79,15 @@ def _verify(store: Store, fmt: str) -> None:
     _show({"store": str(store.path), **facts}, fmt)
     if found.damaged:
         raise CheckFailed(f"{len(found.damaged)} of {found.n_batches} batches are damaged")
+    if found.damaged_journals:
+        raise CheckFailed(f"damaged journals: {len(found.damaged_journals)}")
     if not found.is_sound:
         raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is undamaged")
 
 
 def _journal(pending: PendingJournal) -> dict[str, Any]:
+    if pending.problem is not None:
+        return {"path": str(pending.path), "unreadable": pending.problem}
     run = pending.run
     named = {"suite": run.suite, "run": run.run_id} if run is not None else {}
     return {**named, "results": pending.n_results}

@@ -6,28 +6,32 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import format_option, print_rows
+from warehouse.cli import TableOptions, check_suite, print_rows, table_options
+from warehouse.completion import complete_suite
+from warehouse.sql_files import shown_views
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_QUERY = """
-SELECT suite, run_id, run_date, n_results, n_tasks, models, origin, label
-FROM runs
+_VIEW = "run_overview"
+_QUERY = f"""
+SELECT *
+FROM {_VIEW}
 WHERE $suite IS NULL OR suite = $suite
 ORDER BY suite, run_date, run_id
-"""
+"""  # noqa: S608 - a constant
 
 
 @click.command()
-@click.option("--suite", help="Only the runs of this suite.")
-@format_option
+@click.option("--suite", shell_complete=complete_suite, help="Only the runs of this suite.")
+@table_options
 @click.pass_obj
-def runs(store: Path, suite: str | None, fmt: str) -> None:
-    """List the runs.
+def runs(store: Path, suite: str | None, output: TableOptions) -> None:
+    """List the runs, each with its pass rate and cost.
 
     \b
       evalstore runs
       evalstore runs --suite palindrome --format csv
     """
-    print_rows(store, _QUERY, fmt, {"suite": suite})
+    check_suite(store, suite)
+    print_rows(store, _QUERY, output, {"suite": suite}, answer=shown_views()[_VIEW].answer)

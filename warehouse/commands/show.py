@@ -2,53 +2,111 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import format_option, print_rows
+from warehouse.cli import TableOptions, note, open_store, print_rows, say_paged, table_options
+from warehouse.completion import complete_view
 from warehouse.errors import BadInput
-from warehouse.sql_files import SqlFile, shipped_sql
+from warehouse.output.suggestions import did_you_mean
+from warehouse.sql_files import SqlFile, shown_views
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+_UNWRAPPED = 1_000  # cells
+_NAMES = 32  # cells
+_RANKINGS = ("leaderboard", "leaderboard_pooled")
+# The start of the path of a group's files, its title, and what its views are for.
+_GROUPS = (
+    ("marts/shared", "All suites", "Rankings, costs, times and histories of every suite."),
+    ("marts/palindrome", "Palindrome", "Accuracy by model and by task."),
+    ("marts/openclaw", "OpenClaw", "Summaries of runs, use of tools, resources of the host."),
+    ("marts/posters", "Posters", "Ground truth, scores of predictions, reports."),
+    ("marts/facts", "Facts", "Runs, results and verdicts: the base of queries of your own."),
+    ("base", "Records", "What was stored: tasks, files, events, and what was refused."),
+    ("checks", "Checks", "Rows that should not exist; `evalstore check` reports them."),
+)
 
 
 @click.command()
-@click.argument("view", required=False)
+@click.argument("view", required=False, shell_complete=complete_view)
 @click.option("--limit", "-n", type=click.IntRange(min=0), help="Show only the first N rows.")
-@format_option
+@table_options
 @click.pass_obj
-def show(store: Path, view: str | None, limit: int | None, fmt: str) -> None:
+def show(store: Path, view: str | None, limit: int | None, output: TableOptions) -> None:
     """Show a VIEW; without VIEW, list all views with their purpose.
+
+    A terminal shows the columns that answer first, rates with their 95 % interval in brackets,
+    and says what it leaves out. Pipes and files get everything.
 
     \b
       evalstore show
       evalstore show leaderboard
+      evalstore show leaderboard --columns model,pass_rate,run_id
       evalstore show checks.unresolved_models --format csv
     """
-    views = {_shown_name(file): file for file in shipped_sql() if _is_shown(file)}
+    views = shown_views()
     if view is None:
-        _list_views(views)
+        _list_views(views, output)
         return
     if view not in views:
-        near = get_close_matches(view, views, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`evalstore show` lists them"
+        hint = did_you_mean(view, views, "`evalstore show` lists them")
         raise BadInput(f"there is no view {view!r}; {hint}")
     query = f"FROM {views[view].qualified}"  # a name of ours
-    print_rows(store, query if limit is None else f"{query} LIMIT {limit}", fmt)
+    limited = query if limit is None else f"{query} LIMIT {limit}"
+    print_rows(store, limited, output, answer=views[view].answer)
+    if view in _RANKINGS:
+        _note_rehearsals(store)
 
 
-def _is_shown(file: SqlFile) -> bool:
-    return file.schema in {"main", "checks"} and not file.is_function
+def _note_rehearsals(path: Path) -> None:
+    """Say why a ranking is empty, if the store has answers and all of them came from files."""
+    store = open_store(path)
+    if store.sql("SELECT 1 FROM results WHERE NOT is_replay LIMIT 1").fetchall():
+        return
+    if store.sql("SELECT 1 FROM results LIMIT 1").fetchall():
+        note(
+            "all runs are rehearsals, whose answers came from a file: no ranking counts them; "
+            "`evalstore show replay_leaderboard` shows their figures"
+        )
 
 
-def _shown_name(file: SqlFile) -> str:
-    return file.name if file.schema == "main" else file.qualified
+def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
+    """Print the views by group; with `--format`, as rows."""
+    if output.fmt != "table":
+        from warehouse.output.writers import write_rows
+
+        rows = [
+            (title, name, file.purpose)
+            for title, _, members in _grouped(views)
+            for name, file in members.items()
+        ]
+        columns = ("group", "view", "purpose")
+        layout = output.layout()
+        write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+        return
+    page = click.HelpFormatter(width=_width())
+    for title, purpose, members in _grouped(views):
+        page.write_text(f"{title}: {purpose}")
+        page.indent()
+        page.write_dl([(name, file.purpose) for name, file in members.items()], col_max=_NAMES)
+        page.dedent()
+        page.write("\n")
+    page.write_text("`evalstore show VIEW` shows one.")
+    say_paged(page.getvalue())
 
 
-def _list_views(views: dict[str, SqlFile]) -> None:
-    width = max(map(len, views))
-    for name, file in views.items():
-        click.echo(f"{name:<{width}}  {file.purpose}")
+def _width() -> int:
+    """Return the terminal's width; for a pipe, one in which no line is wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNWRAPPED
+
+
+def _grouped(views: dict[str, SqlFile]) -> Iterator[tuple[str, str, dict[str, SqlFile]]]:
+    for place, title, purpose in _GROUPS:
+        members = {n: f for n, f in views.items() if f"{f.folder}/{f.family}".startswith(place)}
+        yield title, purpose, dict(sorted(members.items()))

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import click
 
-from warehouse.cli import format_option, print_rows
+from warehouse.cli import TableOptions, print_rows, table_options
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
+
+_LONGEST_QUERY = 16 * 2**20  # bytes
 
 
 @click.command()
@@ -29,10 +32,14 @@ from warehouse.errors import BadInput
     metavar="NAME=VALUE",
     help="Bind a value to $NAME: a number, true, false, null, or text. Repeatable.",
 )
-@format_option
+@table_options
 @click.pass_obj
 def sql(
-    store: Path, query: str | None, path: Path | None, parameters: tuple[str, ...], fmt: str
+    store: Path,
+    query: str | None,
+    path: Path | None,
+    parameters: tuple[str, ...],
+    output: TableOptions,
 ) -> None:
     """Run a QUERY from the argument, from --file or from standard input.
 
@@ -45,17 +52,7 @@ def sql(
       evalstore sql --file report.sql --format markdown
       echo "from runs" | evalstore sql --format csv | head
     """
-    for text in (query or "", *parameters):
-        _check_utf8(text)
-    print_rows(store, _text(query, path), fmt, dict(map(_parameter, parameters)))
-
-
-def _check_utf8(text: str) -> None:
-    # Arguments that are not UTF-8 arrive with lone surrogates.
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise BadInput("the query or a parameter is not UTF-8 text") from error
+    print_rows(store, _text(query, path), output, dict(map(_parameter, parameters)), is_users=True)
 
 
 def _text(query: str | None, path: Path | None) -> str:
@@ -63,14 +60,17 @@ def _text(query: str | None, path: Path | None) -> str:
         raise click.UsageError("give the query as an argument or with --file, not both")
     if path is not None:
         try:
-            return path.read_text("utf-8")
+            return read_regular(path, max_bytes=_LONGEST_QUERY).decode()
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(f"{path}: cannot be read as UTF-8 text ({error})") from error
+            raise BadInput(f"{path}: cannot be read as UTF-8 text ({problem(error)})") from error
     if query is not None:
         return query
     if sys.stdin.isatty():
         raise click.UsageError("no query: give it as an argument, with --file or on stdin")
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    data = sys.stdin.buffer.read(_LONGEST_QUERY + 1)
+    if len(data) > _LONGEST_QUERY:
+        raise BadInput(f"the query on stdin is longer than {_LONGEST_QUERY:,} bytes")
+    return data.decode("utf-8", "replace")
 
 
 def _parameter(text: str) -> tuple[str, object]:
@@ -79,6 +79,6 @@ def _parameter(text: str) -> tuple[str, object]:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--param")
     try:
         bound = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return name, value
     return name, bound if isinstance(bound, int | float | None) else value

@@ -31,12 +31,14 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
 
     store = open_store(path)
     if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` creates one")
+        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
-    with shared_lake_lock(path):
-        n_small = len(small_batches(store.lake, store.lake.folders())) if not report.damaged else 0
+    n_small = 0
+    if not report.damaged and not report.unreadable:
+        with shared_lake_lock(path):
+            n_small = len(small_batches(store.lake, store.lake.folders()))
     if n_small > MANY_SMALL:
         note(f"{n_small:,} small batches: run `evalstore compact` to speed up reading")
     if snapshot is not None:
@@ -44,3 +46,5 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
         note(f"wrote {snapshot}")
     if report.damaged:
         raise CheckFailed(f"{len(report.damaged)} batches are damaged and were left out")
+    if report.unreadable:
+        raise CheckFailed(f"files of the lake that cannot be read: {len(report.unreadable)}")

@@ -1,4 +1,4 @@
-"""Images, recognised by their first bytes, whatever their name or their server says."""
+"""Images, recognised by their first bytes, not by their name or content type."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class ImageFormat:
     r"""A kind of image.
 
     Attributes:
-        mime: Its type, such as `image/jpeg`.
-        suffix: Usual suffix of its files, without the dot.
-        start: The first bytes. A PNG's `\r\n` is left out: a transfer as text changes it.
-        for_models: Whether vision models read it.
+        mime: its type, such as `image/jpeg`.
+        suffix: usual suffix of its files, without the dot.
+        start: the first bytes; for PNG without the `\r\n`, which transfers as text change.
+        for_models: whether vision models read it.
     """
 
     mime: str
@@ -35,7 +35,7 @@ IMAGE_FORMATS = (
 def image_format(data: bytes) -> ImageFormat | None:
     """Return the format of an image; None if the data is not an image of a known format."""
     for kind in IMAGE_FORMATS:
-        # RIFF is also the start of sound and video.
+        # Audio and video files start with RIFF as well.
         if data.startswith(kind.start) and (kind.suffix != "webp" or data[8:12] == b"WEBP"):
             return kind
     return None

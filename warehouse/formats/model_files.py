@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 # The palindrome program calls them `options`.
 _PARAMETERS = ("parameters", "options")
-_KNOWN = {"name", "provider", "version", "metadata", "price", "skip", *_PARAMETERS}
-_LIKELY = _KNOWN | {"model_id", "benchmark"}
+MODEL_KEYS = {"name", "provider", "version", "metadata", "price", "skip", *_PARAMETERS}
+# For our runner only: without a column, they stay in `extra`.
+RUNNER_KEYS = {"max_reply_mib"}
+_LIKELY = MODEL_KEYS | RUNNER_KEYS | {"model_id", "benchmark"}
 
 
 def is_model_file(node: Node, *, folder: str) -> bool:
@@ -49,7 +51,7 @@ def model_row(node: MappingNode, *, file_name: str) -> tuple[Row, list[Violation
         "price": _json(_object(fields, "price")),
         "skip": fields.boolean("skip"),
         "unresolved": unresolved is True or None,
-        "extra": _json(fields.unknown(_KNOWN)),
+        "extra": _json(fields.unknown(MODEL_KEYS)),
     }
     row = {
         **known,

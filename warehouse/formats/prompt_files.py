@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import utf8
+from warehouse.formats.values import is_integer, utf8
 from warehouse.formats.yaml.fields import Violation
 from warehouse.hashing import content_hash
 from warehouse.scoring.openclaw.prompt_check import check_prompts
@@ -49,12 +49,53 @@ def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[
         # No result can refer to a task without an id, which is among the violations.
         if prompt["id"] is not None
     ]
-    return [{**row, "content_id": content_hash("task", row)} for row in rows], violations
+    return [_identified(row) for row in rows], violations
+
+
+def recorded_prompt_rows(config: dict[str, Any], *, task_set: str) -> list[Row]:
+    """Return the rows of table `tasks` for the prompts that a run's config.json holds.
+
+    They equal those of the prompt file, so that a run and its file describe one task set.
+
+    Args:
+        config: config.json of one of our runs; others name the prompt file only, and give no rows.
+        task_set: name of the task set.
+    """
+    items = config.get("prompts")
+    if not isinstance(items, list) or not is_prompt_list(items):
+        return []
+    items = [item for item in items if isinstance(item, dict)]
+    rows, _ = prompt_rows([_recorded_prompt(item) for item in items], task_set=task_set)
+    recorded_hash = config.get("prompts_hash")
+    shared = {"task_set_hash": utf8(recorded_hash)} if isinstance(recorded_hash, str) else {}
+    positions = [item.get("position") for item in items]
+    return [
+        _identified({**row, **shared, "seq": position if is_integer(position) else row["seq"]})
+        for row in rows
+        for position in (positions[row["seq"] - 1],)
+    ]
+
+
+def _recorded_prompt(item: dict[str, Any]) -> dict[str, Any]:
+    """Return a prompt as its file had it, or as much of it as the config holds."""
+    try:
+        prompt = json.loads(item["source"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        prompt = None
+    if isinstance(prompt, dict) and prompt.keys() >= {"id", "prompt"}:
+        return prompt
+    prompt = {key: item[key] for key in ("id", "name", "prompt", "validator") if key in item}
+    return prompt | {"expected_tool_calls": item.get("expected_tools")}
 
 
 def task_set_hash(document: object) -> str:
     """Return the hash of a prompt file's content, which identifies a version of the task set."""
     return content_hash(document)
+
+
+def _identified(row: Row) -> Row:
+    content = {name: value for name, value in row.items() if name != "content_id"}
+    return {**content, "content_id": content_hash("task", content)}
 
 
 def _message(problem: Problem) -> str:

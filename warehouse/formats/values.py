@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+import sys
+from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     import pyarrow as pa
 
 Value = TypeVar("Value")
+
+# Of lists and dictionaries in the files that users write.
+MAX_DEPTH: Final = 64
+
+# The modules that `import_pyarrow` still has to keep from being imported.
+_deferred: set[str] = set()
 
 
 def is_integer(value: object, bits: int = 64) -> TypeGuard[int]:
@@ -19,6 +27,19 @@ def is_integer(value: object, bits: int = 64) -> TypeGuard[int]:
     """
     limit = 1 << (bits - 1)
     return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
+
+
+def is_nested_deeply(value: object) -> bool:
+    """Return whether lists and dictionaries are nested more than `MAX_DEPTH` levels deep."""
+    containers = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        containers = [
+            item
+            for each in containers
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, dict | list)
+        ]
+    return bool(containers)
 
 
 def utf8(text: str) -> str:
@@ -36,18 +57,54 @@ def utf8(text: str) -> str:
     return text
 
 
+def defer_pandas() -> None:
+    """Keep pandas unloaded in this process until something needs it.
+
+    For the command line only: until pandas is loaded, pyarrow does not recognize its objects.
+    """
+    _deferred.add("pandas")
+
+
+def import_pyarrow() -> ModuleType:
+    """Return pyarrow; after `defer_pandas`, its first array does not import pandas.
+
+    pyarrow imports pandas, if installed, to recognize its objects: 0.3 s that nothing here needs.
+    Where the import fails, pyarrow tries again as soon as an object of pandas is asked for.
+    """
+    import pyarrow as pa
+
+    if _deferred - sys.modules.keys():
+        sys.meta_path.insert(0, _WithoutPandas)
+        try:
+            pa.array([])
+        finally:
+            sys.meta_path.remove(_WithoutPandas)
+    _deferred.clear()
+    module: ModuleType = pa
+    return module
+
+
+class _WithoutPandas:
+    """A finder of modules that finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Raise the error of a missing module if it is pandas."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 def arrow_array(values: Sequence[object], arrow_type: pa.DataType) -> pa.Array:
     """Return values as a column; lone surrogates in their texts, however deep, become U+FFFD.
 
     Raises:
-        pyarrow.ArrowException, TypeError, OverflowError: A value does not fit the type.
+        pyarrow.ArrowException, TypeError, OverflowError: a value does not fit the type.
     """
-    import pyarrow as pa
-
+    pa = import_pyarrow()
     try:
         return pa.array(values, arrow_type)
     except UnicodeEncodeError:
-        # JSON that a model wrote can name halves of characters.
+        # JSON written by a model can contain lone surrogates.
         return pa.array([_clean(value) for value in values], arrow_type)
 
 

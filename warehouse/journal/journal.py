@@ -1,6 +1,7 @@
-"""The journal of a run: every reply is on disk here before it counts.
+"""The journal of a run, in which every reply is on disk before it counts.
 
-`<store>/journals/<ULID>.jsonl`, one JSON object per line: first the run, then rows of lake tables.
+`<store>/journals/<ULID>.jsonl`, one JSON object per line: first the run, then a row of a lake table
+or several rows that only count together.
 The journal becomes the batch of the same name when its run ends or, if its process was killed,
 with the next command. A lock on the file distinguishes active journals from abandoned ones; a
 lock on the run keeps a second process from running it too.
@@ -10,30 +11,32 @@ from __future__ import annotations
 
 import base64
 import errno
+import fcntl
 import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from warehouse.errors import StoreReadOnly, UnknownColumn
-from warehouse.formats.masking import Mask
+from warehouse.errors import StoreReadOnly, StoreUnreadable, UnknownColumn
 from warehouse.formats.values import is_integer, utf8
 from warehouse.lake.atomic import sync_folder
-from warehouse.lake.batch import Generation
+from warehouse.lake.batch import ROOT_GENERATION, Generation
 from warehouse.lake.locks import open_locked
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
+    from warehouse.formats.masking import Mask
     from warehouse.types import Row
 
 FOLDER = "journals"
+_LONGEST_LINE = 2**30  # bytes: a reply of the largest size, however it is escaped
 _VERSION = 1
 # What reading a line raises if it is not JSON, or not a row of a table.
 _NOT_AN_ENTRY = (
@@ -46,6 +49,8 @@ _NOT_AN_ENTRY = (
     RecursionError,
 )
 _RUN_KEYS = ("suite", "run_id", "generation", "parent")
+# What a row that belongs to another run than the journal's has, all of it.
+_ROW_KEYS = {"suite", "run_id", "generation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,14 @@ class Journal:
         name: its ULID, which becomes the batch's name.
         path: the file.
         is_full: whether the disk is full, so that only calls in progress can still be recorded.
+
+    Args:
+        store_path: folder of the store.
+        run: the run.
+        mask: masks the secrets in every row.
+        reserve_bytes: disk space to reserve for calls in progress.
+        survives_power_loss: whether rows are on disk when `append` returns. If not, they are with
+            the operating system: they survive the process, however it ends, but not the machine.
     """
 
     def __init__(
@@ -72,16 +85,19 @@ class Journal:
         *,
         mask: Mask | None = None,
         reserve_bytes: int = 0,
+        survives_power_loss: bool = True,
     ) -> None:
         from ulid import ULID
+
+        from warehouse.formats.masking import Mask
 
         self.name = str(ULID())
         self.path = store_path / FOLDER / f"{self.name}.jsonl"
         self.is_full = False
         self._mask = mask or Mask()
+        self._survives_power_loss = survives_power_loss
         self._reserve = self.path.with_suffix(".reserve")
         self._file = self._create()
-        self._end = 0
         try:
             # Space for calls in progress when the disk fills up; released when it does.
             _write_zeros(self._reserve, reserve_bytes)
@@ -101,19 +117,35 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self._reserve.unlink(missing_ok=True)
+        with suppress(OSError):
+            if not self._survives_power_loss:
+                os.fsync(self._file.fileno())
+            # A process forked from this one may still have the file open.
+            fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
         self._file.close()
 
     def append(self, entries: Iterable[Entry]) -> None:
-        """Write rows and flush them to disk.
+        """Write rows, each of which counts by itself.
 
         Raises:
             UnknownColumn: a row has a key that its table lacks; nothing was written.
             OSError: the rows could not be written; the journal is unchanged.
         """
-        entries = list(entries)
-        for entry in entries:
-            BY_NAME[entry.table].check_columns(entry.row)
-        lines = b"".join(_line(self._document(entry)) for entry in entries)
+        self._append(b"".join(map(_line, self._documents(entries))))
+
+    def append_together(self, entries: Iterable[Entry]) -> None:
+        """Write rows of which all count or none, whenever the process is killed.
+
+        Raises:
+            UnknownColumn, OSError: as `append`.
+        """
+        self._append(_line({"rows": list(self._documents(entries))}))
+
+    def leave(self) -> None:
+        """Close the file in a forked process; the journal stays with the process that made it."""
+        self._file.close()
+
+    def _append(self, lines: bytes) -> None:
         try:
             self._write(lines)
         except OSError as error:
@@ -129,11 +161,13 @@ class Journal:
             path.unlink(missing_ok=True)
         self._file.close()
 
-    def _document(self, entry: Entry) -> dict[str, object]:
-        return {
-            "table": entry.table,
-            "row": {key: _json_value(value, self._mask) for key, value in entry.row.items()},
-        }
+    def _documents(self, entries: Iterable[Entry]) -> Iterator[dict[str, object]]:
+        entries = list(entries)
+        for entry in entries:
+            BY_NAME[entry.table].check_columns(entry.row)
+        for entry in entries:
+            row = {key: _json_value(value, self._mask) for key, value in entry.row.items()}
+            yield {"table": entry.table, "row": row}
 
     def _create(self) -> IO[bytes]:
         try:
@@ -145,18 +179,19 @@ class Journal:
             ) from error
 
     def _write(self, data: bytes) -> None:
+        end = os.fstat(self._file.fileno()).st_size
         try:
             written = 0
             while written < len(data):
                 written += self._file.write(data[written:]) or 0
-            os.fsync(self._file.fileno())
-        except OSError:
+            if self._survives_power_loss:
+                os.fsync(self._file.fileno())
+        except BaseException:
             # The next line would continue a half-written one.
             with suppress(OSError):
-                os.ftruncate(self._file.fileno(), self._end)
-                self._file.seek(self._end)
+                os.ftruncate(self._file.fileno(), end)
+                self._file.seek(end)
             raise
-        self._end += len(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +211,17 @@ class AbandonedJournal:
 
 
 def read_journal(file: IO[bytes]) -> AbandonedJournal:
-    """Read a journal; a last line without a line end was never flushed and is left out."""
+    """Read a journal; a last line without a line end was never flushed and is left out.
+
+    Raises:
+        OSError: it cannot be read, or has a line that is too long to be one of ours.
+    """
     run, entries, bad = None, [], []
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
         if not line.endswith(b"\n"):
+            if len(line) == _LONGEST_LINE:
+                reason = f"line {number:,} is longer than {_LONGEST_LINE:,} bytes"
+                raise OSError(errno.EFBIG, reason)
             break
         try:
             document = json.loads(line)
@@ -188,7 +230,7 @@ def read_journal(file: IO[bytes]) -> AbandonedJournal:
             elif run is None:
                 bad.append((number, line))
             else:
-                entries.append(_entry(document))
+                entries += [_entry(row) for row in document.get("rows", [document])]
         except _NOT_AN_ENTRY:
             bad.append((number, line))
     return AbandonedJournal(run, tuple(entries), tuple(bad))
@@ -197,6 +239,9 @@ def read_journal(file: IO[bytes]) -> AbandonedJournal:
 def _run(document: Row) -> Generation:
     suite, run_id, generation, parent = (document[key] for key in _RUN_KEYS)
     parent = _text(parent) if parent is not None else None
+    # Rows of a generation that replaces none and is not the first would never be seen.
+    if (parent is None) != (generation == ROOT_GENERATION):
+        raise ValueError(f"generation {generation!r} cannot replace {parent!r}")
     return Generation(_text(suite), _text(run_id), _text(generation), parent)
 
 
@@ -214,16 +259,29 @@ def _entry(document: Row) -> Entry:
         for column in table.columns
         if row.get(column.name) is not None
     }
+    # The run's key is added when the journal becomes a batch.
+    added = _ROW_KEYS if table.of_run else set()
     for column in table.columns:
-        # The run's key is added when the journal becomes a batch.
-        if not column.nullable and column.name not in usable and column.name not in _RUN_KEYS:
+        if not column.nullable and column.name not in usable.keys() | added:
             raise ValueError(f"{table.name}: {column.name} is missing")
+    if table.of_run and 0 < len(usable.keys() & _ROW_KEYS) < len(_ROW_KEYS):
+        raise ValueError(f"{table.name}: names a part of a run's key")
     return Entry(table.name, usable)
 
 
 def journal_paths(store_path: Path) -> list[Path]:
-    """Return the paths of all journals, oldest first."""
-    return sorted((store_path / FOLDER).glob("*.jsonl"))
+    """Return the paths of all journals, oldest first.
+
+    Raises:
+        StoreUnreadable: the folder cannot be listed.
+    """
+    folder = store_path / FOLDER
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".jsonl")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StoreUnreadable(f"{folder}: cannot be read ({error.strerror})") from error
 
 
 def _run_document(run: Generation) -> dict[str, str | None]:
@@ -253,6 +311,24 @@ def _text(value: object) -> str:
     return value
 
 
+def _json(value: object) -> str:
+    text = _text(value)
+    # DuckDB fails on JSON with lone surrogates, even if they are escaped.
+    json.dumps(json.loads(text), ensure_ascii=False).encode()
+    return text
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _moment(value: object) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
+
+
 def _texts(value: object) -> list[str]:
     if not isinstance(value, list):
         raise TypeError(f"{value!r} is not a list")
@@ -273,13 +349,13 @@ def _boolean(value: object) -> bool:
 
 _FROM_JSON: dict[str, Callable[[Any], object]] = {
     "VARCHAR": _text,
-    "JSON": _text,
+    "JSON": _json,
     "VARCHAR[]": _texts,
     "BIGINT": partial(_integer, bits=64),
     "INTEGER": partial(_integer, bits=32),
-    "DOUBLE": float,
+    "DOUBLE": _number,
     "BOOLEAN": _boolean,
-    "TIMESTAMP": datetime.fromisoformat,
+    "TIMESTAMP": _moment,
     "BLOB": partial(base64.b64decode, validate=True),
 }
 

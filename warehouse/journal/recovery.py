@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from warehouse.errors import EvalstoreError
+from warehouse.errors import EvalstoreError, StoreUnreadable
+from warehouse.files import open_regular, problem
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import journal_paths, read_journal
 from warehouse.lake.batch import Generation
@@ -23,59 +24,100 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PendingJournal:
     """A journal that is not a batch yet: its run is active, or its recovery failed.
 
     Attributes:
         run: the run; None if the journal does not name it yet.
         n_results: number of results.
+        path: the file.
+        n_bad_lines: lines that cannot be used; recovery moves them to quarantine.
+        problem: why it cannot be read at all.
     """
 
     run: Generation | None
     n_results: int
+    path: Path
+    n_bad_lines: int
+    problem: str | None = None
 
 
 def recover_journals(lake: Lake) -> list[str]:
     """Turn every journal that no process writes any more into a batch; return the problems.
 
+    Problems are journals that cannot be recovered and lines that cannot be used.
+
     Journals that another process is recovering are waited for, so that the lake then holds every
     result recorded before the call.
     """
     problems = []
-    for path in journal_paths(lake.store_path):
+    try:
+        paths = journal_paths(lake.store_path)
+    except StoreUnreadable as error:
+        return [f"{error}; results of killed runs may be missing"]
+    for path in paths:
         try:
             with recovery_lock(lake.store_path), abandoned_file(path) as file:
                 if file is not None:
-                    _recover(lake, path, file)
+                    n_bad_lines = _recover(lake, path, file)
+                    if n_bad_lines:
+                        problems.append(
+                            f"{path}: damaged lines moved to quarantine: {n_bad_lines:,}; "
+                            '`evalstore sql "from quarantine"` lists them'
+                        )
         except (EvalstoreError, OSError) as error:
-            problems.append(f"{path}: could not be recovered; its results are safe ({error})")
+            problems.append(
+                f"{path}: could not be recovered; its results are safe ({problem(error)})"
+            )
     return problems
 
 
 def pending_journals(store_path: Path) -> list[PendingJournal]:
-    """Return the journals that are not batches yet."""
+    """Return the journals that are not batches yet.
+
+    Raises:
+        StoreUnreadable: their folder cannot be listed.
+    """
     pending = []
     for path in journal_paths(store_path):
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 journal = read_journal(file)
         except FileNotFoundError:  # recovered since they were listed
             continue
+        except OSError as error:
+            pending.append(
+                PendingJournal(
+                    run=None, n_results=0, path=path, n_bad_lines=0, problem=problem(error)
+                )
+            )
+            continue
         n_results = sum(entry.table == "results" for entry in journal.entries)
-        pending.append(PendingJournal(journal.run, n_results))
+        pending.append(
+            PendingJournal(
+                run=journal.run,
+                n_results=n_results,
+                path=path,
+                n_bad_lines=len(journal.bad_lines),
+            )
+        )
     return pending
 
 
-def _recover(lake: Lake, path: Path, file: IO[bytes]) -> None:
+def _recover(lake: Lake, path: Path, file: IO[bytes]) -> int:
+    """Turn a journal into a batch; return the number of lines that cannot be used."""
+    n_bad_lines = 0
     # A process killed between commit and removal leaves both.
     if path.stem not in lake.batch_names():
         journal = read_journal(file)
         # A run killed before it recorded its plan has not begun.
         if journal.entries or journal.bad_lines:
             _write_batch(lake, path, journal)
+        n_bad_lines = len(journal.bad_lines)
     path.with_suffix(".reserve").unlink(missing_ok=True)
     path.unlink()
+    return n_bad_lines
 
 
 def _write_batch(lake: Lake, path: Path, journal: AbandonedJournal) -> None:

@@ -1,43 +1,72 @@
-"""The lock of a run: one process at a time runs, resumes or forgets it."""
+"""The lock of a run: one process runs, resumes or forgets it, or any number record into it."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from warehouse.errors import StoreBusy, StoreReadOnly
+from warehouse.files import read_regular
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import FOLDER
-from warehouse.lake.locks import open_locked
+from warehouse.lake.locks import is_at, open_locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from typing import BinaryIO
 
 
 @contextmanager
 def run_lock(store_path: Path, suite: str, run_id: str) -> Iterator[None]:
-    """Keep other processes from running or forgetting a run.
+    """Keep other processes from running, recording or forgetting a run.
 
     Raises:
         StoreBusy: another process holds the lock.
         StoreReadOnly: the store cannot be written.
     """
+    with _lock(store_path, suite, run_id, fcntl.LOCK_EX) as file:
+        yield
+        Path(file.name).unlink(missing_ok=True)
+
+
+def shared_run_lock(store_path: Path, suite: str, run_id: str) -> BinaryIO:
+    """Keep other processes from running or forgetting a run; they may record into it too.
+
+    Return the lock's file, to be passed to `release_shared`.
+
+    Raises:
+        StoreBusy: another process holds the lock for itself.
+        StoreReadOnly: the store cannot be written.
+    """
+    return _lock(store_path, suite, run_id, fcntl.LOCK_SH)
+
+
+def release_shared(file: BinaryIO) -> None:
+    """Release a shared lock; the last one to do so removes its file."""
+    path = Path(file.name)
+    with file, suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # To become exclusive, the lock was released first: the file may be gone.
+        if is_at(path, file):
+            path.unlink(missing_ok=True)
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _lock(store_path: Path, suite: str, run_id: str, kind: int) -> BinaryIO:
     path = store_path / FOLDER / f"{content_hash('run', suite, run_id)}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open_locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file = open_locked(path, kind | fcntl.LOCK_NB)
         _write_pid(file)
     except BlockingIOError:
         raise StoreBusy(f"run {run_id} is being run by {_holder(path)}: nothing was done") from None
     except OSError as error:
         reason = f"{path.parent}: {error.strerror}; the store cannot be written"
         raise StoreReadOnly(reason) from error
-    with file:
-        yield
-        path.unlink(missing_ok=True)
+    return file
 
 
 def _write_pid(file: IO[bytes]) -> None:
@@ -52,6 +81,6 @@ def _write_pid(file: IO[bytes]) -> None:
 def _holder(path: Path) -> str:
     # The id may not be written yet, or just removed.
     with suppress(OSError):
-        if process := path.read_text("ascii").strip():
+        if process := read_regular(path).decode("ascii", "replace").strip():
             return f"the process with id {process}"
     return "another process"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,7 @@ class Tombstone:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """The content of `batch.json`.
 
@@ -142,9 +143,9 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
     """Return the batch that `batch_to_json` wrote as this object.
 
     Raises:
-        KeyError, TypeError: the object has another shape.
+        KeyError, TypeError, ValueError: the object has another shape.
     """
-    return Batch(
+    batch = Batch(
         **{
             **document,
             "files": {k: BatchFile(**v) for k, v in document["files"].items()},
@@ -166,6 +167,35 @@ def batch_from_json(document: dict[str, Any]) -> Batch:
             "parts": tuple(batch_from_json(part) for part in document.get("parts", ())),
         }
     )
+    _check_values(batch, document)
+    return batch
+
+
+def _check_values(batch: Batch, document: Mapping[str, object]) -> None:
+    """Check that a batch's values have the types that its attributes are declared with."""
+    datetime.fromisoformat(batch.created_at)
+    generations = [*batch.generations, *(g for s in batch.sources for g in s.generations)]
+    texts = (
+        *(batch.name, batch.command, batch.version, *batch.replaces, *batch.restored),
+        *(text for file in batch.forgotten for text in (file.run, *file.files)),
+        *(file.sha256 for file in batch.files.values()),
+        *(text for source in batch.sources for text in (source.sha256, source.name)),
+        *(text for g in generations for text in (g.suite, g.run_id, g.generation)),
+    )
+    texts_or_none = (
+        *(batch.merged_into, batch.rewritten_by),
+        *(source.run_as for source in batch.sources),
+        *(g.parent for g in generations),
+    )
+    is_typed = (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(text, str | None) for text in texts_or_none)
+        and all(isinstance(document[name], list) for name in ("replaces", "restored"))
+        and all(type(file.rows) is int for file in batch.files.values())
+        and all(isinstance(source.is_clean, bool) for source in batch.sources)
+    )
+    if not is_typed:
+        raise TypeError("a value has another type than in a batch")
 
 
 def batch_to_json(batch: Batch) -> bytes:

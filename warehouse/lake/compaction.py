@@ -1,8 +1,8 @@
-"""Merging small batches of the lake into larger ones: the same rows in fewer files.
+"""The merge of small batches of the lake into larger ones: the same rows in fewer files.
 
 Each row keeps the name of the batch it was added with, and `batch.json` keeps the description of
-each batch. So the order of batches and their sources, which imports, runs and `forget` rely on,
-stay as they were.
+each batch, so that the order of batches and their sources, which imports, runs and `forget` rely
+on, do not change.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from warehouse.errors import StoreDamaged
+from warehouse.formats.values import import_pyarrow
 from warehouse.lake.locks import exclusive_lake_lock
 from warehouse.lake.writer import ROWS_PER_GROUP
 from warehouse.schemas import BATCH, TABLES, merged_schema
@@ -44,7 +46,8 @@ def merge_small(lake: Lake) -> MergeReport:
     """Merge the small batches of a lake, in order; each group is merged atomically.
 
     Raises:
-        StoreDamaged: a file has changed since it was written; its group is not merged.
+        StoreDamaged: a file is missing, or has changed since it was written; its group is not
+            merged.
         StoreBusy: the lake is being read.
         EvalstoreError: a batch could not be written.
     """
@@ -61,18 +64,35 @@ def merge_small(lake: Lake) -> MergeReport:
 
 
 def small_batches(lake: Lake, folders: Iterable[Batch]) -> list[Batch]:
-    """Return the batches below `SMALL_BYTES`."""
+    """Return the batches below `SMALL_BYTES`.
+
+    Raises:
+        StoreDamaged: a file is missing.
+    """
     return [folder for folder in folders if _size(lake, folder) < SMALL_BYTES]
 
 
-def rows_of(lake: Lake, folder: Batch, table: Table) -> pa.Table:
-    """Read a table of a batch of any schema version, with the batch of each row."""
-    import pyarrow as pa
+def rows_of(
+    lake: Lake, folder: Batch, table: Table, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Read a table of a batch of any schema version, with the batch of each row.
+
+    Args:
+        lake: the lake.
+        folder: the batch.
+        table: the table.
+        columns: names of the columns to read; None for all.
+    """
     import pyarrow.parquet as pq
 
+    pa = import_pyarrow()
     schema = merged_schema(table)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
     with pq.ParquetFile(lake.file(folder, table.name)) as file:
-        rows = file.read(use_threads=False)  # for small files, threads cost more than they save
+        names = [name for name in file.schema_arrow.names if columns is None or name in columns]
+        # For small files, threads cost more than they save.
+        rows = file.read(names, use_threads=False)
     if BATCH not in rows.column_names:
         rows = rows.append_column(BATCH, pa.repeat(folder.name, rows.num_rows))
     # Columns that are newer than the file are NULL.
@@ -127,4 +147,7 @@ def _in_large_chunks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _size(lake: Lake, folder: Batch) -> int:
-    return sum(lake.file(folder, table).stat().st_size for table in folder.files)
+    try:
+        return sum(lake.file(folder, table).stat().st_size for table in folder.files)
+    except OSError as error:
+        raise StoreDamaged(f"{error.filename}: {error.strerror}") from error

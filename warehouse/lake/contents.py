@@ -1,4 +1,4 @@
-"""The rows that the lake holds of some runs: enough to tell a grown source from a conflict."""
+"""The rows of some runs in the lake: enough to distinguish a grown source from a conflict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warehouse.schemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -35,12 +35,15 @@ ADDED: tuple[Table, ...] = tuple(t for t in TABLES if t.of_run and t not in COMP
 
 _KEY = ("suite", "run_id", "content_id")
 _CALL_COLUMNS = ("started_at", "prompt", "answer", "duration_seconds")
-_KNOWN_COLUMNS = ("seq", "template_hash", "output_state", "overall_score", *_CALL_COLUMNS)
+_KNOWN_COLUMNS = (
+    *("seq", "template_hash", "output_state", "overall_score", "is_correct"),
+    *_CALL_COLUMNS,
+)
 
 Call = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRow:
     """A row that the lake has.
 
@@ -49,12 +52,19 @@ class KnownRow:
         template_hash: hash of its prompt template.
         call: the columns that identify the model call.
         is_failure: it has no usable output, so that a source may hold another try instead.
+        is_correct: its recorded verdict, in a palindrome log.
     """
 
     seq: int
     template_hash: str | None
     call: Call
     is_failure: bool
+    is_correct: bool | None = None
+
+    @property
+    def essence(self) -> Call:
+        """What a log to the letter of the specification has of it: not the time."""
+        return self.template_hash, *self.call[1:], self.is_correct
 
 
 @dataclass(slots=True)
@@ -63,19 +73,28 @@ class RunContent:
 
     Attributes:
         generation: the generation.
-        added: content ids of the rows of `ADDED`, which describe the run as a whole.
+        added: table name and content id of the rows of `ADDED`, which describe the run as a whole.
         rows: the rows of `COMPARED`, by content id.
     """
 
     generation: Generation
-    added: set[str] = field(default_factory=set)
+    added: set[tuple[str, str]] = field(default_factory=set)
     rows: dict[str, KnownRow] = field(default_factory=dict)
 
-    def add(self, added: Iterable[Row], rows: Iterable[Row]) -> None:
-        """Record rows that are about to be written."""
-        self.added.update(row["content_id"] for row in added)
-        for row in rows:
-            self.rows[row["content_id"]] = known_row(row)
+    def add(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        """Record rows that are about to be written, by table name."""
+        self.added |= _added(rows)
+        for table in COMPARED:
+            for row in rows.get(table.name, ()):
+                self.rows[row["content_id"]] = known_row(row)
+
+    def has_added(self, rows: Mapping[str, Sequence[Row]]) -> bool:
+        """Return whether all given rows of `ADDED` are known, by table name."""
+        return _added(rows) <= self.added
+
+
+def _added(rows: Mapping[str, Sequence[Row]]) -> set[tuple[str, str]]:
+    return {(t.name, row["content_id"]) for t in ADDED for row in rows.get(t.name, ())}
 
 
 def known_row(row: Row) -> KnownRow:
@@ -83,7 +102,13 @@ def known_row(row: Row) -> KnownRow:
     call = tuple(map(row.get, _CALL_COLUMNS))
     is_unjudged = "overall_score" in row and row["overall_score"] is None
     is_failure = is_unjudged or row.get("output_state") == "missing"
-    return KnownRow(row.get("seq") or 0, row.get("template_hash"), call, is_failure)
+    return KnownRow(
+        seq=row.get("seq") or 0,
+        template_hash=row.get("template_hash"),
+        call=call,
+        is_failure=is_failure,
+        is_correct=row.get("is_correct"),
+    )
 
 
 def read_contents(
@@ -97,7 +122,7 @@ def read_contents(
     with open_in_memory() as connection, _report_damage(lake, batches):
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):
-                contents[suite, run_id].added.add(content_id)
+                contents[suite, run_id].added.add((table.name, content_id))
         for table in COMPARED:
             names = [name for name in _KNOWN_COLUMNS if name in table.column_names]
             columns = [*_KEY, *names]
@@ -112,7 +137,7 @@ def read_contents(
 def read_positions(
     lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Sequence[Table]
 ) -> dict[str, pa.Table]:
-    """Read `content_id` and `seq` of a run's rows, by table name: about 50 bytes a row.
+    """Read `content_id` and `seq` of a run's rows, by table name: about 50 bytes per row.
 
     For tables without `seq`, only `content_id` is read.
     """
@@ -130,12 +155,12 @@ def read_positions(
 
 def read_added(
     lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Iterable[Table]
-) -> set[str]:
-    """Read the content ids of a run's rows in some of the tables `ADDED`."""
+) -> set[tuple[str, str]]:
+    """Read table name and content id of a run's rows in some of the tables `ADDED`."""
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, _report_damage(lake, batches):
         return {
-            content_id
+            (table.name, content_id)
             for table in tables
             for (content_id,) in held.rows(connection, table, ["content_id"])
         }
@@ -153,6 +178,7 @@ class _RunRows:
     def rows(
         self, connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str]
     ) -> list[tuple[Any, ...]]:
+        """Return distinct values of some columns of the runs' rows of a table."""
         return self.relation(connection, table, columns).fetchall()
 
     def relation(

@@ -1,4 +1,4 @@
-"""Forgetting a run: the only operation that removes anything from the lake.
+"""The removal of a run: the only operation that removes anything from the lake.
 
 The batches that hold the run are rewritten without it, with a tombstone of hashes, and the old
 ones are removed. The caller rebuilds the warehouse too, because a database file keeps the text of
@@ -16,7 +16,9 @@ from warehouse.hashing import content_hash
 from warehouse.lake.batch import Tombstone
 from warehouse.lake.compaction import parts_in, rows_of
 from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
-from warehouse.schemas import BATCH, BY_NAME
+from warehouse.lake.unused_tasks import unused_tasks
+from warehouse.output.suggestions import did_you_mean
+from warehouse.schemas import BATCH, BY_NAME, TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch, RunKey, Source
     from warehouse.lake.lake import Lake
+    from warehouse.lake.unused_tasks import UnusedTasks
     from warehouse.schemas import Table
 
 
@@ -36,14 +39,12 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
     """
     with shared_lake_lock(lake.store_path):
         batches = lake.current()
-    runs = {
-        g.run
-        for batch in batches
-        for g in batch.generations
-        if g.run_id == run_id and suite in (None, g.suite)
-    }
+    keys = {g.run for batch in batches for g in batch.generations if suite in (None, g.suite)}
+    runs = {key for key in keys if key[1] == run_id}
     if not runs:
-        raise BadInput(f"there is no run {run_id!r}; `evalstore runs` lists the runs")
+        known = sorted({key[1] for key in keys})
+        hint = did_you_mean(run_id, known, "`evalstore runs` lists the runs")
+        raise BadInput(f"there is no run {run_id!r}; {hint}")
     if len(runs) > 1:
         suites = ", ".join(sorted(suite for suite, _ in runs))
         raise BadInput(f"run {run_id!r} is in several suites ({suites}): choose one with --suite")
@@ -52,6 +53,8 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
 
 def forget(lake: Lake, run: RunKey) -> int:
     """Remove every generation of a run, and everything kept of the files it was imported from.
+
+    Tasks that were stored with it and that no other run uses are removed too.
 
     A file that also fed other runs stays listed as their source, without its bytes. If the process
     is killed, the same call completes the work. Return the number of rewritten batches.
@@ -70,8 +73,9 @@ def forget(lake: Lake, run: RunKey) -> int:
             for folder in folders
             if any(_is_affected(batch, run, files) for batch in folder.contents)
         ]
+        unused = unused_tasks(lake, folders, run)
         for folder in affected:
-            _rewrite(lake, folder, run, tombstone)
+            _rewrite(lake, folder, run, tombstone=tombstone, unused=unused)
         lake.remove_replaced()
     return len(affected)
 
@@ -85,7 +89,9 @@ def _is_affected(batch: Batch, run: RunKey, files: Collection[str]) -> bool:
     return has_run or any(s.sha256 in files for s in batch.sources)
 
 
-def _rewrite(lake: Lake, folder: Batch, run: RunKey, tombstone: Tombstone) -> None:
+def _rewrite(
+    lake: Lake, folder: Batch, run: RunKey, *, tombstone: Tombstone, unused: UnusedTasks
+) -> None:
     files = tombstone.files
     lake.verify(folder)
     with lake.write("forget") as writer:
@@ -93,6 +99,8 @@ def _rewrite(lake: Lake, folder: Batch, run: RunKey, tombstone: Tombstone) -> No
         for name in folder.files:
             table = BY_NAME[name]
             rows = _without(rows_of(lake, folder, table), table, run, files)
+            if table is TASKS:
+                rows = unused.without(rows)
             rows_left[name] = Counter(rows[BATCH].to_pylist())
             if rows.num_rows:
                 writer.add_table(table, rows)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly
+from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
+from warehouse.files import check_regular, problem, read_regular
 from warehouse.hashing import file_sha256
 from warehouse.lake.batch import batch_from_json
 from warehouse.lake.locks import abandoned_file
@@ -26,8 +28,12 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch
 
+# A batch.json of a million imported files.
+_LARGEST_DESCRIPTION = 512 * 2**20
 # What reading a `batch.json` raises if it is not JSON, or not a batch.
 _NOT_A_BATCH = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 class Lake:
@@ -45,11 +51,26 @@ class Lake:
         self.staging = store_path / "staging"
 
     def batch_names(self) -> set[str]:
-        """Return the names of all batches, replaced ones included."""
-        if not self.path.is_dir():
+        """Return the names of all batches, replaced ones included.
+
+        Stray files, such as `Thumbs.db`, are not batches. One with the name of a batch is in
+        place of its folder, and is damage.
+
+        Raises:
+            StoreUnreadable: the folder cannot be listed.
+        """
+        try:
+            with os.scandir(self.path) as entries:
+                return {
+                    entry.name
+                    for entry in entries
+                    if not entry.name.startswith(".")
+                    and (not entry.is_file() or _ULID.fullmatch(entry.name))
+                }
+        except (FileNotFoundError, NotADirectoryError):
             return set()
-        with os.scandir(self.path) as entries:
-            return {entry.name for entry in entries if not entry.name.startswith(".")}
+        except OSError as error:
+            raise StoreUnreadable(f"{self.path}: cannot be read ({error.strerror})") from error
 
     def read(self, name: str) -> Batch:
         """Read a batch's `batch.json`.
@@ -60,12 +81,12 @@ class Lake:
         """
         path = self.path / name / "batch.json"
         try:
-            document = json.loads(path.read_bytes())
+            document = json.loads(read_regular(path, max_bytes=_LARGEST_DESCRIPTION))
             # A newer version may have fields that this one does not know.
             is_newer = document["schema_version"] > SCHEMA_VERSION
             batch = None if is_newer else batch_from_json(document)
         except (OSError, *_NOT_A_BATCH) as error:
-            raise StoreDamaged(f"{path}: cannot be read as a batch ({error})") from error
+            raise StoreDamaged(f"{path}: cannot be read as a batch ({problem(error)})") from error
         if batch is None:
             raise StoreNewer(
                 f"{path}: written by evalstore {document.get('version')} with schema version "
@@ -103,9 +124,18 @@ class Lake:
         return self.path / batch.folder / f"{table}.parquet"
 
     def files(self, batches: Iterable[Batch], table: str) -> list[str]:
-        """Return the paths of a table's files in some batches, each once."""
-        paths = (str(self.file(batch, table)) for batch in batches if table in batch.files)
-        return list(dict.fromkeys(paths))
+        """Return the paths of a table's files in some batches, each once.
+
+        Raises:
+            StoreDamaged: one of them is missing or is not a regular file.
+        """
+        paths = dict.fromkeys(self.file(batch, table) for batch in batches if table in batch.files)
+        for path in paths:
+            try:
+                check_regular(path)
+            except OSError as error:
+                raise StoreDamaged(f"{path}: {error.strerror}") from error
+        return list(map(str, paths))
 
     def verify(self, batch: Batch) -> None:
         """Check the SHA-256 of every file of a batch, or of the batch it was merged into.
@@ -148,13 +178,20 @@ class Lake:
 
         Raises:
             StoreDamaged, StoreNewer: as `folders`.
+            StoreReadOnly: a replaced batch cannot be removed; it does not count.
         """
         names = self.batch_names()
         for name in sorted(names - {batch.name for batch in self.folders()}):
             # Renamed first: a half-removed folder must not look like a damaged batch.
-            self.staging.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):
-                (self.path / name).rename(self.staging / f"{name}.removed")
+            try:
+                self.staging.mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):
+                    (self.path / name).rename(self.staging / f"{name}.removed")
+            except OSError as error:
+                raise StoreReadOnly(
+                    f"{self.path / name}: {error.strerror}; the batch was replaced, but its folder "
+                    "cannot be removed: allow it, then run `evalstore sync --rebuild`"
+                ) from error
         self._sweep()
 
     def _sweep(self) -> None:

@@ -1,4 +1,4 @@
-"""The locks of a store; the operating system releases them when their process ends, however.
+"""The locks of a store; the operating system releases them whenever their process ends.
 
 Readers of the lake share a lock; `compact` and `forget`, which replace batches, hold it
 exclusively, so that no file disappears under a reader. Adding a batch needs no lock.
@@ -10,16 +10,18 @@ import fcntl
 import os
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from warehouse.errors import StoreBusy, StoreReadOnly
+from warehouse.files import open_for_appending, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 _LAKE_LOCK = "lake.lock"
-_RECOVERY_LOCK = "absorb.lock"  # the name that earlier versions lock, too
+_RECOVERY_LOCK = "absorb.lock"  # the name that earlier versions use
 _PAUSE_SECONDS = 0.05
 # How long readers of the lake and commands that replace batches wait for each other.
 _LAKE_SECONDS = 120.0
@@ -33,9 +35,10 @@ def shared_lake_lock(store_path: Path) -> Iterator[None]:
 
     Raises:
         StoreBusy: batches are still being replaced after two minutes.
+        StoreReadOnly: the file system has no locks.
     """
     try:
-        file = (store_path / _LAKE_LOCK).open("w")
+        file = open_for_appending(store_path / _LAKE_LOCK)
     except OSError:
         # Without a store, or in a read-only one, no batch can be replaced.
         yield
@@ -74,7 +77,7 @@ def recovery_lock(store_path: Path) -> Iterator[None]:
         yield
 
 
-def open_lock(path: Path) -> IO[str]:
+def open_lock(path: Path) -> BinaryIO:
     """Open a lock file; create it if it does not exist.
 
     Raises:
@@ -82,12 +85,12 @@ def open_lock(path: Path) -> IO[str]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("w")
+        return open_for_appending(path)
     except OSError as error:
         raise StoreReadOnly(f"{path}: {error.strerror}; the store cannot be written") from error
 
 
-def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
+def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> BinaryIO:
     """Open a file for appending and lock it; create it if it does not exist.
 
     Another process may take a file that is not locked for abandoned and remove it, even between
@@ -102,10 +105,10 @@ def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
         OSError: the file cannot be created or locked.
     """
     while True:
-        file = path.open("ab", buffering=0)
+        file = open_for_appending(path)
         try:
             fcntl.flock(file, kind)
-            if _is_at(path, file):
+            if is_at(path, file):
                 return file
         except OSError:
             file.close()
@@ -114,26 +117,26 @@ def open_locked(path: Path, kind: int = fcntl.LOCK_EX) -> IO[bytes]:
 
 
 @contextmanager
-def abandoned_file(path: Path) -> Iterator[IO[bytes] | None]:
+def abandoned_file(path: Path) -> Iterator[BinaryIO | None]:
     """Open and lock a file that no process has locked; None if one has, or the file is gone."""
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(path.open("rb"))
+            file = stack.enter_context(open_regular(path))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (FileNotFoundError, BlockingIOError):
             yield None
         else:
-            yield file if _is_at(path, file) else None
+            yield file if is_at(path, file) else None
 
 
-def _is_at(path: Path, file: IO[bytes]) -> bool:
+def is_at(path: Path, file: BinaryIO) -> bool:
     """Return whether the path still leads to the open file."""
     with suppress(FileNotFoundError):
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     return False
 
 
-def wait_for(file: IO[str], kind: int, seconds: float, busy: str) -> bool:
+def wait_for(file: BinaryIO, kind: int, seconds: float, busy: str) -> bool:
     """Acquire a lock; return whether it had to be waited for.
 
     Args:
@@ -144,6 +147,7 @@ def wait_for(file: IO[str], kind: int, seconds: float, busy: str) -> bool:
 
     Raises:
         StoreBusy: another process still holds the lock.
+        StoreReadOnly: the file system has no locks, or its lock server does not answer.
     """
     give_up_at = time.monotonic() + seconds
     has_waited = False
@@ -153,6 +157,11 @@ def wait_for(file: IO[str], kind: int, seconds: float, busy: str) -> bool:
         except BlockingIOError:
             if time.monotonic() >= give_up_at:
                 raise StoreBusy(busy) from None
+        except OSError as error:
+            raise StoreReadOnly(
+                f"{file.name}: cannot be locked ({error.strerror}); without locks, the store can "
+                "only be read: move it to a file system that has them"
+            ) from error
         else:
             return has_waited
         has_waited = True

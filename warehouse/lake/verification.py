@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.connection import open_for_reading
-from warehouse.errors import StoreBusy, StoreDamaged
+from warehouse.connection import open_for_reading, open_in_memory
+from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.journal.recovery import PendingJournal, pending_journals
+from warehouse.lake.fitness import misfits
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.sync import describe
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from warehouse.store import Store
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """The result of a verification.
 
@@ -25,16 +26,18 @@ class Verification:
         n_batches: batches in the lake.
         n_files: Parquet files whose SHA-256 matches.
         damaged: one message per damaged batch.
+        damaged_journals: one message per journal with damaged lines, or that cannot be read.
         replaced: batches that others replace; the next rebuild or `compact` removes them.
         not_loaded: batches that the warehouse lacks; the next command that reads loads them.
         journals: runs that are not in the lake yet.
         warehouse: the state of the warehouse, in words.
-        is_sound: whether lake and warehouse are undamaged.
+        is_sound: whether lake, journals and warehouse are undamaged.
     """
 
     n_batches: int
     n_files: int
     damaged: tuple[str, ...]
+    damaged_journals: tuple[str, ...]
     replaced: tuple[str, ...]
     not_loaded: tuple[str, ...]
     journals: tuple[PendingJournal, ...]
@@ -59,18 +62,35 @@ def verify(store: Store) -> Verification:
                 good.append(batch)
             except StoreDamaged as error:
                 damaged.append(str(error))
+        with open_in_memory() as connection:
+            unfit = misfits(lake, good, connection)
+        damaged += unfit.values()
+        good = [batch for batch in good if batch.name not in unfit]
         replaced = {name for batch in good for name in batch.replaces}.intersection(names)
         warehouse, loaded, is_readable = _warehouse(store)
+    journals = tuple(pending_journals(store.path))
+    damaged_journals = tuple(
+        f"{journal.path}: {_damage(journal)}"
+        for journal in journals
+        if journal.n_bad_lines or journal.problem
+    )
     return Verification(
         n_batches=len(names),
         n_files=sum(len(batch.files) for batch in good),
         damaged=tuple(damaged),
+        damaged_journals=damaged_journals,
         replaced=tuple(sorted(replaced)),
         not_loaded=tuple(name for name in names if name not in loaded | replaced),
-        journals=tuple(pending_journals(store.path)),
+        journals=journals,
         warehouse=warehouse,
-        is_sound=is_readable and not damaged,
+        is_sound=is_readable and not damaged and not damaged_journals,
     )
+
+
+def _damage(journal: PendingJournal) -> str:
+    if journal.problem:
+        return f"cannot be read ({journal.problem})"
+    return f"damaged lines: {journal.n_bad_lines:,}; the next command moves them to quarantine"
 
 
 def _warehouse(store: Store) -> tuple[str, frozenset[str], bool]:
@@ -83,6 +103,8 @@ def _warehouse(store: Store) -> tuple[str, frozenset[str], bool]:
             _read_all(connection)
     except StoreBusy as error:
         return f"not checked: {error}", frozenset(), True
+    except EvalstoreError as error:
+        return str(error), frozenset(), False
     except duckdb.Error:
         return "damaged: `evalstore sync --rebuild` recreates it", frozenset(), False
     return version, loaded, True

@@ -1,13 +1,13 @@
-"""One value as text: exact for machines, rounded and harmless for people.
+"""Values as text: exact for programs, rounded and safe to display for readers.
 
-Exact text is what csv and markdown print. It reads back to the same value:
+CSV and Markdown contain exact text, which reads back as the same value:
 
     float       the shortest text that round-trips; nan, inf, -inf
     DECIMAL     all its digits, never an exponent
-    timestamps  ISO 8601, the fraction without trailing zeros. A TIMESTAMP WITH TIME ZONE is an
-                instant and printed in UTC with a Z; a plain TIMESTAMP names no zone, nor do we
+    timestamps  ISO 8601 without trailing zeros in the fraction. A TIMESTAMP WITH TIME ZONE is an
+                instant, written in UTC with a Z; a plain TIMESTAMP is written without a zone
     BLOB        hexadecimal, lower case (DuckDB: unhex)
-    nested      lists, structs and maps are JSON
+    nested      lists, structs and maps as JSON
 """
 
 import json
@@ -22,46 +22,46 @@ from typing import Any
 
 _quoted: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
 _MILLION, _EXPONENT = 1e6, 1e15
-_BETWEEN_TOKENS = "\t\n\r"  # white space of a JSON document; inside strings it is escaped
+_BETWEEN_TOKENS = "\t\n\r"  # whitespace of a JSON document; inside strings it is escaped
 
 
 def exact(value: object) -> str:
-    """Returns the text of a value that loses nothing; NULL is empty."""
+    """Return the exact text of a value; empty for NULL."""
     return _TEXTS[type(value)](value)
 
 
 def as_json(value: object) -> str:
-    r"""Returns a value as JSON.
+    r"""Return a value as JSON.
 
-    NaN and the infinities become null: JSON has no such numbers, and text in their place would
-    turn a column of numbers into a mixed one for every reader. Letters stay raw; invisible and
-    control characters are written as `\uXXXX`, which is the same JSON and safe to look at.
+    NaN and infinities become null: JSON does not have them, and text instead would give a column
+    of numbers mixed types. Invisible and control characters are escaped as `\uXXXX`, so that the
+    JSON is safe to display; all others are written as they are.
     """
     return _JSON[type(value)](value)
 
 
 def document(text: str) -> str:
-    """Returns a JSON document as it stands, on one line: its numbers keep all their digits.
+    """Return a JSON document unchanged on one line, so that its numbers keep all their digits.
 
-    What strict JSON does not allow (DuckDB's JSON type lets NaN pass) comes back as a string.
+    Invalid JSON (DuckDB's JSON type allows NaN) is returned as a JSON string.
     """
     try:
         json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return as_json(text)
-    # A raw line break can only stand between tokens: inside strings JSON wants it escaped.
+    # A raw line break can only be between tokens: inside strings it must be escaped.
     return _ascii_escapes(text.replace("\r", " ").replace("\n", " "))
 
 
 def human(value: object, limit: int | None = None) -> str:
-    """Returns a value for a table: visible, a float at most 6 significant digits.
+    """Return a value as a table on a terminal shows it: floats with 6 significant digits.
 
     Args:
         value: any value of a row.
-        limit: the number of characters of a long text that can be shown at all.
+        limit: maximum number of characters of a text; a longer one is truncated.
     """
     if isinstance(value, float):
-        # Six digits would turn the tokens of a large run into an exponent.
+        # With six digits, the tokens of a large run would be shown with an exponent.
         return f"{value:.0f}" if _MILLION <= abs(value) < _EXPONENT else f"{value:.6g}"
     text = exact(value)
     cut = limit is not None and len(text) > limit
@@ -69,49 +69,49 @@ def human(value: object, limit: int | None = None) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Returns text as `visible` does, but with its line breaks: for messages of several lines."""
+    """Return text as `visible` does, with its line breaks kept: for messages of several lines."""
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
 def visible(text: str) -> str:
-    r"""Returns text in which every control and invisible character is spelled out.
+    r"""Return text with control and invisible characters escaped.
 
-    ESC becomes `\x1b`, a line break `\n`, a bidi override `\u202e`: no terminal acts on them and
-    no reader is misled. Spaces of any width stay, and so do backslashes.
+    ESC becomes `\x1b`, a line break `\n`, a bidi override `\u202e`, so that they neither control
+    the terminal nor mislead the reader. Spaces of any width and backslashes are kept.
     """
     return text if text.isprintable() else text.translate(_VISIBLE)
 
 
 def markdown(value: object) -> str:
-    """Returns a value for a cell of a Markdown table: no markup of its own, no HTML, one line."""
+    """Return a value for a cell of a Markdown table: its markup and HTML escaped, on one line."""
     lines = re.split(r"\r\n|\n", exact(value))
     return "<br>".join(_MARKUP.sub(_escaped, visible(line)) for line in lines)
 
 
-class _Spelling(dict[int, str]):
-    """Grows by the characters met: `str.translate` asks once for each."""
+class _EscapeTable(dict[int, str]):
+    """A table for `str.translate`, filled with each character when it first occurs."""
 
-    def __init__(self, spell: Callable[[int], str]) -> None:
-        self._spell = spell
+    def __init__(self, escape: Callable[[int], str]) -> None:
+        self._escape = escape
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
         shown = char.isprintable() or unicodedata.category(char) == "Zs"
-        self[code] = char if shown else self._spell(code)
+        self[code] = char if shown else self._escape(code)
         return self[code]
 
 
-def _spelled(code: int) -> str:
+def _escaped_char(code: int) -> str:
     return repr(chr(code))[1:-1]
 
 
-def _json_spelled(code: int) -> str:
+def _json_escaped_char(code: int) -> str:
     return chr(code) if chr(code) in _BETWEEN_TOKENS else json.dumps(chr(code))[1:-1]
 
 
-_VISIBLE = _Spelling(_spelled)
-_JSON_VISIBLE = _Spelling(_json_spelled)
-# An underscore inside a word is no markup, and `pass\_rate` would be hard to read.
+_VISIBLE = _EscapeTable(_escaped_char)
+_JSON_VISIBLE = _EscapeTable(_json_escaped_char)
+# An underscore inside a word is not markup, and `pass\_rate` would be hard to read.
 _MARKUP = re.compile(r"[\\`*\[\]~$|<>&]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
@@ -120,7 +120,7 @@ def _escaped(match: re.Match[str]) -> str:
     return _ENTITIES.get(match[0], "\\" + match[0])
 
 
-def _moment(value: datetime) -> str:
+def _timestamp(value: datetime) -> str:
     zone = "" if value.tzinfo is None else "Z"
     local = value.astimezone(UTC).replace(tzinfo=None) if zone else value
     text = local.isoformat()
@@ -147,12 +147,12 @@ def _ascii_escapes(text: str) -> str:
     return text if text.isprintable() else text.translate(_JSON_VISIBLE)
 
 
-def _refuse(constant: str) -> Any:  # noqa: ANN401 - the signature that json.loads asks for
+def _refuse(constant: str) -> Any:  # noqa: ANN401 - the signature that json.loads requires
     raise ValueError(constant)
 
 
 class _ByType(dict[type, Callable[[Any], str]]):
-    """A subclass is written like the class that it comes from."""
+    """A function for each type; a subclass has that of its nearest base class."""
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:
         self[kind] = next(self[base] for base in kind.__mro__ if base in self)
@@ -168,7 +168,7 @@ _TEXTS = _ByType(
         int: int.__repr__,
         float: float.__repr__,
         Decimal: "{:f}".format,
-        datetime: _moment,
+        datetime: _timestamp,
         date: date.isoformat,
         time: time.isoformat,
         bytes: bytes.hex,

@@ -1,8 +1,8 @@
-"""Pages for a browser: each is one self-contained file that runs nothing.
+"""HTML pages, each one self-contained file without scripts.
 
-Templates escape every value, and the page's policy forbids scripts and anything from outside, so
-that text which a model wrote can do no harm. A page extends `templates/base.html`; its own template
-is next to the code that fills it in.
+Templates escape every value, and the page's policy forbids scripts and external resources, so
+that text written by a model is harmless. Each page's template extends `templates/base.html` and is
+next to the code that renders it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _TEMPLATES = Path(__file__).with_name("templates")
-# The style is allowed by its hash: a style that came in with the data does not count.
+# The style is allowed by its hash, so that styles in the data have no effect.
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
@@ -34,11 +34,11 @@ def render(template: Path, title: str, *, style: str = "", **values: object) -> 
     """Return a page.
 
     Args:
-        template: The page's template, which extends `base.html`.
-        title: The page's title.
+        template: the page's template, which extends `base.html`.
+        title: the page's title.
         style: CSS in addition to that of all pages.
-        values: What the template shows. Text is escaped; control and invisible characters are
-            spelled out.
+        values: variables of the template. Text is escaped for HTML; control and invisible
+            characters are escaped as in tables.
     """
     page = _environment(template.parent).get_template(template.name)
     return page.render(**_head(title, style), **values)
@@ -50,7 +50,7 @@ def stream_table(
     batches: Iterable[Iterable[Sequence[object]]],
     numeric: Sequence[bool],
 ) -> Iterator[str]:
-    """Return a page with one table, in pieces; batches of rows are read as pieces are taken."""
+    """Yield a page with one table in pieces; batches of rows are read as they are needed."""
     page = _environment(_TEMPLATES).get_template("stream.html")
     return page.generate(**_head(title, ""), columns=columns, batches=batches, numeric=numeric)
 
@@ -65,7 +65,7 @@ def _head(title: str, style: str) -> dict[str, object]:
 
 @cache
 def _environment(folder: Path) -> jinja2.Environment:
-    import jinja2  # 40 ms, only where a page is made
+    import jinja2  # takes 40 ms; needed for pages only
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
@@ -81,12 +81,12 @@ def _environment(folder: Path) -> jinja2.Environment:
 
 
 def _lines(tag: str, rows: Iterable[Sequence[object]], numeric: Sequence[bool]) -> Markup:
-    """Return lines of a table; a template would take 6 x as long for many rows.
+    """Return lines of a table; a template would take 6 times as long for many rows.
 
     Args:
         tag: td or th.
-        rows: The values of each line.
-        numeric: For each column, whether it holds numbers: those are right-aligned.
+        rows: the values of each line.
+        numeric: whether each column holds numbers, which are right-aligned.
     """
     from markupsafe import Markup
 
@@ -101,7 +101,7 @@ def _lines(tag: str, rows: Iterable[Sequence[object]], numeric: Sequence[bool]) 
 
 
 def _text(value: object) -> Markup:
-    """Return the markup of any value that a template shows; NULL is empty."""
+    """Return any value of a template as markup; empty for NULL."""
     from markupsafe import Markup
 
     return value if isinstance(value, Markup) else Markup(_escaped(value))  # noqa: S704

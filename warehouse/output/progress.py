@@ -1,4 +1,4 @@
-"""A progress bar for many files, where somebody is there to see it."""
+"""A progress bar, shown on terminals only."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -6,21 +6,21 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-FEW = 20  # items: done before a bar would be of use
+FEW = 20  # items: fewer are finished before a bar would be useful
 
 
 def track(items: Iterable[T], total: int, label: str) -> Iterator[T]:
-    """Gives the items on, with a bar on standard error if that is a terminal.
+    """Yield the items, with a progress bar on standard error if that is a terminal.
 
     Args:
-        items: what the work is done on, taken one by one.
-        total: how many there are; up to 20 there is no bar.
-        label: what is being done, printed before the bar.
+        items: the items of work, read one at a time.
+        total: the number of items; no bar is shown for 20 or fewer.
+        label: the kind of work, shown before the bar.
     """
     if total <= FEW or not sys.stderr.isatty():
         yield from items
         return
-    from rich import console, markup, progress  # 45 ms, only where it is seen
+    from rich import console, markup, progress  # takes 45 ms; needed on terminals only
 
     err = console.Console(stderr=True)
     yield from progress.track(items, markup.escape(label), total, console=err, transient=True)

@@ -1,12 +1,13 @@
-"""The rows of a query or of our own making, as every output format takes them.
+"""Rows of a query, or rows made in Python, in the one shape that all output formats accept.
 
-Python's view of a DuckDB value is not always the value: an INTERVAL loses its months, nanoseconds
-are cut, a FLOAT grows digits, and a TIMESTAMP WITH TIME ZONE cannot be fetched at all where pytz
-is missing. DuckDB itself writes those types as text, column by column, only where they occur.
+DuckDB's Python client does not return every value unchanged: an INTERVAL loses its months,
+nanoseconds are truncated, a FLOAT gains digits, and a TIMESTAMP WITH TIME ZONE cannot be fetched
+without pytz. Columns of these types are therefore converted to text by DuckDB itself.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -16,6 +17,7 @@ import duckdb
 
 from warehouse.errors import BadInput
 from warehouse.output.formatting import exact
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 Batch = list[tuple[Any, ...]]
 Parameters = Sequence[object] | dict[str, object]
 
-BATCH = 256  # rows: answers of 100 kB each still fit into memory many times over
+BATCH = 256  # rows: with answers of 100 kB each, a batch is 26 MB
 ARROW_BATCH = 32_768  # rows: a Parquet row group
 
 _ISO = r"regexp_replace({}::VARCHAR, '^(\S+) (\S+)$', '\1T\2{}')"
@@ -44,17 +46,19 @@ _AS_PARQUET = {
     "UNION": "to_json({0})",
 }
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UINTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)")
+_WHOLE_VIEW = re.compile(r"FROM (\w+)\.(\w+)\s*")
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What a writer gets to see.
+    """The input of a writer.
 
     Attributes:
-        columns: the names, each once (`a`, `a_1`).
-        types: DuckDB's type of each column as fetched; for our own rows DOUBLE, VARCHAR or "".
-        batches: runs the query and gives at most `BATCH` rows at a time.
-        arrow: runs the query and gives a `pyarrow.RecordBatchReader`.
+        columns: unique names (`a`, `a_1`).
+        types: DuckDB's type of each column as fetched; DOUBLE, VARCHAR or "" for rows made in
+            Python.
+        batches: runs the query and yields at most `BATCH` rows at a time.
+        arrow: runs the query and returns a `pyarrow.RecordBatchReader`.
     """
 
     columns: tuple[str, ...]
@@ -64,42 +68,72 @@ class Rows:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers: those are right-aligned."""
+        """Whether each column holds numbers, which are right-aligned."""
         return tuple(_NUMBER.fullmatch(kind) is not None for kind in self.types)
 
 
-def of_query(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters = ()) -> Rows:
-    """Returns the rows of a query, which runs when they are asked for.
-
-    Of several statements all but the last run at once; the parameters belong to the last.
+def pick(rows: Rows, names: Sequence[str]) -> Rows:
+    """Return rows with only these columns, in this order.
 
     Raises:
-        BadInput: there is no statement.
-        duckdb.Error: the query is wrong; the message is DuckDB's own.
+        BadInput: there is no such column; the message names the similar ones.
+    """
+    for name in names:
+        if name not in rows.columns:
+            known = f"the columns are: {', '.join(rows.columns)}"
+            raise BadInput(
+                f"there is no column {name!r}; {did_you_mean(name, rows.columns, known)}"
+            )
+    places = [rows.columns.index(name) for name in names]
+
+    def batches() -> Iterator[Batch]:
+        for batch in rows.batches():
+            yield [tuple(row[at] for at in places) for row in batch]
+
+    def arrow() -> "pa.RecordBatchReader":
+        import pyarrow as pa
+
+        reader = rows.arrow()
+        schema = pa.schema([reader.schema.field(at) for at in places])
+        return pa.RecordBatchReader.from_batches(schema, (batch.select(places) for batch in reader))
+
+    return Rows(tuple(names), tuple(rows.types[at] for at in places), batches, arrow)
+
+
+def of_query(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters = ()) -> Rows:
+    """Return the rows of a query, which runs when they are read.
+
+    If there are several statements, all but the last run immediately, without the parameters.
+
+    Raises:
+        BadInput: the text contains no statement.
+        duckdb.Error: the query is wrong.
     """
     statement = _last_statement(con, sql)
     try:
-        con.execute(f"DESCRIBE {statement}", parameters)
+        described = _described(con, statement, parameters)
     except duckdb.Error:
-        # Not a query (EXPLAIN, SET, CALL), or wrong: the statement itself tells which.
+        # Not a query (EXPLAIN, SET, CALL), or wrong: executing it raises the error if so.
         return _executed(con.execute(statement, parameters))
-    described = con.fetchall()
     columns = _unique(row[0] for row in described)
     types = tuple(row[1] for row in described)
     shown = tuple("JSON" if "to_json" in _cast(kind, _AS_TEXT) else kind for kind in types)
 
     def batches() -> Iterator[Batch]:
-        return _fetched(con.execute(_converted(statement, columns, types, _AS_TEXT), parameters))
+        query = _converted(statement, columns, types, _AS_TEXT)
+        with _lines_as_written(query, statement):
+            yield from _fetched(con.execute(query, parameters))
 
     def arrow() -> "pa.RecordBatchReader":
         query = _converted(statement, columns, types, _AS_PARQUET)
-        return con.sql(query, params=parameters or None).to_arrow_reader(ARROW_BATCH)
+        with _lines_as_written(query, statement):
+            return con.sql(query, params=parameters or None).to_arrow_reader(ARROW_BATCH)
 
     return Rows(columns, shown, batches, arrow)
 
 
 def of_values(columns: Sequence[str], values: Iterable[Sequence[object]]) -> Rows:
-    """Returns rows that Python has made; they are read once, and only as far as needed."""
+    """Return rows made in Python; they are read once, and only as far as needed."""
     rows = map(tuple, values)
     first = list(islice(rows, BATCH))
 
@@ -114,16 +148,34 @@ def of_values(columns: Sequence[str], values: Iterable[Sequence[object]]) -> Row
     return Rows(names, types, batches, lambda: _to_arrow(names, batches()))
 
 
+def _described(
+    con: duckdb.DuckDBPyConnection, statement: str, parameters: Parameters
+) -> list[tuple[str, ...]]:
+    """Return name and type of each column, and more."""
+    if view := _WHOLE_VIEW.fullmatch(statement):
+        # The catalog knows; DESCRIBE would plan the view, a tenth of a second for large ones.
+        columns = con.execute(
+            "SELECT column_name, data_type FROM duckdb_columns() "
+            "WHERE database_name = current_database() AND schema_name = ? AND table_name = ? "
+            "ORDER BY column_index",
+            view.groups(),
+        ).fetchall()
+        if columns:
+            return columns
+    return con.execute(f"DESCRIBE {statement}", parameters).fetchall()
+
+
 def _last_statement(con: duckdb.DuckDBPyConnection, sql: str) -> str:
     statements = [statement.query for statement in con.extract_statements(sql)]
     if not statements:
-        raise BadInput("there is no SQL statement to run")
+        raise BadInput("the SQL text contains no statement")
     for statement in statements[:-1]:
         con.execute(statement)
-    return _without_semicolon(statements[-1])
+    return without_semicolon(statements[-1])
 
 
-def _without_semicolon(statement: str) -> str:
+def without_semicolon(statement: str) -> str:
+    """Return a statement up to its final semicolon, without the comments that may follow it."""
     raw = statement.encode()  # the tokenizer counts bytes
     ends = (at for at, _ in duckdb.tokenize(statement) if raw[at : at + 1] == b";")
     return raw[: next(ends, len(raw))].decode()
@@ -136,15 +188,27 @@ def _converted(
     if all(expression.startswith("#") and "::" not in expression for expression in expressions):
         return statement
     named = (f"{e} AS {_identifier(name)}" for e, name in zip(expressions, columns, strict=True))
-    # The line break ends a comment that the statement may end with.
-    return f"SELECT {', '.join(named)} FROM ({statement}\n)"  # noqa: S608 - a query of the user's
+    # On separate lines: errors quote the line, and the statement may end with a comment.
+    return f"SELECT {', '.join(named)} FROM (\n{statement}\n)"  # noqa: S608 - the user's own query
+
+
+@contextmanager
+def _lines_as_written(query: str, statement: str) -> Iterator[None]:
+    """Number lines in errors as in the user's statement, which begins on line 2 if converted."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if query == statement:
+            raise
+        text = re.sub(r"(?m)^LINE (\d+)(?=:)", lambda line: f"LINE {int(line[1]) - 1}", str(error))
+        raise type(error)(text) from error
 
 
 def _cast(kind: str, casts: dict[str, str]) -> str:
     if kind in casts:
         return casts[kind]
-    # Inside a list, struct or map the whole column becomes JSON. A FLOAT there is exact already,
-    # only longer than need be.
+    # A list, struct or map that contains such a type becomes JSON. A FLOAT in it is exact already,
+    # only longer than necessary.
     inner = "|".join(re.escape(name) for name in casts if name != "FLOAT")
     nested = "(" in kind or kind.endswith("]")
     return "to_json({0})" if nested and re.search(rf"\b({inner})\b", kind) else "{0}"
@@ -167,7 +231,7 @@ def _executed(con: duckdb.DuckDBPyConnection) -> Rows:
 
 
 def _to_arrow(columns: Sequence[str], batches: Iterable[Batch]) -> "pa.RecordBatchReader":
-    import pyarrow as pa  # 80 ms that only Parquet has to pay
+    import pyarrow as pa  # takes 80 ms; needed for Parquet only
 
     rows = [row for batch in batches for row in batch]
     arrays = [_array([row[at] for row in rows]) for at in range(len(columns))]
@@ -192,7 +256,7 @@ def _guessed(values: Iterable[object]) -> str:
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    """As DuckDB names the columns of a table made from such a query: a, a_1, a_2."""
+    """Return unique names as `CREATE TABLE AS` would give them: a, a_1, a_2."""
     seen: dict[str, None] = {}
     for name in names:
         free, count = name, 0

@@ -1,17 +1,17 @@
 r"""Rows on standard output or in a file, in the formats of `--format`.
 
-Every format but a table on a terminal is exact (`warehouse.output.formatting` says how values are
-written), streams, and is UTF-8 with `\n` line ends:
+Every format except a table on a terminal is exact (`warehouse.output.formatting` defines the text
+of values), is streamed, and is UTF-8 with `\n` line ends:
 
-    table     for people; in full unless the output is a terminal
-    csv       RFC 4180 quoting. NULL is empty and empty text is `""`, except that the NULL of a
-              table with one column is `""` too: readers skip empty lines. Text is written as it
-              is, also where a spreadsheet would take it for a formula (`=`, `+`, `-`, `@`)
+    table     human-readable; complete unless the output is a terminal (`warehouse.output.tables`)
+    csv       RFC 4180 quoting. NULL is empty and empty text is `""`; in a table with one column
+              NULL is `""` too, because readers skip empty lines. Text is written unchanged, even
+              if a spreadsheet would read it as a formula (`=`, `+`, `-`, `@`)
     json      one array; NULL, NaN and infinities are null; columns of type JSON are embedded
-    jsonl     the same objects, one in a line
+    jsonl     the same objects, one per line
     parquet   zstd; types as in the database, as far as Parquet has them
-    markdown  a table that GitHub and others render, without any markup of the data's own
-    html      a page that holds all it needs and runs nothing, whatever the data say
+    markdown  a GitHub-flavored table; markup in the data is escaped
+    html      a self-contained page without scripts; markup in the data is escaped
 """
 
 import io
@@ -21,8 +21,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from warehouse.errors import BadInput
 from warehouse.output import formatting
 from warehouse.output.html import stream_table
-from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values
-from warehouse.output.terminal import Screen, quiet_pipe, screen, table
+from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values, pick
+from warehouse.output.tables import table
+from warehouse.output.terminal import (
+    Layout,
+    Screen,
+    quiet_pipe,
+    screen,
+    write_all,
+    write_paged,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,23 +47,26 @@ def write_query(
     *,
     note: Callable[[str], None],
     parameters: Parameters = (),
+    layout: Layout | None = None,
 ) -> None:
-    """Runs a query and writes its rows; ends quietly if nobody reads on.
+    """Run a query and write its rows; stop quietly if the reader closes the pipe.
 
     Args:
-        con: an open connection; its running result, if any, is given up.
-        sql: one statement or several, of which the last gives the rows.
+        con: an open connection; its pending result, if any, is discarded.
+        sql: one or more statements; the rows of the last one are written.
         fmt: a key of `FORMATS`.
-        out: standard output's binary stream, or a file; it stays open.
-        note: takes what the reader should know besides the rows, a sentence at a time.
+        out: standard output's binary stream, or a file; it is not closed.
+        note: called with each remark about the output, a sentence.
         parameters: the values of `?` or `$name` in the last statement.
+        layout: how a table is shown, and which columns are written.
 
     Raises:
-        BadInput: no such format, no statement, or Parquet for a terminal.
-        duckdb.Error: the query failed; rows written before stay written.
+        BadInput: the format or a column is unknown, there is no statement, or Parquet would go to
+            a terminal.
+        duckdb.Error: the query failed; rows may have been written before.
     """
     _check(fmt, out)
-    _write(of_query(con, sql, parameters), fmt, out, note)
+    _write(of_query(con, sql, parameters), fmt, out, on_note=note, layout=layout or Layout())
 
 
 def write_rows(
@@ -65,32 +76,41 @@ def write_rows(
     out: BinaryIO,
     *,
     note: Callable[[str], None],
+    layout: Layout | None = None,
 ) -> None:
-    """Writes rows that Python has made, like `write_query`.
+    """Write rows made in Python, like `write_query`.
 
     Raises:
-        BadInput: no such format, or Parquet for a terminal.
+        BadInput: the format or a column is unknown, or Parquet would go to a terminal.
     """
     _check(fmt, out)
-    _write(of_values(columns, rows), fmt, out, note)
+    _write(of_values(columns, rows), fmt, out, on_note=note, layout=layout or Layout())
 
 
 def _check(fmt: str, out: BinaryIO) -> None:
     if fmt not in FORMATS:
-        raise BadInput(f"there is no format {fmt!r}; choose from {', '.join(FORMATS)}")
+        raise BadInput(f"unknown format {fmt!r}; the formats are: {', '.join(FORMATS)}")
     if fmt == "parquet" and out.isatty():
-        raise BadInput("Parquet is binary and a terminal cannot show it: add `> FILE.parquet`")
+        raise BadInput("Parquet is binary and cannot be shown on a terminal; add `> FILE.parquet`")
 
 
-def _write(rows: Rows, fmt: str, out: BinaryIO, note: Callable[[str], None]) -> None:
+def _write(
+    rows: Rows, fmt: str, out: BinaryIO, *, on_note: Callable[[str], None], layout: Layout
+) -> None:
+    notes: list[str] = []  # until the pager, if any, has gone
+    chosen = pick(rows, layout.columns) if layout.columns else rows
     with quiet_pipe(out):
-        for chunk in FORMATS[fmt](rows, screen(out, note)):
-            out.write(chunk)
-            out.flush()  # whoever reads the pipe sees rows as they come
+        chunks = FORMATS[fmt](chosen, screen(out, notes.append, layout))
+        if fmt == "table" and layout.is_paged:
+            write_paged(chunks, out)
+        else:
+            write_all(chunks, out)
+    for text in notes:
+        on_note(text)
 
 
 def _encoded(writer: TextWriter) -> Writer:
-    r"""UTF-8; a lone surrogate, which has no UTF-8, is spelled `\udXXX` (valid inside JSON)."""
+    r"""Return a writer of UTF-8; lone surrogates are escaped as `\udXXX`, which is valid JSON."""
 
     def write(rows: Rows, screen: Screen) -> Iterator[bytes]:
         for text in writer(rows, screen):
@@ -100,7 +120,7 @@ def _encoded(writer: TextWriter) -> Writer:
 
 
 def _csv(rows: Rows, screen: Screen) -> Iterator[str]:
-    # On a terminal nothing but a person reads it, and model text must not control the terminal.
+    # On a terminal it is read by a person, and a model's text must not control the terminal.
     show = formatting.visible if screen.width is not None else str
     yield _csv_lines([rows.columns], show)
     for batch in rows.batches():
@@ -114,7 +134,7 @@ def _csv_lines(batch: Iterable[Sequence[object]], show: Callable[[str], str]) ->
 
 
 def _csv_cell(value: object, show: Callable[[str], str]) -> str:
-    # Python 3.11's csv writer cannot tell NULL from empty text.
+    # Python 3.11's csv writer cannot distinguish NULL from empty text.
     if value is None:
         return ""
     text = show(formatting.exact(value))
@@ -164,33 +184,37 @@ def _html(rows: Rows, _: Screen) -> Iterator[str]:
     return stream_table("evalstore", rows.columns, rows.batches(), rows.numeric)
 
 
-class _Collected(io.RawIOBase):
-    """Takes what is written and hands it on; counts, because Parquet notes its offsets."""
+class _MemoryFile(io.RawIOBase):
+    """A file in memory whose content is taken in parts; has a position, which Parquet records."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._at = 0
 
     def writable(self) -> bool:
+        """Return True."""
         return True
 
     def tell(self) -> int:
+        """Return the number of bytes written."""
         return self._at
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
+        """Keep a copy of the data, and return its length."""
         self._parts.append(bytes(data))
         self._at += len(self._parts[-1])
         return len(self._parts[-1])
 
     def take(self) -> bytes:
+        """Return and remove the bytes written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
 
 
 def _parquet(rows: Rows, _: Screen) -> Iterator[bytes]:
-    import pyarrow.parquet as pq  # 110 ms that only Parquet has to pay
+    import pyarrow.parquet as pq  # takes 110 ms; needed for Parquet only
 
-    sink = _Collected()
+    sink = _MemoryFile()
     with rows.arrow() as reader:
         schema = reader.schema
         if schema.names != list(rows.columns):

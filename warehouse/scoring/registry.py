@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.scoring import palindrome
+from warehouse.scoring.custom import scorers
 from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.validators import validate_batch
 from warehouse.scoring.posters import annotation_pairs, batches, comparisons, events
@@ -50,6 +51,12 @@ UDFS: tuple[Udf, ...] = (
     Udf("schema_strict", ("VARCHAR",), "BOOLEAN", batches.schema_strict_batch),
     Udf("schema_valid", ("VARCHAR",), "BOOLEAN", batches.schema_valid_batch),
     Udf("schema_exact", ("VARCHAR",), "BOOLEAN", batches.schema_exact_batch),
+    Udf(
+        "schema_problems",
+        ("VARCHAR",),
+        "STRUCT(field VARCHAR, reason VARCHAR)[]",
+        batches.schema_problems_batch,
+    ),
     Udf("string_score", _TEXT_PAIR, "DOUBLE", batches.string_score_batch),
     Udf("poster_score", _TEXT_PAIR, POSTER_SCORE, batches.score_batch),
     Udf("poster_pairs", _TEXT_PAIR, POSTER_PAIRS, events.explain_batch),
@@ -75,6 +82,9 @@ UDFS: tuple[Udf, ...] = (
         _TEXT_PAIR,
         "STRUCT(matched BOOLEAN, reason VARCHAR)",
         full_match_batch,
+    ),
+    Udf(
+        "scorer_verdict", _TEXT_PAIR, "STRUCT(passed BOOLEAN, reason VARCHAR)", scorers.score_batch
     ),
     Udf(
         "openclaw_rule",

@@ -1,1 +1,1 @@
-"""What readers of several formats share: blocks of lines, ids of repeated records."""
+"""Shared by readers of several formats: blocks of lines, ids of repeated records."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reject
+from warehouse.files import open_regular
 from warehouse.formats.secrets import open_key
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ class LineBlock:
 
     Attributes:
         data: the lines, each with its line feed.
-        first_line: number of the first, from 1.
-        offset: of the first in the file, bytes.
-        reject: in the place of a line that is too long; `data` is empty then.
+        first_line: number of the first line, from 1.
+        offset: position of the first line in the file, in bytes.
+        reject: the reject for a line that is too long; `data` is then empty.
     """
 
     data: bytes | memoryview
@@ -42,7 +43,7 @@ def line_blocks(path: Path) -> Iterator[LineBlock]:
         OSError: the file cannot be read.
     """
     line, offset = 1, 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         rest = file.read(len(_BOM))
         if rest == _BOM:
             rest, offset = b"", len(_BOM)

@@ -11,9 +11,9 @@ _HEX_DIGITS = 32
 
 
 class RepeatedIds:
-    """Gives each repetition of a content id a number: `…`, `…-2`, `…-3`.
+    """Numbers repetitions of content ids: `…`, `…-2`, `…-3`.
 
-    The same as `warehouse.hashing.numbered`, block by block and in eight bytes for each id.
+    Equal to `warehouse.hashing.numbered`, but block by block, with eight bytes per id.
     """
 
     def __init__(self) -> None:

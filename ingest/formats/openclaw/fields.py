@@ -1,9 +1,9 @@
 """The fields of a line of results.jsonl: their columns, and the values that fit the columns.
 
-A line that matches `FITTING_LINE` is valid JSON, has the specification's 23 keys in their order,
-each once, and values that the columns give back unchanged: it can be loaded by columns, and
-nothing else of it need be kept. The pattern is for RE2, whose time is linear in the line, and
-which matches only valid UTF-8 if the line is declared to be text.
+A line that matches `FITTING_LINE` is valid JSON with the specification's 23 keys in order, each
+once, and values that columns reproduce exactly, so that it can be loaded by columns and need not be
+kept as text. The pattern is for RE2, which takes linear time and matches only valid UTF-8 if the
+line is declared to be text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class LineField:
 
     Attributes:
         name: its key in the line.
-        column: of table `results`.
+        column: its column in table `results`.
         type: DuckDB's type for it.
         pattern: values that fit the column, apart from `null`.
     """
@@ -70,14 +70,24 @@ FIELDS = (
     LineField("tool_use_success", "tool_use_success", "BOOLEAN", _BOOLEAN),
 )
 MOMENTS = ("started_at", "ended_at")
+# Their types do not include null. The original writes null for the name of a prompt without one.
+NEVER_NULL = frozenset(
+    {
+        *("run_id", "provider", "model", "prompt_id", "availability_status", "raw_output"),
+        *("started_at_ms", "ended_at_ms", "e2e_ms", "success"),
+        *("tool_calls", "tool_call_count", "tool_use_success"),
+    }
+)
 
 KEYS = ("record_type", *(field.name for field in FIELDS))
 
 
 def _fitting_line() -> str:
-    # A line without a run belongs to the run of its folder, so it is parsed exactly.
+    # A line without a run id belongs to the run of its folder, so it is parsed exactly.
     fields = ['"record_type": "result"', f'"run_id": {_TEXT}']
-    fields += [f'"{f.name}": (?:null|{f.pattern})' for f in FIELDS if f.name != "run_id"]
+    for field in FIELDS[1:]:
+        null = "" if field.name in NEVER_NULL else "null|"
+        fields.append(f'"{field.name}": (?:{null}{field.pattern})')
     return r"\A\{" + ", ".join(fields) + r"\}\n\z"
 
 

@@ -1,7 +1,7 @@
 """Reads results.jsonl in blocks of lines, so that memory stays flat however large it is.
 
-A line that fits the columns (`FITTING_LINE`) is parsed by DuckDB, in C++ and many at a time; any
-other is parsed exactly, one by one. Two threads work on blocks, which come in order.
+Lines that fit the columns (`FITTING_LINE`) are parsed by DuckDB, in C++ and many at a time; the
+others are parsed exactly, one by one. Two threads work on blocks, which are returned in order.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.lines import LineBlock
+    from warehouse.formats.yaml.fields import Violation
     from warehouse.types import EventRow
 
 _THREADS = 2
@@ -47,15 +48,17 @@ class RecordBlock:
     """The records of consecutive lines.
 
     Attributes:
-        results: a row for each result: its line, from 1, and the columns that the line has.
+        results: a row for each result, with its line, from 1, and the columns that the line has.
         events: events, and records of unknown types, each with its line.
         rejects: lines that are not records.
-        secrets: line and kind of what looks like a secret.
+        violations: fields of results that break the type of the specification.
+        secrets: line and kind of each possible secret.
     """
 
     results: pa.Table
     events: list[tuple[int, EventRow]] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
     secrets: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -66,7 +69,7 @@ class LogReader:
         self._open = ExitStack()
         self._connection = self._open.enter_context(open_in_memory(threads=1))
         self._pool = self._open.enter_context(ThreadPoolExecutor(_THREADS))
-        self._begun: dict[tuple[Path, bool], _Ahead] = {}
+        self._begun: dict[tuple[Path, bool], _BlockQueue] = {}
 
     def close(self) -> None:
         """Stop the threads."""
@@ -74,7 +77,7 @@ class LogReader:
         self._open.close()
 
     def begin(self, path: Path, *, redact: bool = False) -> None:
-        """Start on the first blocks of a log that will be read, while the caller does other work.
+        """Start parsing the first blocks of a log, while the caller does other work.
 
         Raises:
             OSError: the log cannot be read.
@@ -82,7 +85,7 @@ class LogReader:
         self._begun[path, redact] = self._ahead(path, redact)
 
     def abandon(self) -> None:
-        """Drop what was begun and not read."""
+        """Discard blocks that were begun but not read."""
         for ahead in self._begun.values():
             ahead.cancel()
         self._begun.clear()
@@ -100,9 +103,9 @@ class LogReader:
         finally:
             ahead.cancel()
 
-    def _ahead(self, path: Path, redact: bool) -> _Ahead:  # noqa: FBT001 - private
+    def _ahead(self, path: Path, redact: bool) -> _BlockQueue:  # noqa: FBT001 - private
         blocks = line_blocks(path)
-        return _Ahead(self._pool.submit(self._read_block, block, redact) for block in blocks)
+        return _BlockQueue(self._pool.submit(self._read_block, block, redact) for block in blocks)
 
     def _read_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
         if block.reject is not None:
@@ -124,7 +127,7 @@ class LogReader:
         rows: list[dict[str, object]] = []
         for at in sorted(others.tolist()):
             line, offset = block.first_line + at, block.offset + int(starts[at])
-            _read_exactly(lines[at].as_py(), line, offset, read, rows)
+            _read_exactly(lines[at].as_py(), line, offset, block=read, rows=rows)
         if rows:
             exact = pa.Table.from_pylist(rows, _SCHEMA)
             read.results = pa.concat_tables([results, exact]).sort_by("line")
@@ -141,7 +144,7 @@ class LogReader:
             cursor.close()
 
 
-class _Ahead:
+class _BlockQueue:
     """Blocks in order, a bounded number of them in progress or waiting for the caller."""
 
     def __init__(self, futures: Iterator[Future[RecordBlock]]) -> None:
@@ -149,12 +152,14 @@ class _Ahead:
         self._waiting = deque(islice(futures, _THREADS + 1))
 
     def blocks(self) -> Iterator[RecordBlock]:
+        """Yield the blocks in order."""
         while self._waiting:
             block = self._waiting.popleft().result()
             self._waiting.extend(islice(self._futures, 1))
             yield block
 
     def cancel(self) -> None:
+        """Cancel the blocks that have not started."""
         for future in self._waiting:
             future.cancel()
 
@@ -193,7 +198,7 @@ def _lines(data: bytes | memoryview) -> tuple[pa.Array, np.ndarray]:
 
 
 def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
-    """Find the objects that repeat a key: written again, they are shorter."""
+    """Return the positions of objects with duplicate keys, which get shorter when rewritten."""
     return [
         at
         for at, text in enumerate(documents.to_pylist())
@@ -204,21 +209,22 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
 
 
 def _as_text(lines: pa.Array) -> pa.Array:
-    """Declare lines to be text; only what matches `FITTING_LINE` is known to be valid UTF-8."""
+    """Declare lines to be text; only those that match `FITTING_LINE` are surely valid UTF-8."""
     return pa.Array.from_buffers(pa.string(), len(lines), lines.buffers())
 
 
 def _read_exactly(
-    raw: bytes, line: int, offset: int, block: RecordBlock, rows: list[dict[str, object]]
+    raw: bytes, line: int, offset: int, *, block: RecordBlock, rows: list[dict[str, object]]
 ) -> None:
     try:
-        row = read_record(raw)
+        record = read_record(raw, line)
     except UnreadableLineError as error:
         block.rejects.append(Reject(str(error), line, offset, raw.rstrip(b"\r\n")))
         return
-    if row is None:
+    if record is None:
         return
-    if "document" in row:
-        block.events.append((line, cast("EventRow", row)))
+    block.violations.extend(record.violations)
+    if "document" in record.row:
+        block.events.append((line, cast("EventRow", record.row)))
     else:
-        rows.append({**row, "line": line})
+        rows.append({**record.row, "line": line})

@@ -1,4 +1,4 @@
-"""Gives the records of a log their run, their place in it, and ids that distinguish repeats."""
+"""Numbers the records of a log: assigns run, place in the run, and unique ids."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.openclaw.log import RecordBlock
+    from warehouse.formats.yaml.fields import Violation
     from warehouse.types import EventRow
 
 
@@ -24,19 +25,34 @@ def numbered_blocks(blocks: Iterable[RecordBlock], *, path: Path, run_id: str) -
     """Yield the records of a log in order, each with `seq` and `content_id`, by run.
 
     A record without a run id belongs to the run of the next result, because events precede the
-    calls that they prepare. Places are counted in each run, from 1, results and events alike.
+    calls that they prepare. In each run, results and events are numbered together, from 1.
 
     Args:
-        blocks: of the log, in order.
-        path: of the log.
-        run_id: the run of results that name none.
+        blocks: blocks of the log, in order.
+        path: path of the log.
+        run_id: the run of results without a run id.
     """
     numbering = _Numbering(run_id)
     for block in blocks:
         if block.rejects or block.secrets:
             yield Block(path=path, run_id=run_id, rejects=block.rejects, secrets=block.secrets)
+        yield from _violations_by_run(path, run_id, block)
         yield from _by_run(path, *numbering.number(block))
     yield from _by_run(path, *numbering.rest())
+
+
+def _violations_by_run(path: Path, run_id: str, block: RecordBlock) -> Iterator[Block]:
+    """Yield the broken rules of a block with the runs of their results."""
+    if not block.violations:
+        return
+    broken = pa.array([violation.line for violation in block.violations])
+    results = block.results.filter(pc.is_in(block.results["line"], broken))
+    run_of = dict(zip(results["line"].to_pylist(), results["run_id"].to_pylist(), strict=True))
+    by_run: dict[str, list[Violation]] = {}
+    for violation in block.violations:
+        by_run.setdefault(run_of[violation.line] or run_id, []).append(violation)
+    for name, violations in by_run.items():
+        yield Block(path=path, run_id=name, violations=violations)
 
 
 def _by_run(path: Path, results: pa.Table, events: list[EventRow]) -> Iterator[Block]:
@@ -89,7 +105,7 @@ class _Numbering:
         return empty, self._numbered(events)
 
     def _take_events(self, results: pa.Table) -> list[tuple[int, EventRow]]:
-        """Take the waiting events that a result follows, and give them its run."""
+        """Return the waiting events that precede a result, with its run."""
         lines = results["line"].to_numpy()
         following = np.searchsorted(lines, [line for line, _ in self._waiting])
         n_taken = int((following < len(lines)).sum())
@@ -99,7 +115,7 @@ class _Numbering:
         return taken
 
     def _seqs(self, results: pa.Table, events: list[tuple[int, EventRow]]) -> np.ndarray:
-        """Return the places of results and events in their runs, by the order of their lines."""
+        """Return the places of results and events in their runs, in the order of their lines."""
         names = pa.array([event["run_id"] for _, event in events], pa.string())
         runs = pa.chunked_array([*results["run_id"].chunks, names]).combine_chunks()
         encoded = runs.dictionary_encode()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Candidate, Reading, Reject
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
-from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
+from warehouse.formats.prompt_files import is_prompt_list, prompt_rows, recorded_prompt_rows
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
     from warehouse.types import Json, RunRow
 
 
+# Objects with these keys are results: a table.
+_RESULT_KEYS = re.compile(rb'"(model|output|response|completion|score|passed)"\s*:')
+
+
 @dataclass(frozen=True, slots=True)
 class PromptsOption:
     """An option of the import: the prompt file that the imported runs used.
 
     Attributes:
-        path: of the file.
+        path: path of the file.
     """
 
     path: Path
@@ -37,6 +42,7 @@ def is_prompts(candidate: Candidate) -> bool:
         and candidate.head.lstrip().startswith(b"[")
         and b'"prompt"' in candidate.head
         and b'"id"' in candidate.head
+        and not _RESULT_KEYS.search(candidate.head)
     )
 
 
@@ -66,10 +72,24 @@ def given_prompts(context: ImportContext) -> SourceFile | None:
     return file
 
 
+def set_recorded_prompts(reading: Reading, run: RunRow, file: SourceFile, config: Json) -> bool:
+    """Record the prompts that a run's config holds; return whether it holds any."""
+    if not isinstance(config, dict):
+        return False
+    rows = recorded_prompt_rows(config, task_set=run["task_set"] or "prompts")
+    reading.rows["tasks"] = [{**row, "file_sha256": file.sha256} for row in rows]
+    _name_task_set(reading, run)
+    return bool(rows)
+
+
 def set_prompts(reading: Reading, run: RunRow, file: SourceFile) -> None:
-    """Record which prompt file a run used, whatever its config says."""
+    """Record the prompt file that a run used, overriding its config."""
     _add_tasks(reading, file)
     reading.files.append(file)
+    _name_task_set(reading, run)
+
+
+def _name_task_set(reading: Reading, run: RunRow) -> None:
     tasks = reading.rows.get("tasks")
     if tasks:
         run["task_set"] = tasks[0]["task_set"]

@@ -1,26 +1,36 @@
-"""Reads one line of results.jsonl exactly: whatever it holds is kept, or rejected with a reason.
+"""Reads one line of results.jsonl exactly: its content is kept, or rejected with a reason.
 
-Python's json defines the meaning (NaN, lone surrogates, the last of duplicate keys, integers of
-any size). A record that the columns would not give back unchanged keeps its text in `source`.
+Python's json module defines the meaning (NaN, lone surrogates, the last of duplicate keys, integers
+of any size). A record that the columns cannot reproduce exactly keeps its text in `source`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
-from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS
+from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS, NEVER_NULL
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import is_integer, utf8
+from warehouse.formats.yaml.fields import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from warehouse.types import EventRow, Json, JsonObject, ResultRow
 
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
+_EXCERPT = 60
+_MOMENT = "an integer, milliseconds since 1970 in the years 1 to 9999"
+_DEMANDED = {
+    "VARCHAR": "a string",
+    "BIGINT": "an integer of 64 bits",
+    "BOOLEAN": "a boolean",
+    "VARCHAR[]": "a list of strings",
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
 
@@ -28,18 +38,29 @@ class UnreadableLineError(Exception):
     """A line that is not a record; the message says why."""
 
 
-def read_record(raw: bytes) -> ResultRow | EventRow | None:
-    """Read a line into a row of `results` or, with its `document`, of `events`.
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of a log.
 
-    Both lack their place in the run, and the `run_id` if the record has none. An empty line gives
-    None.
+    Attributes:
+        row: of `results` or, with its `document`, of `events`. Both lack their place in the run,
+            and the `run_id` if the record has none.
+        violations: fields whose values break the type that the specification demands.
+    """
+
+    row: ResultRow | EventRow
+    violations: Sequence[Violation] = ()
+
+
+def read_record(raw: bytes, line: int) -> Record | None:
+    """Read a line, whose number in its file is given; an empty line gives None.
 
     Raises:
         UnreadableLineError: the line is not a JSON object.
     """
     try:
         text = raw.decode().strip(" \t\r\n")
-        return _read(text) if text else None
+        return _read(text, line) if text else None
     except UnicodeDecodeError as error:
         raise UnreadableLineError(f"not UTF-8 ({error.reason} at byte {error.start})") from error
     except ValueError as error:
@@ -49,11 +70,11 @@ def read_record(raw: bytes) -> ResultRow | EventRow | None:
 
 
 def line_hash(line: bytes) -> str:
-    """Hash a record as Python's json writes it in a line; DuckDB's md5 gives the same."""
+    """Return the MD5 of a record as Python's json writes it in a line, equal to DuckDB's md5."""
     return hashlib.md5(line + b"\n", usedforsecurity=False).hexdigest()
 
 
-def _read(text: str) -> ResultRow | EventRow:
+def _read(text: str, line: int) -> Record:
     has_duplicates = False
 
     def pairs_to_dict(pairs: list[tuple[str, Json]]) -> JsonObject:
@@ -71,16 +92,16 @@ def _read(text: str) -> ResultRow | EventRow:
         row["source"] = utf8(text)
     canonical = text if has_duplicates else json.dumps(record, ensure_ascii=False)
     row["content_id"] = line_hash(canonical.encode("utf-8", "surrogatepass"))
-    return row
+    return Record(row, tuple(_violations(record, row, line)) if is_result else ())
 
 
 def _result(record: JsonObject) -> tuple[ResultRow, bool]:
-    """Return a result's columns, and whether they would not give the record back."""
+    """Return a result's columns, and whether they cannot reproduce the record."""
     row: dict[str, object] = {}
     is_lossy = False
     for field in FIELDS:
         if field.name in record:
-            convert = _moment if field.column in MOMENTS else _CONVERTERS[field.type]
+            convert = _timestamp if field.column in MOMENTS else _CONVERTERS[field.type]
             row[field.column], fits = convert(record[field.name])
             is_lossy = is_lossy or not fits
     extra = {key: value for key, value in record.items() if key not in KEYS}
@@ -91,8 +112,27 @@ def _result(record: JsonObject) -> tuple[ResultRow, bool]:
     return cast("ResultRow", row), is_lossy
 
 
+def _violations(record: JsonObject, row: Mapping[str, object], line: int) -> Iterator[Violation]:
+    """Yield the fields without a value of their type; figures leave those out."""
+    for field in FIELDS:
+        if field.name not in record or row[field.column] is not None:
+            continue
+        value, is_nullable = record[field.name], field.name not in NEVER_NULL
+        if value is None and is_nullable:
+            continue
+        demanded = _MOMENT if field.column in MOMENTS else _DEMANDED[field.type]
+        demanded += " or null" if is_nullable else ""
+        message = f"{field.name} must be {demanded}, not {_excerpt(value)}"
+        yield Violation(line, field.name, "type", message)
+
+
+def _excerpt(value: Json) -> str:
+    text = utf8(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
+
+
 def _other(record: JsonObject) -> EventRow:
-    """Return the row of an event, or of a record of an unknown type."""
+    """Return the row of an event or of a record of an unknown type."""
     run_id, event, tag = (_text(record.get(key))[0] for key in ("run_id", "event", "tag"))
     is_event = record.get("record_type") == "event"
     row: EventRow = {
@@ -105,7 +145,7 @@ def _other(record: JsonObject) -> EventRow:
     return row
 
 
-# Each returns a column's value, and whether it gives the field back.
+# Each returns a column's value, and whether it reproduces the field.
 
 
 def _text(value: object) -> tuple[str | None, bool]:
@@ -123,7 +163,7 @@ def _integer(value: object) -> tuple[int | None, bool]:
     return None, value is None
 
 
-def _moment(value: object) -> tuple[datetime | None, bool]:
+def _timestamp(value: object) -> tuple[datetime | None, bool]:
     milliseconds, fits = _integer(value)
     if milliseconds is None or milliseconds not in _MOMENTS_MS:
         return None, fits and milliseconds is None

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, cast
 
 from ingest.formats.openclaw.log import LogReader
 from ingest.formats.openclaw.numbering import numbered_blocks
-from ingest.formats.openclaw.prompts import given_prompts, is_prompts, json_value, set_prompts
+from ingest.formats.openclaw.prompts import (
+    given_prompts,
+    is_prompts,
+    json_value,
+    set_prompts,
+    set_recorded_prompts,
+)
 from ingest.reading import Candidate, Reading, Stream
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.prompt_files import SUITE
@@ -34,7 +40,7 @@ _DOCUMENTS = {
 _RECORD_TYPES = ("result", "event")
 # The first line may be longer than the head of the file.
 _FIRST_RECORD = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"record_type"\s*:\s*"(result|event)"')
-# What an export writes for a run that never had the file.
+# An export writes this for a run that never had the file.
 _RECONSTRUCTED = {"reconstructed", "run_id"}
 _CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "timeout_s"}
 _INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
@@ -66,6 +72,8 @@ def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
 def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a run's folder."""
     log = path / LOG if (path / LOG).is_file() else None
+    if log is None and (path / LOG).exists():
+        context.read(path / LOG)  # reports what it is instead of a file
     reading = Reading("openclaw run")
     documents, texts = _read_documents(path, context, reading)
     run_id = utf8(
@@ -76,9 +84,7 @@ def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
     )
     _read_snapshots(path, run_id, context, reading)
     header = _header(run_id, documents, texts)
-    prompts = _prompts_in_project(path, documents.get("config"))
-    if prompts is not None and (file := context.read(prompts)) is not None:
-        set_prompts(reading, header, file)
+    _find_prompts(reading, header, path, context, config=documents.get("config"))
     yield from _streamed(reading, header, log, context)
 
 
@@ -103,7 +109,7 @@ def _streamed(
     paths = () if log is None else (log,)
     reading.stream = Stream(paths=paths, tables=("results", "events"), blocks=blocks)
     if log is not None:
-        # Hashing a large log takes one processor a while; others start to parse it.
+        # Hashing a large log keeps one core busy; others can start to parse it.
         with suppress(OSError):
             lines.begin(log, redact=mask)
     yield reading
@@ -125,17 +131,17 @@ def _header(run_id: str, documents: JsonObject, texts: dict[str, str]) -> RunRow
 def _read_documents(
     folder: Path, context: ImportContext, reading: Reading
 ) -> tuple[JsonObject, dict[str, str]]:
-    """Read the JSON files of a folder, and the text of those that JSON columns would change."""
+    """Return the JSON files of a folder, and the text of those that JSON columns would alter."""
     documents: JsonObject = {}
     texts: dict[str, str] = {}
     for name, column in _DOCUMENTS.items():
         path = folder / name
-        file = context.read(path) if path.is_file() else None
+        file = context.read(path) if path.exists() else None
         if file is None:
             continue
         reading.files.append(file)
         value = json_value(file, reading)
-        # Written by an export for a run that never had it: it says nothing.
+        # Written by an export for a run that never had it, so it has no information.
         if value is None or (isinstance(value, dict) and value.get("reconstructed") is True):
             continue
         documents[column] = value
@@ -158,6 +164,18 @@ def _read_snapshots(folder: Path, run_id: str, context: ImportContext, reading: 
 def _task_set(config: Json) -> str | None:
     path = config.get("prompts_path") if isinstance(config, dict) else None
     return utf8(path.rpartition("/")[2].removesuffix(".json")) if isinstance(path, str) else None
+
+
+def _find_prompts(
+    reading: Reading, header: RunRow, folder: Path, context: ImportContext, *, config: Json
+) -> None:
+    """Take a run's prompts from its config, or else from the file that it names."""
+    own = next((file for file in reading.files if file.path.name == "config.json"), None)
+    if own is not None and set_recorded_prompts(reading, header, own, config):
+        return
+    path = _prompts_in_project(folder, config)
+    if path is not None and (file := context.read(path)) is not None:
+        set_prompts(reading, header, file)
 
 
 def _prompts_in_project(folder: Path, config: Json) -> Path | None:

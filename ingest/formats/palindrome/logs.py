@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import date
 from functools import lru_cache
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ingest.reading import Reading, Reject, SourceFile
 from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
 from warehouse.formats.yaml.documents import (
     MappingNode,
     Node,
@@ -17,7 +19,7 @@ from warehouse.formats.yaml.documents import (
     text_lines,
     value_of,
 )
-from warehouse.formats.yaml.fields import Fields
+from warehouse.formats.yaml.fields import Fields, Violation
 from warehouse.hashing import content_hash, numbered
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ _METADATA_KEYS = {"input_tokens", "output_tokens", "cost_usd", "cost_source"}
 _RESULT_KEYS = {"answer", "is_correct", "duration_seconds"}
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_MODEL_PATH = re.compile(r"models/.+-[1-9][0-9]*\.yaml", re.ASCII)
+# Slashes of the model's name become dashes, so there is no folder below `models/`.
+_MODEL_PATH = re.compile(r"models/[^/]+-[1-9][0-9]*\.yaml", re.ASCII)
+_NOT_IN_FILE_NAMES = re.compile(r"[/\\\x00-\x1f\x7f]")
+_LONGEST_NAME_BYTES = 180
 _UNSAFE_IN_PATH = re.compile(r"(^|/)\.\.(/|$)|^/|\\|\0")
 
 
@@ -78,12 +83,13 @@ def read_log(file: SourceFile, node: MappingNode) -> Reading:
     if not header.is_faithful:
         run["source"] = _header_text(node, tasks, lines)
     reading.rows = {"runs": [run], "results": results}
-    reading.violations[:0] = header.violations
+    misnamed = file_name_violation(file.name, run["run_date"], run["model_path"], None)
+    reading.violations[:0] = [*header.violations, *([misnamed] if misnamed else [])]
     return reading
 
 
 def _unusable(node: MappingNode) -> str | None:
-    """Say why a log cannot be read at all."""
+    """Return why a log cannot be read at all; None if it can."""
     tasks = dict(node.items).get("tasks")
     if tasks is None:
         return "`tasks` is missing, so there are no results to read"
@@ -100,7 +106,6 @@ def _run_row(file: SourceFile, header: Fields) -> RunRow:
     model_path = header.text("model", required=True)
     template = header.text("prompt_template", required=True)
     _check_header(header, run_date, model_path, template)
-    _check_file_name(header, file.name, run_date, model_path)
     extra = header.unknown(_LOG_KEYS)
     return {
         "suite": SUITE,
@@ -136,17 +141,36 @@ def _check_header(
         header.report(line, "prompt_template", "placeholder", "has no {prompt} placeholder")
 
 
-def _check_file_name(
-    header: Fields, name: str, run_date: str | None, model_path: str | None
-) -> None:
-    """Check `YYYY-MM-DD-<model>.yaml`, as far as the log itself says what <model> is."""
+def file_name_violation(
+    name: str, run_date: str | None, model_path: str | None, model_name: str | None
+) -> Violation | None:
+    """Check that a log's name is `YYYY-MM-DD-<model>.yaml`; return the violation, if any.
+
+    The model file says what <model> is; without one, the path of the model does, as far as it
+    can. A log of another parameter set of the day's model may have its variation index.
+    """
     if run_date is None or model_path is None:
-        return
+        return None
     stem = model_path.removeprefix("models/").removesuffix(".yaml")
     without_index = re.sub(r"-[1-9][0-9]*$", "", stem)
-    if name not in {f"{run_date}-{stem}.yaml", f"{run_date}-{without_index}.yaml"}:
-        message = f"{name!r} is not {run_date}-<model>.yaml of {model_path!r}"
-        header.report(1, "(file name)", "file_name", message)
+    model = without_index if model_name is None else _file_name_part(model_name)
+    allowed = [f"{run_date}-{model}.yaml"]
+    if model_name is None or without_index == model:
+        allowed.append(f"{run_date}-{stem}.yaml")
+    if name in allowed:
+        return None
+    given_by = f"of {model_path!r}" if model_name is None else f"of the model {model_name!r}"
+    message = f"(file name): {name!r} is not {allowed[0]!r}, {given_by}"
+    return Violation(1, "(file name)", "file_name", utf8(message))
+
+
+def _file_name_part(model: str) -> str:
+    """Return a model's name as part of a file name, as exports write it."""
+    part = _NOT_IN_FILE_NAMES.sub("-", model)
+    if len(model.encode("utf-8", "replace")) > _LONGEST_NAME_BYTES:
+        digest = hashlib.md5(model.encode("utf-8", "replace"), usedforsecurity=False)
+        return f"{part[:40]}-{digest.hexdigest()[:12]}"
+    return part or "unnamed"
 
 
 def is_date(text: str) -> bool:

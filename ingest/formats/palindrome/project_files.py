@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warehouse.files import read_regular
+from warehouse.formats.model_files import is_model_file, model_row
+from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LARGEST_MODEL_BYTES = 1 << 20
 _TASK_FOLDERS = ("tasks", "src/ai_palindromikisa/benchmark_tasks")
 
 
@@ -16,23 +21,50 @@ class ProjectFiles:
 
     def __init__(self) -> None:
         self._task_files: dict[Path, list[Path]] = {}
+        self._names: dict[Path, str | None] = {}
+
+    def model_name(self, log: Path, model_path: str | None) -> str | None:
+        """Return the name of the model in the file that a log names; None if it has none."""
+        path = next(self._model_files(log, model_path), None)
+        if path is None:
+            return None
+        if path not in self._names:
+            self._names[path] = _name_in(path)
+        return self._names[path]
 
     def files(self, log: Path, model_path: str | None) -> Iterator[Path]:
         """Yield the model file that a log names, and the task files of its project.
 
         The project is the log's folder or the one above. A path that leads out of the project is
-        skipped: a log must not choose what is read.
+        skipped: a log must not choose which other files are read.
         """
-        for project in (log.parent, log.parent.parent):
-            if (
-                model_path
-                and _stays_inside(model_path)
-                and _is_file_in(project / model_path, project)
-            ):
-                yield project / model_path
+        yield from self._model_files(log, model_path)
+        for project in _projects(log):
             if project not in self._task_files:
                 self._task_files[project] = _task_files(project)
             yield from self._task_files[project]
+
+    def _model_files(self, log: Path, model_path: str | None) -> Iterator[Path]:
+        if model_path and _stays_inside(model_path):
+            for project in _projects(log):
+                if _is_file_in(project / model_path, project):
+                    yield project / model_path
+
+
+def _projects(log: Path) -> tuple[Path, Path]:
+    return log.parent, log.parent.parent
+
+
+def _name_in(path: Path) -> str | None:
+    """Return the name in a model file; None if it cannot be read: its own import says so."""
+    try:
+        node = parse(read_regular(path, max_bytes=_LARGEST_MODEL_BYTES))
+    except (OSError, YamlError):
+        return None
+    if not is_model_file(node, folder=path.parent.name) or not isinstance(node, MappingNode):
+        return None
+    name = model_row(node, file_name=path.name)[0]["name"]
+    return name if isinstance(name, str) and name else None
 
 
 def _task_files(project: Path) -> list[Path]:

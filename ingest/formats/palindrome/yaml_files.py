@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.palindrome.logs import is_log, read_log
+from ingest.formats.palindrome.logs import file_name_violation, is_log, read_log
 from ingest.formats.palindrome.project_files import ProjectFiles
 from ingest.reading import Reading, Reject
 from warehouse.formats.model_files import is_model_file, model_row
@@ -13,6 +13,7 @@ from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
 
 if TYPE_CHECKING:
     from ingest.reading import Candidate, ImportContext, SourceFile
+    from warehouse.formats.yaml.fields import Violation
 
 _SUFFIXES = {".yaml", ".yml"}
 # A log may have any name.
@@ -30,16 +31,27 @@ def is_yaml(candidate: Candidate) -> bool:
 
 
 def read(file: SourceFile, context: ImportContext) -> Reading:
-    """Read a file of any of the kinds; a log's task and model files are imported with it."""
+    """Read a file of any of these kinds; a log's task and model files are imported with it."""
     reading = parsed(file)
     if reading.run is not None:
-        model_path = reading.rows["runs"][0]["model_path"]
-        context.also_import(context.shared(ProjectFiles).files(file.path, model_path))
+        [run] = reading.rows["runs"]
+        project = context.shared(ProjectFiles)
+        context.also_import(project.files(file.path, run["model_path"]))
+        model_name = project.model_name(file.path, run["model_path"])
+        if model_name is not None:
+            header = run["run_date"], run["model_path"]
+            _check_file_name(reading, file_name_violation(file.name, *header, model_name))
     return reading
 
 
+def _check_file_name(reading: Reading, found: Violation | None) -> None:
+    """Put what the model file proves of the log's name in place of what its path suggests."""
+    others = [each for each in reading.violations if each.rule != "file_name"]
+    reading.violations[:] = [*([found] if found else []), *others]
+
+
 def parsed(file: SourceFile) -> Reading:
-    """Parse a file of any of the kinds; any other file is rejected."""
+    """Parse a file of any of these kinds; reject any other file."""
     try:
         node = parse(file.data)
     except YamlError as error:

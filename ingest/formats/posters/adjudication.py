@@ -1,4 +1,4 @@
-"""Gold data: human records, the adjudication of their differences, and its promotion to gold.
+"""Gold data: human records, the adjudication of their differences, and promotion to gold.
 
 Gold needs the records of a poster by two different annotators, and an adjudication of exactly
 these two. A model's record never counts as human.
@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, cast
 
 from ingest.formats.posters.dataset import SUITE, annotator_rows
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
 from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
 from warehouse.schemas import ANNOTATIONS
 from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
+from warehouse.scoring.posters.schema_problems import schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from warehouse.scoring.posters.schema_problems import SchemaProblem
     from warehouse.store import Store
     from warehouse.types import AnnotationRow, Json, JsonObject
 
@@ -64,7 +67,7 @@ class Adjudication:
     """An adjudicated record of a poster.
 
     Attributes:
-        row: as the lake has it.
+        row: its row in the lake.
         adjudicates: ids of the records that it resolves.
         is_gold: whether it has been promoted.
     """
@@ -80,7 +83,7 @@ class AdjudicationSession:
     Attributes:
         dataset: its name.
         records: the newest record of each annotator, by poster.
-        adjudications: all of them, by poster.
+        adjudications: all adjudications by poster.
     """
 
     def __init__(self, store: Store, dataset: str | None) -> None:
@@ -104,7 +107,7 @@ class AdjudicationSession:
                 self.adjudications.setdefault(poster, []).append(found)
 
     def pair(self, poster: str) -> tuple[Record, Record]:
-        """Return the records of a poster's two annotators.
+        """Return the records of the two annotators of a poster.
 
         Raises:
             BadInput: it does not have exactly two.
@@ -156,19 +159,23 @@ class AdjudicationSession:
             )
         self._write(rows)
 
-    def promote(self, at: datetime) -> tuple[list[str], list[str]]:
-        """Promote adjudicated posters to gold; return those promoted, and why others were not.
+    def promote(self, at: datetime) -> tuple[list[str], dict[str, list[str]]]:
+        """Promote adjudicated posters to gold; return those promoted, and why each other was not.
 
-        An adjudication does not count once its records have changed.
+        An adjudication does not count once its records have changed, and one whose record breaks
+        the schema is refused.
         """
         rows: list[AnnotationRow] = []
-        problems = []
+        problems: dict[str, list[str]] = {}
         for poster, found in sorted(self.adjudications.items()):
             if any(each.is_gold and self._is_current(poster, each) for each in found):
                 continue
             current = next((each for each in found if self._is_current(poster, each)), None)
             if current is None:
-                problems.append(f"{poster}: the records have changed since it was adjudicated")
+                problems[poster] = ["the records have changed since it was adjudicated"]
+                continue
+            if broken := _schema_problems(current):
+                problems[poster] = [f"{field} {reason}" for field, reason in broken]
                 continue
             ids = sorted(current.adjudicates)
             rows.append(
@@ -203,13 +210,20 @@ class AdjudicationSession:
 def import_records(store: Store, folder: Path, dataset: str) -> dict[str, int]:
     """Import human records, `<annotator>/<id>.json`; return the number from each annotator."""
     known = [poster for (poster,) in store.sql(_POSTERS, {"dataset": dataset}).fetchall()]
-    rows = list(annotator_rows(dataset, folder, lambda path: path.read_bytes(), known))
+    rows = list(annotator_rows(dataset, folder, _read, known))
     usable = [row for row in rows if row["document"] is not None]
     _write(store, usable)
     counts = dict.fromkeys(sorted(str(row["annotator"]) for row in rows), 0)
     for row in usable:
         counts[str(row["annotator"])] += 1
     return counts
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 
 
 class Choice(Enum):
@@ -254,9 +268,9 @@ def read_adjudicated(path: Path) -> JsonObject:
         BadInput: it is not a JSON object with a list of events.
     """
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not readable as JSON ({error})") from error
+        raise BadInput(f"{path}: not readable as JSON ({problem(error)})") from error
     if not isinstance(document, dict) or not isinstance(document.get("events"), list):
         raise BadInput(f"{path}: not a record with a list of events")
     return document
@@ -266,6 +280,10 @@ def _chosen(choice: Choice | str | None, a: Json, b: Json) -> Json:
     if isinstance(choice, Choice):
         return a if choice is Choice.A else b
     return choice
+
+
+def _schema_problems(found: Adjudication) -> list[SchemaProblem]:
+    return schema_problems(json.loads(found.row["document"] or "null"))
 
 
 def _only_dataset(store: Store) -> str:

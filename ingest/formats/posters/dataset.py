@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import PosterArtifacts, folders_in, read_by_poster
 from ingest.reading import Reading
+from warehouse.files import open_regular
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 from warehouse.formats.yaml.fields import Violation
@@ -40,16 +41,16 @@ class GoldClaim:
     adjudicated_by: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """What the runs of a workspace need to know about its dataset.
 
     Attributes:
         name: of the task set.
         version: content hash of the manifest, without what varies between downloads.
-        posters: ids, in the order of the manifest.
-        hashes: SHA-256 of URL list and manifest, with their paths.
-        seeds: seeds that the ground truth's metas record.
+        posters: ids in the order of the manifest.
+        hashes: SHA-256 of the URL list and the manifest, with their paths.
+        seeds: seeds recorded in the metas of the ground truth.
     """
 
     name: str
@@ -179,7 +180,7 @@ def _image_sha256(workspace: Workspace, entry: JsonObject) -> str | None:
         path = folder / name
         try:
             if path.resolve().is_relative_to(workspace.root.resolve()) and path.is_file():
-                with path.open("rb") as file:
+                with open_regular(path) as file:
                     return hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return None
@@ -187,7 +188,7 @@ def _image_sha256(workspace: Workspace, entry: JsonObject) -> str | None:
 
 
 def declare_gold(reading: Reading, claim: GoldClaim) -> None:
-    """Declare a dataset's ground truth as adjudicated elsewhere, which the store cannot prove."""
+    """Mark a dataset's ground truth as adjudicated elsewhere, which the store cannot prove."""
     who: JsonObject = {
         "annotators": list(claim.annotators),
         "adjudicated_by": claim.adjudicated_by,
@@ -210,7 +211,7 @@ def declare_gold(reading: Reading, claim: GoldClaim) -> None:
 
 
 def _record_row(dataset: Dataset, poster: str, artifacts: PosterArtifacts) -> AnnotationRow:
-    """Return the row of a ground truth record: a model's, unless declared otherwise."""
+    """Return the row of a ground truth record, which is a model's unless declared otherwise."""
     model = artifacts.meta.get("model")
     annotator = utf8(model) if isinstance(model, str) else None
     return _annotation(dataset.name, poster, artifacts, annotator, kind="model", label="silver")

@@ -30,12 +30,12 @@ _TEXT_SUFFIXES = {".txt", ".json", ".md", ".csv"}
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON file as it is.
+    """A JSON file, valid or not.
 
     Attributes:
         state: missing, not_utf8, cut, null, no_object or object.
         value: its content; None if it cannot be parsed.
-        text: as it is; None if it is not UTF-8 or missing.
+        text: its text; None if it is missing or not UTF-8.
         data: the bytes, if they are not UTF-8.
     """
 
@@ -51,20 +51,20 @@ class Document:
 
     @property
     def source(self) -> str | None:
-        """The text, if `json` would not give the value back."""
+        """The text, if `json` does not reproduce it."""
         return None if self.json is None or is_exact(self.value) else self.text
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class PosterArtifacts:
     """The files of one poster in one folder.
 
     Attributes:
         record: the prediction, ground truth or judgement.
         raw: the model's text, unchanged.
-        meta: what the call recorded.
-        error: what went wrong.
-        others: files of other steps.
+        meta: the record of the call.
+        error: the error of the call.
+        others: paths of the files of other steps.
     """
 
     record: Document = field(default_factory=Document)
@@ -173,8 +173,8 @@ def artifact_rows(
 
 
 def files_in(folder: Path) -> list[Path]:
-    """List the files of a folder, sorted; none if there is no such folder."""
-    return [path for path in _entries(folder) if is_file(path)]
+    """List the files of a folder, sorted, with pipes and devices; empty without the folder."""
+    return [path for path in _entries(folder) if not is_folder(path)]
 
 
 def folders_in(folder: Path) -> list[Path]:
@@ -211,7 +211,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def text_of(data: bytes | None) -> str | None:
-    """Decode a text; what is not UTF-8 becomes U+FFFD. None for an image."""
+    """Decode a text, with U+FFFD for bytes that are not UTF-8. None for an image."""
     return None if data is None or is_image(data) else data.decode("utf-8", "replace")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import files_in, folders_in, is_file, is_folder
+from warehouse.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,7 @@ class RunFolder:
     """A run of a workspace.
 
     Attributes:
-        run_id: name of its folder, or of the workspace if that holds a single run itself.
+        run_id: name of its folder, or of the workspace if that is itself a run.
         folder: contains predictions, judgements and report.
     """
 
@@ -52,25 +53,25 @@ class Workspace:
 
     @property
     def manifest(self) -> Path:
-        """The list of posters."""
+        """Path of the list of posters."""
         return self.base / "manifest.json"
 
     @property
     def url_list(self) -> Path | None:
-        """The list of the posters' URLs."""
+        """Path of the list of the posters' URLs."""
         places = [self.root / name for name in _URL_LISTS] + [self.base / "urls.txt"]
         return next((place for place in places if is_file(place)), None)
 
     @property
     def prompts(self) -> list[Path]:
-        """The prompt files."""
+        """Paths of the prompt files."""
         folders = (self.root / "benchmark" / "prompts", self.base / "prompts")
         found = next((folder for folder in folders if is_folder(folder)), folders[0])
         return [path for path in files_in(found) if path.suffix == ".txt"]
 
     @property
     def runs(self) -> list[RunFolder]:
-        """The runs: each folder in `runs/`, and the workspace itself if it has predictions."""
+        """Each folder in `runs/`, and the workspace itself if it has predictions."""
         runs = [RunFolder(path.name, path) for path in folders_in(self.base / "runs")]
         if is_folder(self.base / "predictions"):
             runs.insert(0, RunFolder(self.name, self.base))
@@ -78,12 +79,12 @@ class Workspace:
 
     @property
     def published(self) -> list[Path]:
-        """The published folders."""
+        """Paths of the published folders."""
         return [path for path in folders_in(self.base / "published") if _is_report(path)]
 
     @property
     def ledgers(self) -> list[Path]:
-        """The ledgers."""
+        """Paths of the ledgers."""
         places = {self.root / _LEDGER, self.base / _LEDGER}
         return sorted(place for place in places if is_file(place))
 
@@ -129,6 +130,6 @@ def _is_base(folder: Path) -> bool:
     if not is_file(manifest) or not any(is_folder(part) or is_file(part) for part in parts):
         return False
     try:
-        return isinstance(json.loads(manifest.read_bytes()), list)
+        return isinstance(json.loads(read_regular(manifest)), list)
     except (OSError, ValueError, RecursionError):
         return False

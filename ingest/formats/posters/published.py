@@ -1,12 +1,14 @@
 """Reads published poster reports, of every version of their schema, and experiment ledgers.
 
-A report's figures become a row for each metric. Its texts are kept unchanged as rows of model
-`""`, so that a ledger can be written from them again.
+Each figure of a report becomes a row. The report's texts are kept unchanged as rows with model
+`""`, so that ledgers can be exported from them, and so are the hashes of its files, whose bytes the
+import keeps, so that the folder can be written again.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 from datetime import UTC, datetime
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
+from warehouse.formats.images import is_image
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -36,18 +39,20 @@ _TEXTS = (
     "final_report.md",
     "notes.md",
 )
+_KEPT = {".json", ".md", ".svg", ".txt", ".csv"}
 _INTERVALS = {"app_quality_ci95": "app_quality_score", "app_core_ci95": "app_core_score"}
 _BOUNDS = ("_ci95_low", "_ci95_high")
 _HEADER_COLUMNS = {
     "run_id", "label", "created_at", "git_commit", "temperature", "model", "urls_sha256",
-    "manifest_sha256", "bootstrap_seed", "prompt_hashes",
+    "manifest_sha256", "bootstrap_seed", "prompt_hashes", "ground_truth",
 }  # fmt: skip
 
 
 def read_published(folder: Path, read: ReadBytes) -> Reading:
     """Read a published folder."""
     reading = Reading("published poster report")
-    texts = {p.name: read(p) for p in files_in(folder) if p.name in _TEXTS}
+    files = {path.name: read(path) for path in files_in(folder) if path.suffix in _KEPT}
+    texts = {name: data for name, data in files.items() if name in _TEXTS}
     documents = {name: read_document(data) for name, data in texts.items()}
     metadata = _as_dict(documents, "run_metadata.json")
     summary = documents["summary.json"].value if "summary.json" in documents else None
@@ -58,6 +63,7 @@ def read_published(folder: Path, read: ReadBytes) -> Reading:
     pairs = documents["comparisons.json"].value if "comparisons.json" in documents else None
     reading.rows["published"] = [
         *_text_rows(report, texts),
+        *_file_rows(report, files),
         *_model_rows(report, rows),
         *_comparison_rows(report, pairs),
     ]
@@ -91,12 +97,17 @@ def _report(
         "run_id": utf8(str(metadata.get("source_run") or (source[1] if source else ""))) or None,
         "form": _form(rows),
         "published_at": _time(metadata.get("created_at"), folder),
-        "label": next((label for label in labels if label in ("gold", "silver", "mixed")), None),
+        "label": _label(labels),
     }
 
 
+def _label(stated: Iterable[object]) -> str | None:
+    known = ("gold", "silver", "mixed")
+    return next((x for x in stated if isinstance(x, str) and x in known), None)
+
+
 def _form(rows: list[JsonObject]) -> str:
-    """Return the version of the schema by its keys."""
+    """Return the version of the schema, recognised by its keys."""
     keys = {key for row in rows for key in row}
     if "label" in keys:
         return "labelled"
@@ -107,6 +118,18 @@ def _text_rows(report: PublishedRow, texts: dict[str, bytes | None]) -> Iterator
     for name, data in texts.items():
         if (text := text_of(data)) is not None:
             yield _row(report, 0, "", name, text=utf8(text))
+
+
+def _file_rows(report: PublishedRow, files: dict[str, bytes | None]) -> Iterator[PublishedRow]:
+    digests = {
+        utf8(name): hashlib.sha256(data).hexdigest()
+        for name, data in files.items()
+        if data is not None and not is_image(data)
+    }
+    for name, digest in digests.items():
+        row = _row(report, 0, "", f"file {name}", text=digest)
+        # A file that a later version of the folder repeats is a row of that version too.
+        yield {**row, "content_id": content_hash(row["content_id"], digests)}
 
 
 def _model_rows(report: PublishedRow, rows: Iterable[JsonObject]) -> Iterator[PublishedRow]:
@@ -145,6 +168,7 @@ def _ledger_rows(
         "suite": _SUITE,
         "form": "ledger",
         "published_at": _time(line.get("created_at"), name),
+        "label": _label([line.get("ground_truth")]),
     }
     yield _row(report, seq, model, "ledger line", text=json_text(line))
     for key, text in line.items():
@@ -195,7 +219,7 @@ def _interval(value: object) -> tuple[float | None, float | None] | None:
 
 
 def _time(text: object, folder: str) -> datetime | None:
-    """Return when a report was published: as recorded, else by the name of its folder."""
+    """Return when a report was published: as recorded, or else from the name of its folder."""
     name = _CREATED.match(folder)
     for value, form in ((text, None), (name[1] if name else None, "%Y%m%d-%H%M%S")):
         if not isinstance(value, str):

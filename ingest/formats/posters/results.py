@@ -23,7 +23,7 @@ _RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)
 def result_rows(
     dataset: Dataset, model: str, by_poster: dict[str, PosterArtifacts]
 ) -> list[ResultRow]:
-    """Return a model's rows in the order of the manifest, posters that it does not list last."""
+    """Return a model's rows in the order of the manifest, followed by unlisted posters."""
     listed = [poster for poster in dataset.posters if poster in by_poster]
     others = [poster for poster in by_poster if poster not in set(listed)]
     return [

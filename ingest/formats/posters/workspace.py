@@ -1,11 +1,12 @@
 """Reads poster workspaces: a reading for the dataset, and one for each run.
 
-A prediction that is missing, truncated or not text is kept as it is: it is a result too.
+A prediction that is missing, truncated or not text is a result as well, and kept as it is.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ingest.formats.posters.files import (
     files_in,
     folders_in,
     is_file,
+    is_folder,
     number,
     read_by_poster,
     read_document,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from warehouse.types import ArtifactRow, JsonObject, RunRow
 
 _RUN_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})-\d{6}")
+_SETTINGS = ("bootstrap", "weights")
 _REPORT_TEXTS = {
     "final_report.md": "report",
     "final_report.meta.json": "report",
@@ -56,7 +59,7 @@ _REPORT_TEXTS = {
 
 
 def read_workspace(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Read a workspace: its dataset, its runs, what it has published, its ledgers."""
+    """Read a workspace: its dataset, runs, published reports and ledgers."""
     workspace = find_workspace(path)
     if workspace is None:
         return
@@ -65,19 +68,19 @@ def read_workspace(path: Path, context: ImportContext) -> Iterator[Reading]:
     claim = context.options.format_option(GoldClaim)
     if claim is not None:
         declare_gold(reading, claim)
-    yield files.handed_to(reading)
+    yield files.with_files(reading)
     for run in workspace.runs:
-        yield files.handed_to(read_run(workspace, dataset, run, files))
+        yield files.with_files(read_run(workspace, dataset, run, files))
     for folder in workspace.published:
-        yield files.handed_to(read_published(folder, files))
+        yield files.with_files(read_published(folder, files))
     for ledger in workspace.ledgers:
-        yield files.handed_to(read_ledger(files(ledger)))
+        yield files.with_files(read_ledger(files(ledger)))
 
 
 def read_published_folder(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a published folder outside a workspace."""
     files = FileRecorder(context)
-    yield files.handed_to(read_published(path, files))
+    yield files.with_files(read_published(path, files))
 
 
 def read_ledger_file(file: SourceFile, _context: ImportContext) -> Reading:
@@ -86,7 +89,7 @@ def read_ledger_file(file: SourceFile, _context: ImportContext) -> Reading:
 
 
 class FileRecorder:
-    """Reads files, and records them for the reading that they are part of, images excepted."""
+    """Reads files and records all but images, for the reading that they are part of."""
 
     def __init__(self, context: ImportContext) -> None:
         self._context = context
@@ -94,7 +97,8 @@ class FileRecorder:
 
     def __call__(self, path: Path) -> bytes | None:
         """Return the bytes of a file; None if it does not exist or cannot be read."""
-        if not is_file(path):
+        # A pipe or a device is reported by `read`.
+        if is_folder(path) or not os.path.lexists(path):
             return None
         file = self._context.read(path)
         if file is None:
@@ -103,8 +107,8 @@ class FileRecorder:
             self._files.append(file)
         return file.data
 
-    def handed_to(self, reading: Reading) -> Reading:
-        """Return a reading with the files that were read since the last one."""
+    def with_files(self, reading: Reading) -> Reading:
+        """Return a reading with the files read since the previous one."""
         reading.files, self._files = self._files, []
         return reading
 
@@ -122,7 +126,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
     ]
     for seq, row in enumerate(results, 1):
         row["run_id"], row["seq"] = run_id, seq
-    texts = _artifact_rows(workspace, dataset, run, predictions, read)
+    texts = _artifact_rows(workspace, dataset, run, read, predictions=predictions)
     metas = [
         artifacts.meta
         for by_poster in (*predictions.values(), *judgements.values())
@@ -141,7 +145,7 @@ def read_run(workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadB
         "models": [utf8(model) for model in predictions],
         "seed_values": sorted(seeds),
     }
-    header = _run_row(workspace, dataset, run, config, read)
+    header = _run_row(workspace, dataset, run, read, config=config)
     header["seed"] = whole(next(iter(seeds))) if len(seeds) == 1 else None
     header["source_rows"] = len(results)
     reading.rows["runs"] = [header]
@@ -157,7 +161,7 @@ def _by_model(
 
 
 def _run_row(
-    workspace: Workspace, dataset: Dataset, run: RunFolder, config: JsonObject, read: ReadBytes
+    workspace: Workspace, dataset: Dataset, run: RunFolder, read: ReadBytes, *, config: JsonObject
 ) -> RunRow:
     report = run.folder / "report"
     meta = read_document(read(report / "meta.json")).value
@@ -167,6 +171,7 @@ def _run_row(
         "generated_at": recorded.get("generated_at"),
         "report_source": workspace.relative(report),
     }
+    config |= {name: recorded[name] for name in _SETTINGS if isinstance(recorded.get(name), dict)}
     day = _RUN_DATE.match(run.run_id)
     return {
         "suite": SUITE,
@@ -190,10 +195,11 @@ def _artifact_rows(
     workspace: Workspace,
     dataset: Dataset,
     run: RunFolder,
-    predictions: dict[str, dict[str, PosterArtifacts]],
     read: ReadBytes,
+    *,
+    predictions: dict[str, dict[str, PosterArtifacts]],
 ) -> list[ArtifactRow]:
-    """Keep what other steps wrote: OCR, repair, refine, location fill, notes, reports, prompts."""
+    """Return the texts of other steps: OCR, repair, refine, location fill, reports, prompts."""
     root = workspace.root
     rows: list[ArtifactRow] = []
     for model, by_poster in predictions.items():
@@ -222,7 +228,7 @@ def _artifact_rows(
 
 
 def _metas_of_steps(texts: Iterable[ArtifactRow]) -> Iterator[object]:
-    """Read what the calls of other steps recorded, such as repair."""
+    """Yield the metas of calls of other steps, such as repair."""
     for row in texts:
         if "model" in row and row["name"].endswith(".meta.json"):
             yield read_document(row["content"]).value

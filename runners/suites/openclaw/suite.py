@@ -14,10 +14,11 @@ from runners.providers.base import Reply, Request
 from runners.suites.base import PreparedRun, RunSpec, Suite, selected
 from runners.suites.openclaw import host
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
 from warehouse.formats.json_text import json_text
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
 from warehouse.formats.snapshots import snapshot_row, snapshot_tag
-from warehouse.formats.values import utf8
+from warehouse.formats.values import MAX_DEPTH, is_nested_deeply, utf8
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
 from warehouse.paths import TASKS
@@ -26,11 +27,11 @@ from warehouse.scoring.openclaw.validators import validate
 from warehouse.scoring.openclaw.verdicts import as_object, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
-    from warehouse.types import ResultRow, Row, RunRow
+    from warehouse.types import Json, ResultRow, Row, RunRow
 
 FAMILY = "openclaw"
 _FILE = f"{FAMILY}.json"
@@ -47,7 +48,7 @@ _DEFAULTS = {
 _SUMMARY = """
 SELECT provider, model, thinking_level, n_total, n_ok, n_success,
     round(objective_pass_rate, 4) AS objective_pass_rate, p50_ms, wall_clock_ms, tool_tier
-FROM openclaw_summary
+FROM scores.all_openclaw_summary
 WHERE $suite = 'openclaw' AND run_id = $run_id
 ORDER BY ALL
 """
@@ -77,8 +78,8 @@ class Openclaw(Suite):
     def prepare(self, spec: RunSpec, /) -> PreparedRun:
         """Read the prompts; every problem in them is reported before the first call."""
         path = spec.prompts or _prompt_file()
-        rows = _read_prompts(path)
-        tasks = [_task(row) for row in rows]
+        document, rows = _read_prompts(path)
+        tasks = selected([_task(row) for row in rows], spec)
         plan = Plan(
             suite=FAMILY,
             family=FAMILY,
@@ -86,10 +87,14 @@ class Openclaw(Suite):
             task_set=path.stem,
             # Results name the model itself: views must not look it up in a file of that name.
             models=tuple(replace(model, path=None) for model in spec.models),
-            tasks=selected(tasks, spec),
+            tasks=tasks,
             attempts=spec.attempts,
             is_streamed=spec.is_streamed,
-            options={"prompts_path": path.name},
+            options={
+                "prompts_path": path.name,
+                "prompts_hash": rows[0]["task_set_hash"],
+                "prompts": _sources(document, tasks),
+            },
         )
         return PreparedRun(plan, {"tasks": rows}, path.parent)
 
@@ -108,6 +113,7 @@ class Openclaw(Suite):
             is_streamed=plan.is_streamed,
             base_url=model.base_url,
             price=model.price,
+            max_reply_bytes=model.max_reply_bytes,
         )
 
     def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
@@ -161,17 +167,32 @@ def _prompt_file() -> Path:
     return own if own.is_file() else TASKS / _FILE
 
 
-def _read_prompts(path: Path) -> list[Row]:
+def _read_prompts(path: Path) -> tuple[list[Json], list[Row]]:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: cannot be read as JSON ({error})") from error
+        raise BadInput(f"{path}: cannot be read as JSON ({problem(error)})") from error
+    if is_nested_deeply(document):
+        raise BadInput(f"{path}: nested more than {MAX_DEPTH} levels deep: flatten it")
     if not is_prompt_list(document):
         raise BadInput(f"{path}: not a list of prompts, each with an id and a prompt")
     rows, problems = prompt_rows(document, task_set=path.stem)
     if problems:
         raise BadInput("\n".join(f"{path}: {problem.message}" for problem in problems))
-    return rows
+    return document, rows
+
+
+def _sources(document: list[Json], tasks: Iterable[Task]) -> dict[str, dict[str, object]]:
+    """Return each task's prompt as the file has it, and its position there, from 1.
+
+    config.json sorts keys, but the order of a validator's rules decides which violation is named.
+    """
+    prompts = {
+        str(prompt["id"]): {"position": position, "source": json.dumps(prompt)}
+        for position, prompt in enumerate(document, 1)
+        if isinstance(prompt, dict)
+    }
+    return {task.task_id: prompts[task.task_id] for task in tasks}
 
 
 def _task(row: Row) -> Task:
@@ -190,6 +211,7 @@ def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, object
         return [model.name for model in plan.models if model.provider == provider]
 
     claude = named("claude_code_cli")
+    sources = plan.options.get("prompts")
     bases = {m.provider: m.base_url for m in plan.models if m.base_url}
     return {
         "run_id": run_id,
@@ -208,8 +230,18 @@ def _config(plan: Plan, run_id: str, timeout_seconds: float) -> dict[str, object
             {"provider": m.provider, "model": m.name, "parameters": m.parameters}
             for m in plan.models
         ],
+        "prompts_hash": plan.options.get("prompts_hash"),
         "prompts": [
-            {"id": task.task_id, "name": task.name, "hash": task.task_hash} for task in plan.tasks
+            {
+                "id": task.task_id,
+                "name": task.name,
+                "hash": task.task_hash,
+                "prompt": task.prompt,
+                "validator": task.validator,
+                "expected_tools": list(task.expected_tools),
+                **(sources.get(task.task_id, {}) if isinstance(sources, dict) else {}),
+            }
+            for task in plan.tasks
         ],
     }
 

@@ -17,6 +17,7 @@ from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.scoring.posters.schema import POSTER_SCHEMA
+from warehouse.scoring.posters.settings import scoring_settings
 from warehouse.scoring.posters.text import extract_json
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class PosterSuite(Suite):
         prompt: name of the prompt.
     """
 
-    options = ("urls", "images", "include", "exclude", "dataset")
+    options = ("urls", "images", "include", "exclude", "dataset", "allow_private_urls")
     prompt: str
 
     def prepare(self, spec: RunSpec, /) -> PreparedRun:
@@ -102,7 +103,9 @@ class PosterSuite(Suite):
             **shared_parameters(plan),
             "task_set_hash": options["task_set_hash"],
             "dataset_hashes": json_text(options["dataset_hashes"]),
-            "config": json_text({"models": [model.name for model in plan.models]}),
+            "config": json_text(
+                {"models": [model.name for model in plan.models], **scoring_settings()}
+            ),
         }
 
 

@@ -17,6 +17,7 @@ from runners.suites.posters.image_cache import (
     is_web_address,
 )
 from warehouse.errors import BadInput
+from warehouse.files import read_regular
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_url
 from warehouse.hashing import content_hash
@@ -165,7 +166,7 @@ def read_dataset(options: SuiteOptions, store: Store) -> Dataset:
 
     def poster(item: tuple[str, str]) -> Poster:
         id_, url = item
-        return _poster(id_, url, options.images, exclusions.get(id_))
+        return _poster(id_, url, options, exclusions.get(id_))
 
     with ThreadPoolExecutor(_MAX_DOWNLOADS) as pool:
         posters = tuple(pool.map(poster, urls.items()))
@@ -182,17 +183,17 @@ def _check_urls(urls: Collection[str], path: Path, *, are_local: bool) -> None:
             )
 
 
-def _poster(id_: str, url: str, images: Path | None, exclusion: str | None) -> Poster:
+def _poster(id_: str, url: str, options: SuiteOptions, exclusion: str | None) -> Poster:
     image, problem = None, None
     try:
-        cache = ImageCache()
+        cache = ImageCache(allow_private=options.allow_private_urls)
         # An excluded poster is never sent, so its image is not needed.
         if exclusion is not None:
             problem = "excluded"
-        elif images is None:
+        elif options.images is None:
             image = cache.download(url)
         else:
-            image = cache.add(_local_image(images, id_))
+            image = cache.add(_local_image(options.images, id_))
     except ImageUnavailableError as error:
         problem = str(error)
     return Poster(id=id_, url=_shown(url), image=image, problem=problem, exclusion=exclusion)
@@ -245,7 +246,7 @@ def _known_exclusions(store: Store, dataset: str) -> dict[str, str]:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 

@@ -7,6 +7,7 @@ image a URL returned. The cache is in the user's cache folder, outside any store
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from runners.providers.base import Image
+from runners.providers.reply_limit import ENCODINGS, ReplyMeter, ReplyTooLargeError, body_of
+from runners.suites.posters.public_transport import PrivateAddressError, PublicTransport
 from warehouse.errors import EvalstoreError
+from warehouse.files import read_regular
 from warehouse.formats.images import IMAGE_FORMATS, image_format
 from warehouse.scoring.posters.meta import instagram_shortcode
 
@@ -52,10 +56,16 @@ class CachedImage:
 
 
 class ImageCache:
-    """Images by URL, each downloaded on first use."""
+    """Images by URL, each downloaded on first use.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    Args:
+        folder: the folder; None for that of the user.
+        allow_private: whether to download from addresses of this machine and its networks.
+    """
+
+    def __init__(self, folder: Path | None = None, *, allow_private: bool = False) -> None:
         self.folder = folder or _default_folder()
+        self._allow_private = allow_private
 
     def image(self, file: str) -> Image:
         """Return an image for a request. Only the last part of the name counts."""
@@ -71,12 +81,13 @@ class ImageCache:
         """
         record = self.folder / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
         try:
-            known = CachedImage(**json.loads(record.read_bytes()))
+            known = CachedImage(**json.loads(read_regular(record)))
             if self.image(known.file).path.is_file():
                 return known
-        except (OSError, ValueError, TypeError, LookupError):
+        except (OSError, ValueError, TypeError, LookupError, RecursionError):
             pass
-        data = _download(_image_url(url))
+        transport = None if self._allow_private else PublicTransport()
+        data = _download(_image_url(url), transport)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         image = self._add(data, now)
         self._write(record.name, json.dumps(asdict(image)).encode())
@@ -90,10 +101,10 @@ class ImageCache:
             EvalstoreError: the cache cannot be written.
         """
         try:
-            if path.stat().st_size > _MAX_BYTES:
-                raise ImageUnavailableError(_too_large())
-            return self._add(path.read_bytes(), None)
+            return self._add(read_regular(path, max_bytes=_MAX_BYTES), None)
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise ImageUnavailableError(_too_large()) from error
             raise ImageUnavailableError(f"cannot be read ({error.strerror})") from error
 
     def _add(self, data: bytes, downloaded_at: str | None) -> CachedImage:
@@ -153,14 +164,20 @@ def _image_url(url: str) -> str:
     return f"https://www.instagram.com/p/{code}/media/?size=l" if code else url
 
 
-def _download(url: str) -> bytes:
+def _download(url: str, transport: httpx.BaseTransport | None) -> bytes:
     deadline = time.monotonic() + _SECONDS
+    client = httpx.Client(
+        transport=transport, follow_redirects=True, max_redirects=5, timeout=_SECONDS / 2
+    )
     try:
-        with (
-            httpx.Client(follow_redirects=True, max_redirects=5, timeout=_SECONDS / 2) as client,
-            client.stream("GET", url) as response,
-        ):
+        with client, client.stream("GET", url, headers={"Accept-Encoding": ENCODINGS}) as response:
             return _body(response, deadline)
+    except PrivateAddressError as error:
+        raise ImageUnavailableError(
+            f"at {error}, an address of this machine or its network; --allow-private-urls allows it"
+        ) from error
+    except ReplyTooLargeError as error:
+        raise ImageUnavailableError(_too_large()) from error
     except httpx.TimeoutException as error:
         raise ImageUnavailableError("timed out") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
@@ -174,11 +191,11 @@ def _body(response: httpx.Response, deadline: float) -> bytes:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not kind.startswith("image/") and kind not in _UNSPECIFIC:
         raise ImageUnavailableError(f"not an image but {kind}")
+    meter, body = ReplyMeter(_MAX_BYTES), body_of(response)
     data = bytearray()
-    for chunk in response.iter_bytes():
-        data += chunk
-        if len(data) > _MAX_BYTES:
-            raise ImageUnavailableError(_too_large())
+    for chunk in response.iter_raw():
+        for piece in meter.add(chunk, body):
+            data += piece
         # A slow drip would pass the time limit of each single read.
         if time.monotonic() > deadline:
             raise ImageUnavailableError("timed out")

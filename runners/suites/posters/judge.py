@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from runners.completed import find_completed
+from runners.completed import find_completed, run_ids
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import PLACEHOLDER, PreparedRun, RunSpec, Suite, selected
@@ -21,6 +21,7 @@ from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
 from warehouse.journal.journal import Entry
+from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +81,11 @@ class Judge(Suite):
         spec.store.recover_journals()
         judged = find_completed(spec.store.lake, POSTERS, run_id)
         rows = spec.store.sql(_PREDICTIONS, {"run_id": run_id}).fetchall() if judged else []
-        if judged is None or not rows:
+        if judged is None:
+            known = run_ids(spec.store.lake, POSTERS)
+            hint = did_you_mean(run_id, known, "`evalstore runs --suite posters` lists them")
+            raise BadInput(f"--of: there is no poster run {run_id!r}; {hint}")
+        if not rows:
             raise BadInput(f"no prediction with ground truth in a poster run {run_id!r}")
         prompts = read_prompts(spec.prompts)
         template = prompts.texts["judge"]

@@ -8,8 +8,8 @@ from runners.suites.posters.dataset import SUITE as FAMILY
 _SUMMARY = """
 SELECT model, label, posters, missing_predictions, app_quality_score, app_quality_low AS low,
     app_quality_high AS high, app_core_score, schema_strict_rate, prediction_cost_usd
-FROM poster_report
-WHERE suite = $suite AND run_id = $run_id AND part = 'all'
+FROM scores.all_poster_report
+WHERE suite = $suite AND run_id = $run_id
 ORDER BY app_quality_score DESC NULLS LAST, model
 """
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
 from warehouse.paths import TASKS
 from warehouse.scoring.posters.meta import dataset_hash
 
@@ -42,10 +43,10 @@ def read_prompts(folder: Path | None) -> Prompts:
     for name in _NAMES:
         path = place / f"{name}.txt"
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
             texts[name] = data.decode().strip()
         except (OSError, ValueError) as error:
-            raise BadInput(f"{path}: cannot be read as a prompt ({error})") from error
+            raise BadInput(f"{path}: cannot be read as a prompt ({problem(error)})") from error
         hashes[f"{recorded}/{path.name}"] = dataset_hash(data)
     return Prompts(place, texts, hashes)
 

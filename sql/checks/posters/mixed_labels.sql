@@ -1,8 +1,8 @@
 -- Poster figures whose label, gold or silver, is not that of all the ground truth behind them.
 -- severity: critical
 -- grain: run × model × part
--- label: label of the figures; `mixed` if they rest on gold and silver
--- posters: posters behind the figures, as poster_report counts them
+-- label: label of the figures; gold only if all the ground truth behind them is
+-- posters: posters behind the figures, as poster_report and poster_report_parts count them
 -- n_gold: posters with gold ground truth
 -- n_silver: posters with silver ground truth
 -- n_unlabelled: posters whose ground truth has no label
@@ -14,7 +14,7 @@ WITH parts AS (
     FROM scores.poster_prediction_scores
 ),
 
-behind AS (
+counted AS (
     SELECT
         run_id,
         model,
@@ -32,20 +32,17 @@ SELECT
     report.part,
     report.label,
     report.posters,
-    behind.n_gold,
-    behind.n_silver,
-    behind.n_unlabelled
-FROM poster_report AS report
-JOIN behind
-    ON report.run_id = behind.run_id
-    AND report.model = behind.model
-    AND report.part = behind.part
-WHERE behind.n_unlabelled > 0
-    OR behind.n_gold <> report.gold_posters
-    OR behind.n_gold + behind.n_silver <> report.posters
-    OR report.label IS DISTINCT FROM CASE
-        WHEN behind.n_silver = 0 THEN 'gold'
-        WHEN behind.n_gold = 0 THEN 'silver'
-        ELSE 'mixed'
-    END
+    counted.n_gold,
+    counted.n_silver,
+    counted.n_unlabelled
+FROM scores.poster_figures AS report
+JOIN counted
+    ON report.run_id = counted.run_id
+    AND report.model = counted.model
+    AND report.part = counted.part
+WHERE counted.n_unlabelled > 0
+    OR counted.n_gold <> report.gold_posters
+    OR counted.n_silver <> report.silver_posters
+    OR counted.n_gold + counted.n_silver <> report.posters
+    OR report.label IS DISTINCT FROM CASE WHEN counted.n_silver = 0 THEN 'gold' ELSE 'silver' END
 ORDER BY report.run_id, report.part, report.model

@@ -2,8 +2,8 @@
 -- severity: critical
 -- grain: row × reference
 -- table_name: table of the lake that the row is in
--- refers_to: kind of the missing thing: batch, run, file, or the result or annotation that the row
---     stands in for or settles
+-- refers_to: kind of the missing thing: batch, run, file, the result that the row is about or stands
+--     in for, or the annotation that it settles
 -- reference: id of the missing thing
 WITH lake_rows AS (
     SELECT 'runs' AS table_name, suite, run_id, content_id, file_sha256, batch FROM lake.runs
@@ -18,6 +18,13 @@ WITH lake_rows AS (
     UNION ALL
     SELECT 'artifacts', suite, run_id, content_id, file_sha256, batch FROM lake.artifacts
     UNION ALL
+    SELECT 'result_scores', suite, run_id, content_id, file_sha256, batch FROM lake.result_scores
+    UNION ALL
+    SELECT 'reported_metrics', suite, run_id, content_id, file_sha256, batch
+    FROM lake.reported_metrics
+    UNION ALL
+    SELECT 'messages', suite, run_id, content_id, file_sha256, batch FROM lake.messages
+    UNION ALL
     SELECT 'tasks', suite, NULL, content_id, file_sha256, batch FROM lake.tasks
     UNION ALL
     SELECT 'models', NULL, NULL, content_id, file_sha256, batch FROM lake.models
@@ -29,6 +36,17 @@ WITH lake_rows AS (
     SELECT 'violations', suite, run_id, content_id, sha256, batch FROM lake.violations
 ),
 
+of_results AS (
+    SELECT 'results' AS table_name, suite, run_id, content_id, stands_in_for AS result_id
+    FROM lake.results
+    UNION ALL
+    SELECT 'judgements', suite, run_id, content_id, result_id FROM lake.judgements
+    UNION ALL
+    SELECT 'result_scores', suite, run_id, content_id, result_id FROM lake.result_scores
+    UNION ALL
+    SELECT 'messages', suite, run_id, content_id, result_id FROM lake.messages
+),
+
 settled AS (
     SELECT suite, content_id, unnest(adjudicates) AS reference
     FROM lake.annotations
@@ -37,7 +55,7 @@ settled AS (
 SELECT table_name, suite, run_id, content_id, 'run' AS refers_to, run_id AS reference
 FROM lake_rows
 ANTI JOIN lake.runs USING (suite, run_id)
-WHERE table_name IN ('results', 'judgements', 'events', 'resources', 'artifacts')
+WHERE table_name NOT IN ('runs', 'tasks', 'models', 'annotations', 'published', 'violations')
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'batch' AS refers_to, batch AS reference
 FROM lake_rows
@@ -48,13 +66,13 @@ FROM lake_rows
 ANTI JOIN lake.files ON lake_rows.file_sha256 = files.sha256
 WHERE file_sha256 IS NOT NULL
 UNION ALL
-SELECT 'results', suite, run_id, content_id, 'result' AS refers_to, stands_in_for AS reference
-FROM lake.results
-ANTI JOIN lake.results AS failures
-    ON results.suite = failures.suite
-    AND results.run_id = failures.run_id
-    AND results.stands_in_for = failures.content_id
-WHERE stands_in_for IS NOT NULL
+SELECT table_name, suite, run_id, content_id, 'result' AS refers_to, result_id AS reference
+FROM of_results
+ANTI JOIN lake.results
+    ON of_results.suite = results.suite
+    AND of_results.run_id = results.run_id
+    AND of_results.result_id = results.content_id
+WHERE result_id IS NOT NULL
 UNION ALL
 SELECT 'annotations', suite, NULL, content_id, 'annotation' AS refers_to, reference
 FROM settled

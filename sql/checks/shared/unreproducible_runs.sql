@@ -23,10 +23,11 @@ facts AS (
         END AS has_prompts,
         runs.suite <> 'posters' OR runs.temperature IS NOT NULL AS has_temperature,
         runs.suite <> 'posters' OR runs.seed IS NOT NULL
-            OR poster_runs.seed_values <> '[]' AS has_seeds
+            OR seeds.seed_values <> '[]' AS has_seeds
     FROM runs
     LEFT JOIN calls ON runs.suite = calls.suite AND runs.run_id = calls.run_id
-    LEFT JOIN poster_runs ON runs.suite = poster_runs.suite AND runs.run_id = poster_runs.run_id
+    LEFT JOIN scores.poster_seeds AS seeds
+        ON runs.suite = seeds.suite AND runs.run_id = seeds.run_id
 ),
 
 gaps AS (

@@ -12,8 +12,8 @@ CREATE OR REPLACE MACRO settings_text(parameters) AS
             ),
             lambda key: key.name || ' ' || coalesce(
                 CASE
-                    WHEN json_type(parameters, key.path) = 'DOUBLE'
-                        THEN regexp_replace(json_extract_string(parameters, key.path), '\.0+$', '')
+                    WHEN json_type(parameters, key.path) IN ('DOUBLE', 'ARRAY', 'OBJECT')
+                        THEN whole_numbers(json_extract_string(parameters, key.path))
                     ELSE json_extract_string(parameters, key.path)
                 END,
                 'null'

@@ -1,6 +1,7 @@
 -- The model configurations, in all versions.
 -- grain: version of a model configuration
 -- inherits: lake.models
+-- first: name, provider, settings, model_path, is_current
 -- model_version: id of this version
 -- provider: as the file says, else the part of the name before its first slash
 -- is_unresolved: whether an export made it up for a model whose own file was missing

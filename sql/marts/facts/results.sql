@@ -1,13 +1,17 @@
 -- Every model call, with the model's name and settings resolved.
 -- grain: result
 -- inherits: lake.results
--- run_date: local date in the log, else the UTC day of the call
+-- first: model, task_id, answer, availability_status, cost_usd, latency_ms, run_id
+-- run_date: local date in the log, else the UTC day of the call; NULL if neither is known
+-- recorded_date: date in the log, as recorded: text, and not always a date
 -- provider: way to reach the model: as recorded, else as the model file says
 -- model: name of the model: as recorded, else as the model file says, else the file's path
 -- recorded_model: name of the model, exactly as recorded
 -- is_resolved: whether the model's name is known, rather than only the path of a missing model file
 -- settings: parameters of the call as readable text
 -- parameters: parameters of the call as JSON, keys sorted
+-- is_replay: whether the answer came from a file (provider `replay`) and not from a model; of older
+--     runs, as their plan says
 -- task_set: task set as recorded for the call, else for its run, else the suite
 -- attempt: planned repetition of the task, from 1; 1 where not recorded
 -- availability_status: ok, skipped_unavailable, auth_error, rate_limited or error; ok where the log
@@ -16,21 +20,7 @@
 --     only
 -- latency_ms: e2e_ms, else duration_seconds, in milliseconds
 -- duplicate_of: run in which this same call is counted; NULL if it is counted here
-WITH model_files AS (
-    SELECT model_path, name, provider, parameters, settings, is_unresolved
-    FROM models
-    WHERE is_current
-),
-
--- Logs may name the task set only for the whole run, or it was given at a later import.
-run_task_sets AS (
-    SELECT suite, run_id, arg_min(task_set, content_id) AS task_set
-    FROM lake.runs
-    WHERE task_set IS NOT NULL
-    GROUP BY suite, run_id
-),
-
-stood_in_for AS (
+WITH stood_in_for AS (
     SELECT suite, run_id, stands_in_for AS content_id
     FROM lake.results
     WHERE stands_in_for IS NOT NULL
@@ -42,9 +32,17 @@ SELECT
     calls.generation,
     calls.content_id AS result_id,
     calls.seq,
-    coalesce(calls.run_date, CAST(CAST(calls.started_at AS DATE) AS VARCHAR)) AS run_date,
-    coalesce(calls.provider, model_files.provider) AS provider,
+    coalesce(calendar_date(calls.run_date), CAST(calls.started_at AS DATE)) AS run_date,
+    calls.run_date AS recorded_date,
+    CASE
+        WHEN calls.provider IS NULL AND list_contains(headers.replayed_models, calls.model)
+            THEN 'replay'
+        ELSE coalesce(calls.provider, model_files.provider)
+    END AS provider,
     coalesce(calls.model, model_files.name, calls.model_path) AS model,
+    coalesce(
+        calls.provider = 'replay', list_contains(headers.replayed_models, calls.model), false
+    ) AS is_replay,
     calls.model AS recorded_model,
     calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
@@ -60,7 +58,8 @@ SELECT
     END AS settings,
     coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
     calls.thinking_level,
-    coalesce(calls.task_set, run_task_sets.task_set, calls.suite) AS task_set,
+    -- Some logs name the task set only for the whole run, and a later import can add it.
+    coalesce(calls.task_set, headers.task_set, calls.suite) AS task_set,
     calls.task_id,
     calls.task_name,
     calls.task_hash,
@@ -93,6 +92,7 @@ SELECT
     calls.is_correct,
     calls.objective_pass,
     calls.violation,
+    calls.scorer,
     calls.tool_calls,
     calls.tool_call_count,
     calls.tool_use_success,
@@ -107,10 +107,10 @@ SELECT
     calls.batch
 FROM lake.results AS calls
 ANTI JOIN stood_in_for USING (suite, run_id, content_id)
-LEFT JOIN model_files ON calls.model_path = model_files.model_path
-LEFT JOIN run_task_sets
-    ON calls.suite = run_task_sets.suite
-    AND calls.run_id = run_task_sets.run_id
+LEFT JOIN scores.model_files AS model_files ON calls.model_path = model_files.model_path
+LEFT JOIN scores.run_headers AS headers
+    ON calls.suite = headers.suite
+    AND calls.run_id = headers.run_id
 LEFT JOIN scores.duplicate_calls AS duplicates
     ON calls.suite = duplicates.suite
     AND calls.run_id = duplicates.run_id

@@ -1,9 +1,17 @@
 -- The runs, each in its current generation.
 -- grain: run
 -- inherits: lake.runs
--- run_date: local date in the log, else the UTC day of the first call
+-- first: run_id, models, n_results, n_tasks, run_date, label
+-- run_date: local date in the log, else the UTC day of the run's start or of its first call; NULL
+--     if none is known
+-- recorded_date: date in the log, as recorded: text, and not always a date
+-- wall_clock_ms: from the start of the first call to the end of the last, milliseconds; NULL where
+--     no call has an end
 -- n_results: results of the run
 -- n_tasks: different tasks of the results
+-- is_replay: whether answers of the run came from a file (provider `replay`) and not from a model
+-- label: gold or silver: label of the ground truth, in suites with one; see poster_labels
+-- label_basis: whether a gold label is proven in the store or declared at an import
 -- models: names of the models that were called, sorted
 -- prompt_template: prompt template of the source with the most records
 -- n_templates: number of different prompt templates
@@ -17,7 +25,7 @@ WITH headers AS (
     FROM lake.runs
 ),
 
--- Of several sources not all may have come with a config or the like.
+-- With several sources, only some may have a config, an inventory and so on.
 documents AS (
     SELECT
         suite,
@@ -32,7 +40,11 @@ documents AS (
 ),
 
 templates AS (
-    SELECT suite, run_id, count(DISTINCT template_hash) AS n_templates
+    SELECT
+        suite,
+        run_id,
+        count(DISTINCT template_hash) AS n_templates,
+        coalesce(bool_or(len(replayed_models) > 0), false) AS plans_replay
     FROM lake.runs
     GROUP BY ALL
 ),
@@ -43,9 +55,9 @@ calls AS (
         run_id,
         count(*) AS n_results,
         count(DISTINCT task_id) AS n_tasks,
-        min(run_date) AS first_date,
-        min(started_at) AS started_at,
+        bool_or(is_replay) AS is_replay,
         max(coalesce(ended_at, started_at)) AS ended_at,
+        epoch_ms(max(ended_at)) - epoch_ms(min(started_at)) AS wall_clock_ms,
         list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)) AS models
     FROM results
     GROUP BY ALL
@@ -57,15 +69,19 @@ SELECT
     headers.generation,
     headers.parent_generation,
     headers.origin,
-    coalesce(headers.run_date, calls.first_date) AS run_date,
-    coalesce(headers.started_at, calls.started_at) AS started_at,
+    templates.plans_replay OR coalesce(calls.is_replay, false) AS is_replay,
+    times.run_date,
+    headers.run_date AS recorded_date,
+    times.started_at,
     coalesce(headers.ended_at, calls.ended_at) AS ended_at,
+    calls.wall_clock_ms,
     coalesce(calls.n_results, 0) AS n_results,
     coalesce(calls.n_tasks, 0) AS n_tasks,
     coalesce(calls.models, []) AS models,
     headers.model_path,
-    headers.label,
-    headers.label_basis,
+    coalesce(labels.label, headers.label) AS label,
+    CASE WHEN labels.label = 'gold' THEN labels.label_basis ELSE headers.label_basis END
+        AS label_basis,
     headers.temperature,
     headers.seed,
     documents.task_set,
@@ -86,5 +102,7 @@ SELECT
 FROM headers
 JOIN documents USING (suite, run_id)
 JOIN templates USING (suite, run_id)
+JOIN scores.run_times AS times USING (suite, run_id)
 LEFT JOIN calls USING (suite, run_id)
+LEFT JOIN poster_labels AS labels USING (suite, run_id)
 WHERE headers.place = 1

@@ -1,6 +1,7 @@
 -- Whether each result passed: as recorded in the log, else as evalstore computes it.
 -- grain: result
 -- inherits: results
+-- first: run_id, model, settings, task_id, passed, verdict_source, cost_usd
 -- recorded: verdict in the log
 -- computed: verdict by the original program's rule; NULL if the task is not known
 -- passed: recorded, else computed
@@ -13,11 +14,13 @@ SELECT
     results.run_date,
     results.started_at,
     results.provider,
+    results.is_replay,
     results.model,
     results.settings,
     results.task_set,
     results.task_id,
     results.task_name,
+    results.task_hash,
     results.prompt,
     results.attempt,
     results.availability_status,

@@ -9,14 +9,15 @@
 -- used_expected: whether an answered call used an expected tool; NULL if none is expected
 -- original_success: verdict by the original program's rule, which accepts any tool where the prompt
 --     expects none, and failed calls too; NULL if the task is not known
--- tier_basis: which answered calls count for the model's tier in the run: `expected`, those whose
---     prompt expects a tool, by the tools found; `recorded`, if no prompt is known, all with a
---     recorded verdict
--- is_used: whether a tool was used, on that basis; NULL if the call does not count
+-- tier_basis: why an answered call counts for the model's tier: `expected`, the prompt file says that
+--     the prompt asks for a tool; `inferred`, the prompt is not known, but the recorded verdict is
+--     that of a validator of tools; NULL if the call does not count
+-- is_used: whether an expected tool was used: `expected`, by the tools found; `inferred`, by the
+--     recorded verdict of the validator; NULL if the call does not count
 WITH tasks AS (
     SELECT
         *,
-        -- What is no list expects nothing.
+        -- A value that is not a list expects nothing.
         lowercase_names(try_cast(expected_tool_calls AS VARCHAR[])) AS original_tools
     FROM scores.openclaw_run_tasks
 ),
@@ -28,9 +29,14 @@ calls AS (
         tasks.expected_tools,
         tasks.original_tools,
         found.tools,
-        max(is_task_known AND results.availability_status = 'ok') OVER (
-            PARTITION BY results.run_id, provider, model, settings
-        ) AS is_group_known
+        -- The prompt file decides about a prompt that it has.
+        coalesce(json_extract_string(tasks.validator, '$.type'), '') = 'tool_invocation'
+            OR NOT is_task_known AS can_ask_for_tools,
+        coalesce(
+            starts_with(results.violation, 'no_tool_invocation')
+            OR json_type(results.parsed_output, '$.detected_tools') = 'ARRAY',
+            false
+        ) AS has_tool_verdict
     FROM results
     LEFT JOIN tasks
         ON results.run_id = tasks.run_id
@@ -72,9 +78,14 @@ SELECT
         ELSE list_has_any(tools, original_tools)
     END AS original_success,
     CASE
-        WHEN availability_status = 'ok' THEN if(is_group_known, 'expected', 'recorded')
+        WHEN availability_status IS DISTINCT FROM 'ok' THEN NULL
+        WHEN len(expected_tools) > 0 THEN 'expected'
+        WHEN can_ask_for_tools AND has_tool_verdict THEN 'inferred'
     END AS tier_basis,
-    CASE tier_basis WHEN 'expected' THEN used_expected WHEN 'recorded' THEN tool_use_success
+    CASE tier_basis
+        WHEN 'expected' THEN used_expected
+        WHEN 'inferred' THEN coalesce(objective_pass, tool_use_success)
     END AS is_used,
+    is_replay,
     duplicate_of
 FROM calls

@@ -1,34 +1,34 @@
 -- The tool-use tier of each model, and whether subagents may be routed to it.
--- grain: run × provider × model × settings (of openclaw) with calls that count
--- inherits: tool_use
--- tier: 1 from 80 % on, 2 from 50 % on, else 3
--- tier_name: name of the tier
--- is_supported: whether the rate's 95 % interval lies within the tier's range
--- is_recommended: whether it is recommended for subagent routing with full tool access: only tier 1
---     is
--- could_be_recommended: whether the rate is below 80 %, but its interval reaches it
--- routing: the recommendation in words
+-- grain: run × provider × model × settings (of openclaw) with calls that count, or of unknown tier
+-- inherits: scores.all_tool_tiers
+-- first: run_id, model, settings, tier, rate, n_counted, routing
+WITH replays AS (
+    SELECT run_id, model
+    FROM scores.replayed_models
+    WHERE suite = 'openclaw'
+)
+
 SELECT
     run_id,
     provider,
     model,
     settings,
-    tool_tier(rate) AS tier,
-    CASE tool_tier(rate)
-        WHEN 1 THEN 'Tier 1 (Tool-Capable)'
-        WHEN 2 THEN 'Tier 2 (Tool-Capable but Inconsistent)'
-        ELSE 'Tier 3 (Tool-Incapable)'
-    END AS tier_name,
-    tool_tier(rate_low) = tier AND tool_tier(rate_high) = tier AS is_supported,
-    tier = 1 AS is_recommended,
-    tier > 1 AND rate_high >= 0.8 AS could_be_recommended,
-    tool_routing(rate, rate_low, rate_high) AS routing,
+    tier,
+    tier_name,
+    is_supported,
+    is_recommended,
+    could_be_recommended,
+    routing,
     n_counted,
     n_used,
     rate,
     rate_low,
     rate_high,
-    tier_basis
-FROM tool_use
-WHERE n_counted > 0
+    tier_basis,
+    recorded_rate,
+    recorded_tier
+FROM scores.all_tool_tiers AS figures
+ANTI JOIN replays
+    ON figures.run_id = replays.run_id
+    AND figures.model = replays.model
 ORDER BY run_id, tier, rate DESC, provider, model, settings

@@ -1,5 +1,6 @@
 -- The accuracy of each model on palindromes, and the cost of a right answer.
 -- grain: model × settings
+-- first: model, settings, accuracy, n, cost_per_correct_usd
 -- n: judged answers of all runs
 -- n_correct: right answers
 -- accuracy: n_correct / n
@@ -25,7 +26,7 @@ SELECT
     exact_mean(duration_seconds) AS time_per_task_seconds,
     min(run_date) AS first_date,
     max(run_date) AS last_date
-FROM verdicts
-WHERE suite = 'palindrome' AND passed IS NOT NULL AND duplicate_of IS NULL
+FROM scores.counted_verdicts
+WHERE suite = 'palindrome' AND passed IS NOT NULL
 GROUP BY model, settings
 ORDER BY accuracy DESC, n DESC, model, settings

@@ -1,6 +1,7 @@
 -- The tasks of palindrome logs, as they are exported.
 -- grain: palindrome result
 -- inherits: results, palindrome_variations, lake.runs
+-- log_date: date of the log: as recorded, else run_date
 -- run_started_at: start of the run's first call, UTC
 -- is_correct: recorded verdict, else the computed one
 -- log_extra: fields of the whole log that the specification does not have, as JSON
@@ -23,6 +24,7 @@ variations AS (
 SELECT
     results.run_id,
     results.run_date,
+    coalesce(results.recorded_date, strftime(results.run_date, '%Y-%m-%d')) AS log_date,
     results.model,
     results.model_path,
     variations.file_model,
@@ -46,11 +48,10 @@ SELECT
     results.record_keys,
     results.extra,
     headers.extra AS log_extra,
+    results.is_replay,
     results.duplicate_of,
     CASE
-        WHEN NOT regexp_full_match(results.run_date, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
-            OR try_cast(results.run_date AS DATE) IS NULL
-            THEN 'its date is no calendar date'
+        WHEN calendar_date(log_date) IS NULL THEN 'its date is no calendar date'
         WHEN templates.prompt_template IS NULL THEN 'its prompt template is missing'
         WHEN NOT contains(templates.prompt_template, '{prompt}')
             THEN 'its prompt template has no {prompt}'

@@ -1,6 +1,7 @@
 -- How hard each palindrome task is, and which models solved it.
 -- grain: task (its prompt)
 -- inherits: results
+-- first: prompt, reference, accuracy, n, solved_by
 -- reference: the right answer, if a task file has it
 -- n: judged answers
 -- n_correct: right answers
@@ -12,8 +13,8 @@
 -- solved_by: models with at least one right answer, sorted
 WITH answers AS (
     SELECT *
-    FROM verdicts
-    WHERE suite = 'palindrome' AND passed IS NOT NULL AND duplicate_of IS NULL
+    FROM scores.counted_verdicts
+    WHERE suite = 'palindrome' AND passed IS NOT NULL
 ),
 
 reference_texts AS (

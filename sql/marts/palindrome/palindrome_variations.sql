@@ -8,19 +8,7 @@
 --     it is one
 -- variation: proven indices are kept; the others are numbered by first use and content
 -- exported_path: path of the model file that the exported log names
-WITH model_files AS (
-    SELECT
-        model_path,
-        name,
-        -- Two paths without a file were exported as two stand-ins, which say no more than that.
-        CASE
-            WHEN is_unresolved THEN json_extract_string(metadata, '$.recorded_path')
-        END AS stands_for
-    FROM models
-    WHERE is_current
-),
-
-log_names AS (
+WITH log_names AS (
     SELECT suite, run_id, source_name
     FROM runs
 ),
@@ -33,7 +21,8 @@ calls AS (
         model,
         recorded_model,
         parameters,
-        run_date,
+        recorded_date,
+        coalesce(recorded_date, strftime(run_date, '%Y-%m-%d')) AS log_date,
         regexp_replace(regexp_replace(model_path, '^models/', ''), '\.yaml$', '') AS stem,
         regexp_replace(stem, '-[1-9][0-9]*$', '') AS stem_without_index
     FROM results
@@ -50,12 +39,12 @@ used AS (
         any_value(calls.stem) AS stem,
         any_value(calls.stem_without_index) AS stem_without_index,
         bool_or(ends_with(
-            log_names.source_name, calls.run_date || '-' || calls.stem_without_index || '.yaml'
+            log_names.source_name, calls.recorded_date || '-' || calls.stem_without_index || '.yaml'
         )) AS is_log_without_index,
-        min(calls.run_date) AS first_use
+        min(calls.log_date) AS first_use
     FROM calls
     JOIN log_names USING (suite, run_id)
-    LEFT JOIN model_files ON calls.model_path = model_files.model_path
+    LEFT JOIN scores.model_files AS model_files ON calls.model_path = model_files.model_path
     GROUP BY calls.model_path, calls.model, calls.parameters
 ),
 
@@ -76,7 +65,7 @@ named AS (
         END AS recorded_index,
         md5(CASE
             WHEN stands_for IS NOT NULL THEN concat_ws('|', 'path', stands_for)
-            WHEN known_name IS NOT NULL THEN concat_ws('|', 'known', known_name, parameters)
+            WHEN known_name IS NOT NULL THEN concat_ws('|', 'known', known_name, whole_numbers(parameters))
             ELSE concat_ws('|', 'path', model_path)
         END) AS parameter_set
     FROM used
@@ -88,7 +77,7 @@ parameter_sets AS (
         parameter_set,
         min(recorded_index) AS recorded_index,
         min(first_use) AS first_use,
-        -- Two names that differ in slashes alone may claim the same index: the first keeps it.
+        -- Names that differ only in slashes may claim the same index: the first keeps it.
         row_number() OVER (
             PARTITION BY file_model, min(recorded_index) ORDER BY min(first_use), parameter_set
         ) = 1 AS is_first_claim

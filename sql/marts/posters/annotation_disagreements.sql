@@ -1,6 +1,7 @@
 -- Where two annotators' records of a poster differ, to be adjudicated.
 -- grain: dataset × poster × pair of annotators × field
 -- inherits: lake.annotations
+-- first: task_id, field, value_a, value_b, annotator_a, annotator_b
 -- field: artist_name, or events[2].venue with the event's index in the first record; an event that
 --     only one record has is events[2]
 -- value_a: value in the first record; NULL if it has none

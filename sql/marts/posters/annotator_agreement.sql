@@ -36,7 +36,7 @@ totals AS (
     GROUP BY suite, task_set, annotator_a, annotator_b
 ),
 
--- How often each annotator found each number of events: what agreement chance would bring.
+-- How often each annotator found each number of events, which gives the agreement by chance.
 counts AS (
     SELECT suite, task_set, annotator_a, annotator_b, events_a AS events, 1 AS of_a, 0 AS of_b
     FROM pairs

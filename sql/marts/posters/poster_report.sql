@@ -1,161 +1,61 @@
--- Every column of a poster report's summary, one row per model.
--- grain: run × model × part
--- label: gold, silver or mixed: label of the ground truth behind the figures
--- posters: scored posters
--- missing_predictions: scored posters without a prediction
--- judged: posters with a judge's score
--- app_quality_score: mean app quality, 0 to 100; this and the figures below are rounded as in the
---     original
--- app_quality_low: lower end of the 95 % bootstrap interval of the mean app quality
--- app_quality_high: upper end of the 95 % bootstrap interval of the mean app quality
--- app_quality_std: standard deviation of the app quality, as of a population
--- app_core_score: mean app core, 0 to 100
--- app_core_low: lower end of the 95 % bootstrap interval of the mean app core
--- app_core_high: upper end of the 95 % bootstrap interval of the mean app core
--- app_core_std: standard deviation of the app core, as of a population
--- avg_score: mean score by the judge, 0 to 100
--- schema_ok_rate: share of the judged posters that the judge calls valid
--- schema_valid_rate: share of predictions with schema_valid, see poster_scores
--- schema_strict_rate: share of predictions with schema_strict, see poster_scores
--- json_parse_rate: share of predictions that are a JSON object
--- avg_top_level_score: mean top_level, see poster_scores
--- avg_event_match_score: mean event_match, see poster_scores
--- avg_core_event_match_score: mean core_event_match, see poster_scores
--- avg_event_count_score: mean event_count, see poster_scores
--- avg_location_score: mean location, see poster_scores
--- avg_venue_score: mean venue, see poster_scores
--- avg_missing_field_rate: mean missing_field_rate, see poster_scores
--- avg_event_diff: mean event_diff, see poster_scores
--- avg_date_f1: mean date_f1, see poster_scores
--- prediction_cost_usd: cost of the predictions of the whole run, in every part, US dollars
--- judge_cost_usd: cost of the judge's calls of the whole run, in every part, US dollars
--- ground_truth_cost_usd: cost of the ground truth of the whole dataset, in every part, US dollars
--- total_cost_usd: sum of the three costs, US dollars
--- gold_posters: scored posters with gold ground truth
--- schema_exact_rate: share of predictions with schema_exact, see poster_scores
--- avg_missing_of_gold_rate: mean missing_of_gold_rate, see poster_scores
--- app_quality_mean: mean app quality, unrounded
--- app_core_mean: mean app core, unrounded
-WITH parts AS (
-    SELECT *, 'all' AS part FROM scores.poster_prediction_scores
-    UNION ALL
-    SELECT *, label AS part FROM scores.poster_prediction_scores
-    WHERE (run_id, label) IN (SELECT (run_id, part) FROM scores.poster_intervals)
-),
-
-judged AS (
-    SELECT
-        run_id,
-        model,
-        task_id,
-        overall_score,
-        coalesce(
-            CAST(json_extract(document, '$.schema_ok') AS VARCHAR)
-                NOT IN ('false', '0', '0.0', '-0.0', '""', '[]', '{}', 'null'),
-            false
-        ) AS schema_ok
-    FROM lake.judgements
-    WHERE suite = 'posters' AND json_type(document) = 'OBJECT' AND overall_score IS NOT NULL
-    QUALIFY row_number() OVER (
-        PARTITION BY run_id, model, task_id ORDER BY batch DESC, content_id
-    ) = 1
-),
-
-by_model AS (
-    SELECT
-        parts.run_id,
-        parts.model,
-        parts.part,
-        CASE WHEN count(DISTINCT parts.label) > 1 THEN 'mixed' ELSE any_value(parts.label) END
-            AS label,
-        count(*) AS posters,
-        count(*) FILTER (parts.label = 'gold') AS gold_posters,
-        count(*) FILTER (parts.pred_missing) AS missing_predictions,
-        count(judged.task_id) AS judged,
-        ordered_mean(list(app_quality ORDER BY seq, parts.task_id)) AS app_quality_mean,
-        ordered_mean(list(app_core ORDER BY seq, parts.task_id)) AS app_core_mean,
-        ordered_mean(
-            list(judged.overall_score ORDER BY seq, parts.task_id)
-                FILTER (judged.task_id IS NOT NULL)
-        ) AS judge_mean,
-        count(*) FILTER (judged.schema_ok) / nullif(count(judged.task_id), 0) AS schema_ok,
-        count(*) FILTER (schema_valid) / count(*) AS schema_valid,
-        count(*) FILTER (schema_strict) / count(*) AS schema_strict,
-        count(*) FILTER (schema_exact) / count(*) AS schema_exact,
-        count(*) FILTER (parse_ok) / count(*) AS parse_ok,
-        ordered_mean(list(top_level ORDER BY seq, parts.task_id)) AS top_level,
-        ordered_mean(list(event_match ORDER BY seq, parts.task_id)) AS event_match,
-        ordered_mean(list(core_event_match ORDER BY seq, parts.task_id)) AS core_event_match,
-        ordered_mean(list(event_count ORDER BY seq, parts.task_id)) AS event_count,
-        ordered_mean(list(location ORDER BY seq, parts.task_id)) AS location,
-        ordered_mean(list(venue ORDER BY seq, parts.task_id)) AS venue,
-        ordered_mean(list(missing_field_rate ORDER BY seq, parts.task_id)) AS missing_field,
-        ordered_mean(list(missing_of_gold_rate ORDER BY seq, parts.task_id)) AS missing_of_gold,
-        sum(event_diff) / count(*) AS event_diff,
-        ordered_mean(list(date_f1 ORDER BY seq, parts.task_id)) AS date_f1
-    FROM parts
-    LEFT JOIN judged
-        ON parts.run_id = judged.run_id
-        AND parts.model = judged.model
-        AND parts.task_id = judged.task_id
-    GROUP BY parts.run_id, parts.model, parts.part
-),
-
-rows_wanted AS (
-    SELECT run_id, model, 'all' AS part FROM poster_costs
-    UNION
-    SELECT run_id, model, part FROM by_model
+-- The models of each poster run with every figure of its report, best first.
+-- grain: run × model
+-- first: model, app_quality_score, posters, label, gold_posters, prediction_cost_usd,
+--     is_on_pareto_front, run_id
+-- inherits: scores.all_poster_report
+-- prediction_cost_usd: cost of the predictions, US dollars; NULL if that of one is unknown
+-- total_cost_usd: sum of the three costs, US dollars; NULL if that of a prediction is unknown
+WITH replays AS (
+    SELECT run_id, model
+    FROM scores.replayed_models
+    WHERE suite = 'posters'
 )
 
 SELECT
-    costs.suite,
-    rows_wanted.run_id,
-    rows_wanted.model,
-    rows_wanted.part,
-    by_model.label,
-    coalesce(by_model.posters, 0) AS posters,
-    coalesce(by_model.missing_predictions, 0) AS missing_predictions,
-    coalesce(by_model.judged, 0) AS judged,
-    rounded(by_model.app_quality_mean, 2) AS app_quality_score,
-    rounded(intervals.quality_low, 2) AS app_quality_low,
-    rounded(intervals.quality_high, 2) AS app_quality_high,
-    coalesce(rounded(intervals.quality_std, 3), 0.0) AS app_quality_std,
-    rounded(by_model.app_core_mean, 2) AS app_core_score,
-    rounded(intervals.core_low, 2) AS app_core_low,
-    rounded(intervals.core_high, 2) AS app_core_high,
-    coalesce(rounded(intervals.core_std, 3), 0.0) AS app_core_std,
-    rounded(by_model.judge_mean, 2) AS avg_score,
-    rounded(by_model.schema_ok, 3) AS schema_ok_rate,
-    rounded(by_model.schema_valid, 3) AS schema_valid_rate,
-    rounded(by_model.schema_strict, 3) AS schema_strict_rate,
-    rounded(by_model.parse_ok, 3) AS json_parse_rate,
-    rounded(by_model.top_level, 3) AS avg_top_level_score,
-    rounded(by_model.event_match, 3) AS avg_event_match_score,
-    rounded(by_model.core_event_match, 3) AS avg_core_event_match_score,
-    rounded(by_model.event_count, 3) AS avg_event_count_score,
-    rounded(by_model.location, 3) AS avg_location_score,
-    rounded(by_model.venue, 3) AS avg_venue_score,
-    rounded(by_model.missing_field, 3) AS avg_missing_field_rate,
-    rounded(by_model.event_diff, 3) AS avg_event_diff,
-    rounded(by_model.date_f1, 3) AS avg_date_f1,
-    rounded(costs.prediction_cost_usd, 6) AS prediction_cost_usd,
-    rounded(costs.judge_cost_usd, 6) AS judge_cost_usd,
-    rounded(costs.ground_truth_cost_usd, 6) AS ground_truth_cost_usd,
-    rounded(costs.total_cost_usd, 6) AS total_cost_usd,
-    coalesce(by_model.gold_posters, 0) AS gold_posters,
-    rounded(by_model.schema_exact, 3) AS schema_exact_rate,
-    rounded(by_model.missing_of_gold, 3) AS avg_missing_of_gold_rate,
-    by_model.app_quality_mean,
-    by_model.app_core_mean
-FROM rows_wanted
-JOIN poster_costs AS costs
-    ON rows_wanted.run_id = costs.run_id AND rows_wanted.model = costs.model
-LEFT JOIN by_model
-    ON rows_wanted.run_id = by_model.run_id
-    AND rows_wanted.model = by_model.model
-    AND rows_wanted.part = by_model.part
-LEFT JOIN scores.poster_intervals AS intervals
-    ON rows_wanted.run_id = intervals.run_id
-    AND rows_wanted.model = intervals.model
-    AND rows_wanted.part = intervals.part
-ORDER BY rows_wanted.run_id, rows_wanted.part, rows_wanted.model
+    suite,
+    run_id,
+    model,
+    part,
+    label,
+    posters,
+    missing_predictions,
+    judged,
+    app_quality_score,
+    app_quality_low,
+    app_quality_high,
+    app_quality_std,
+    app_core_score,
+    app_core_low,
+    app_core_high,
+    app_core_std,
+    avg_score,
+    schema_ok_rate,
+    schema_valid_rate,
+    schema_strict_rate,
+    json_parse_rate,
+    avg_top_level_score,
+    avg_event_match_score,
+    avg_core_event_match_score,
+    avg_event_count_score,
+    avg_location_score,
+    avg_venue_score,
+    avg_missing_field_rate,
+    avg_event_diff,
+    avg_date_f1,
+    CASE WHEN n_cost_unknown = 0 THEN prediction_cost_usd END AS prediction_cost_usd,
+    judge_cost_usd,
+    ground_truth_cost_usd,
+    CASE WHEN n_cost_unknown = 0 THEN total_cost_usd END AS total_cost_usd,
+    gold_posters,
+    silver_posters,
+    schema_exact_rate,
+    avg_missing_of_gold_rate,
+    n_cost_unknown,
+    is_on_pareto_front,
+    app_quality_mean,
+    app_core_mean
+FROM scores.all_poster_report AS figures
+ANTI JOIN replays
+    ON figures.run_id = replays.run_id
+    AND figures.model = replays.model
+ORDER BY run_id, app_quality_mean DESC NULLS LAST, model

@@ -1,6 +1,13 @@
 -- Every sub-score of every prediction of a poster run.
 -- grain: run × model × poster
 -- inherits: scores.poster_prediction_scores
+-- first: model, task_id, app_quality, app_core, label, run_id
+WITH replays AS (
+    SELECT run_id, model
+    FROM scores.replayed_models
+    WHERE suite = 'posters'
+)
+
 SELECT
     suite,
     run_id,
@@ -35,4 +42,5 @@ SELECT
     event_diff,
     reason
 FROM scores.poster_prediction_scores
+ANTI JOIN replays USING (run_id, model)
 ORDER BY run_id, model, seq, task_id

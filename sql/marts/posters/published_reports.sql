@@ -1,6 +1,7 @@
 -- The models of every published poster report, in every version of the format.
 -- grain: report × model
--- inherits: published
+-- first: report, model, app_quality_score, posters, place, label
+-- inherits: published, scores.published_labels
 -- form: format of the report; if both a folder and a ledger have it, the folder is used
 -- posters: scored posters
 -- app_quality_score: mean app quality, 0 to 100
@@ -30,7 +31,10 @@ SELECT
     form,
     published_at,
     published_on,
-    any_value(label) AS label,
+    any_value(labels.label) AS label,
+    any_value(labels.label_source) AS label_source,
+    any_value(labels.gold_posters) AS gold_posters,
+    any_value(labels.silver_posters) AS silver_posters,
     any_value(run_id) AS run_id,
     model,
     try_cast(any_value(value) FILTER (metric = 'posters') AS BIGINT) AS posters,
@@ -51,6 +55,7 @@ SELECT
         PARTITION BY suite, published_on ORDER BY app_quality_score DESC NULLS LAST
     ) = 1 AS is_best_of_day
 FROM figures
+LEFT JOIN scores.published_labels AS labels USING (suite, report)
 WHERE NOT starts_with(metric, 'difference from ')
 GROUP BY suite, report, form, published_at, published_on, model
 ORDER BY published_at, report, place, model

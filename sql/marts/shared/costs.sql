@@ -1,10 +1,12 @@
 -- What each model cost in each run.
 -- grain: run × provider × model × settings
+-- first: run_id, model, settings, total_cost_usd, n_results, cost_per_passed_usd
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
 -- input_tokens, output_tokens: sum over the calls that record them; NULL above 2^63 - 1
 SELECT
     suite,
     run_id,
+    times.run_date,
     provider,
     model,
     settings,
@@ -17,7 +19,7 @@ SELECT
     ) AS cost_per_passed_usd,
     try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
     try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
-FROM verdicts
-WHERE duplicate_of IS NULL
-GROUP BY suite, run_id, provider, model, settings
+FROM scores.counted_verdicts
+JOIN scores.run_times AS times USING (suite, run_id)
+GROUP BY suite, run_id, times.run_date, provider, model, settings
 ORDER BY suite, run_id, provider, model, settings

@@ -1,41 +1,96 @@
--- The models of every suite, best first.
--- grain: suite × provider × model × settings
--- n_runs: runs with results of the model
+-- The models of every task set by every metric, best first, each by its latest full run. The main
+-- metric of each task set comes first. Of the some twenty scores of posters only app_quality, the
+-- main one, and app_core are here, because the others are parts of them, and the use of tools is here
+-- as tool_tier; `metrics` has all.
+-- grain: suite × task set × metric × scorer × filter × provider × model × settings
+-- inherits: metrics
+-- first: task_set, metric, model, settings, is_comparable, pass_rate, score, n_tasks, total_cost_usd,
+--     p50_ms, run_date, passed_over_run
+-- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
+-- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a
+--     task set without verdicts, the metric with the most scored tasks
+-- pass_rate: mean over the tasks of the share of attempts that passed; calls without an answer did
+--     not pass; NULL if nothing was judged
+-- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
+--     narrower where repeated attempts add information; see effective_tasks
+-- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- n_tasks: tasks asked, those without an answer included
+-- n_unjudged: tasks among them that nothing judges, so that pass_rate leaves them out
+-- n_results: calls made for the tasks: attempts, and those without an answer
+-- n_unanswered: calls among them that gave no answer
+-- n_tasks_in_set: tasks in the newest version of the task set: the version that its latest run
+--     used; if no version is known, all tasks ever asked
+-- is_comparable: whether the row may be compared with the others of its task set: it was asked the
+--     same tasks as the row that covers most of the set
+-- run_id: the latest full run: no run of the model asked more tasks of the set's newest version,
+--     whether or not they were answered
+-- passed_over_run: latest run after it, which covers less of the set or got no answer at all; NULL
+--     if there is none
+-- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
--- score: for suites that score rather than pass (posters: app quality, 0 to 100), of the model's
---     latest run
--- score_low: lower end of the 95 % bootstrap interval of the score
--- score_high: upper end of the 95 % bootstrap interval of the score
+-- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
+--     0 to 100); NULL for `passed`
+-- score_low: lower end of the 95 % interval of the score: by bootstrap for app_quality, else see
+--     metrics
+-- score_high: upper end of that interval
 -- n_scored: tasks behind the score
--- tool_tier: OpenClaw tier over all runs, see tool_tiers; NULL if no call asks for tools
+-- label: gold or silver: label of the ground truth behind the score; NULL for other suites
+-- gold_posters: scored posters with gold ground truth
+-- silver_posters: scored posters with silver ground truth
+-- tool_tier: OpenClaw tier of the run, see tool_tiers; NULL if no call is known to ask
+--     for a tool
 -- routing: whether subagents may be routed to the model, in words; see tool_tiers
-WITH tools AS (
+WITH ranked AS (
     SELECT
-        provider,
-        model,
-        settings,
-        count(is_used) AS n_counted,
-        count(*) FILTER (is_used) AS n_used,
-        n_used / nullif(n_counted, 0) AS rate
-    FROM tool_checks
-    WHERE duplicate_of IS NULL
-    GROUP BY provider, model, settings
+        *,
+        row_number() OVER (
+            PARTITION BY suite, task_set, provider, model, settings
+            ORDER BY n_unanswered < n_results DESC, n_covered DESC, position DESC
+        ) AS place,
+        count(*) OVER model_runs AS n_runs,
+        max(position) OVER model_runs AS last_position,
+        arg_max(run_id, position) OVER model_runs AS last_run_id
+    FROM scores.run_rates
+    WINDOW model_runs AS (PARTITION BY suite, task_set, provider, model, settings)
 ),
 
-answers AS (
+full_runs AS (
+    SELECT
+        *,
+        first_value(asked) OVER (
+            PARTITION BY suite, task_set
+            ORDER BY n_covered DESC, n_alike DESC, position DESC, provider, model, settings
+        ) AS asked_of_set
+    FROM (
+        SELECT *, count(*) OVER (PARTITION BY suite, task_set, asked) AS n_alike
+        FROM ranked
+        WHERE place = 1
+    )
+),
+
+set_sizes AS (
+    SELECT suite, task_set, count(*) AS n_tasks_in_set
+    FROM scores.newest_tasks
+    GROUP BY suite, task_set
+    UNION ALL
     SELECT
         suite,
-        provider,
-        model,
-        settings,
-        count(DISTINCT run_id) AS n_runs,
-        count(*) AS n_results,
-        count(passed) AS n_judged,
-        count(*) FILTER (passed) AS n_passed,
-        n_passed / nullif(n_judged, 0) AS pass_rate,
-        wilson_low(n_passed, n_judged) AS pass_rate_low,
-        wilson_high(n_passed, n_judged) AS pass_rate_high,
+        task_set,
+        count(DISTINCT task_id) + CAST(bool_or(task_id IS NULL) AS BIGINT) AS n_tasks_in_set
+    FROM scores.counted_results
+    ANTI JOIN lake.tasks USING (suite, task_set)
+    GROUP BY suite, task_set
+),
+
+calls AS (
+    SELECT
+        calls.suite,
+        calls.run_id,
+        calls.provider,
+        calls.model,
+        calls.settings,
+        calls.task_set,
         percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
             FILTER (availability_status = 'ok' AND success) AS p50_ms,
         exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
@@ -43,69 +98,168 @@ answers AS (
         exact_sum(cost_usd) AS total_cost_usd,
         exact_sum(cost_usd) / nullif(
             count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
-        ) AS cost_per_passed_usd,
-        min(run_date) AS first_date,
-        max(run_date) AS last_date
-    FROM verdicts
-    WHERE duplicate_of IS NULL
-    GROUP BY suite, provider, model, settings
+        ) AS cost_per_passed_usd
+    FROM verdicts AS calls
+    SEMI JOIN full_runs USING (suite, run_id)
+    WHERE NOT calls.is_replay
+    GROUP BY ALL
 ),
 
-latest_scores AS (
+poster_scores AS (
     SELECT
         report.suite,
+        report.run_id,
         report.model,
         report.app_quality_mean AS score,
         intervals.quality_low AS score_low,
         intervals.quality_high AS score_high,
-        report.posters AS n_scored
+        report.posters AS n_scored,
+        labels.label,
+        labels.gold_posters,
+        labels.silver_posters
     FROM poster_report AS report
-    JOIN poster_runs USING (run_id)
+    JOIN poster_labels AS labels ON report.run_id = labels.run_id
     LEFT JOIN scores.poster_intervals AS intervals
         ON report.run_id = intervals.run_id
         AND report.model = intervals.model
         AND report.part = intervals.part
     WHERE report.part = 'all' AND report.posters > 0
-    QUALIFY row_number() OVER (
-        PARTITION BY report.model ORDER BY poster_runs.run_date DESC NULLS LAST, report.run_id DESC
-    ) = 1
+),
+
+-- Of each run, the verdict and every other metric.
+figures AS (
+    SELECT
+        full_runs.*,
+        if(full_runs.suite = 'posters', 'app_quality', 'passed') AS metric,
+        NULL AS scorer,
+        NULL AS filter,
+        true AS is_first,
+        poster_scores.score,
+        poster_scores.score_low,
+        poster_scores.score_high,
+        poster_scores.n_scored
+    FROM full_runs
+    LEFT JOIN poster_scores
+        ON full_runs.suite = poster_scores.suite
+        AND full_runs.run_id = poster_scores.run_id
+        AND full_runs.model = poster_scores.model
+    UNION ALL
+    SELECT
+        full_runs.* REPLACE (NULL AS pass_rate, NULL AS pass_rate_low, NULL AS pass_rate_high),
+        metrics.metric,
+        metrics.scorer,
+        metrics.filter,
+        false AS is_first,
+        metrics.mean AS score,
+        metrics.mean_low AS score_low,
+        metrics.mean_high AS score_high,
+        metrics.n_tasks AS n_scored
+    FROM full_runs
+    JOIN metrics
+        ON full_runs.suite = metrics.suite
+        AND full_runs.run_id = metrics.run_id
+        AND full_runs.provider IS NOT DISTINCT FROM metrics.provider
+        AND full_runs.model IS NOT DISTINCT FROM metrics.model
+        AND full_runs.settings = metrics.settings
+        AND full_runs.task_set = metrics.task_set
+    WHERE
+        metrics.reducer = 'mean'
+        AND is_headline(metrics.suite, metrics.metric)
+        AND metrics.metric <> 'app_quality'
+        AND (
+            metrics.metric <> 'passed' OR metrics.scorer IS NOT NULL OR metrics.filter IS NOT NULL
+        )
+),
+
+weighed AS (
+    SELECT
+        *,
+        suite = 'posters' OR bool_or(pass_rate IS NOT NULL) OVER of_set AS has_first,
+        count(*) FILTER (NOT is_first) OVER (
+            PARTITION BY suite, task_set, run_id, provider, model, settings
+        ) = 0 AS is_only,
+        sum(n_scored) OVER (PARTITION BY suite, task_set, metric, scorer, filter) AS n_set_scored
+    FROM figures
+    WINDOW of_set AS (PARTITION BY suite, task_set)
+),
+
+-- A task set without verdicts has no row for them.
+boards AS (
+    SELECT
+        *,
+        is_first OR (
+            NOT has_first
+            AND (metric, scorer, filter) IS NOT DISTINCT FROM first_value((metric, scorer, filter))
+                OVER (
+                    PARTITION BY suite, task_set
+                    ORDER BY is_first, n_set_scored DESC NULLS LAST, metric, scorer, filter
+                )
+        ) AS is_main
+    FROM weighed
+    WHERE NOT is_first OR has_first OR is_only
 )
 
 SELECT
-    answers.suite,
-    answers.provider,
-    answers.model,
-    answers.settings,
-    answers.n_runs,
-    answers.n_results,
-    answers.n_judged,
-    answers.n_passed,
-    answers.pass_rate,
-    answers.pass_rate_low,
-    answers.pass_rate_high,
-    answers.p50_ms,
-    answers.mean_ms,
-    answers.n_cost_known,
-    answers.total_cost_usd,
-    answers.cost_per_passed_usd,
-    answers.first_date,
-    answers.last_date,
-    latest_scores.score,
-    latest_scores.score_low,
-    latest_scores.score_high,
-    latest_scores.n_scored,
-    tool_tier(tools.rate) AS tool_tier,
-    tool_routing(
-        tools.rate,
-        wilson_low(tools.n_used, tools.n_counted),
-        wilson_high(tools.n_used, tools.n_counted)
-    ) AS routing
-FROM answers
-LEFT JOIN latest_scores
-    ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
-LEFT JOIN tools
-    ON answers.suite = 'openclaw'
-    AND answers.provider IS NOT DISTINCT FROM tools.provider
-    AND answers.model IS NOT DISTINCT FROM tools.model
-    AND answers.settings = tools.settings
-ORDER BY suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings
+    boards.suite,
+    boards.task_set,
+    boards.metric,
+    boards.scorer,
+    boards.filter,
+    boards.is_main,
+    boards.provider,
+    boards.model,
+    boards.settings,
+    boards.pass_rate,
+    boards.pass_rate_low,
+    boards.pass_rate_high,
+    boards.n_tasks,
+    boards.n_tasks - boards.n_rated AS n_unjudged,
+    boards.n_results,
+    boards.n_unanswered,
+    coalesce(set_sizes.n_tasks_in_set, 0) AS n_tasks_in_set,
+    boards.asked IS NOT DISTINCT FROM boards.asked_of_set AS is_comparable,
+    boards.run_id,
+    boards.run_date,
+    CASE
+        WHEN boards.last_position > boards.position THEN boards.last_run_id
+    END AS passed_over_run,
+    boards.n_runs,
+    boards.score,
+    boards.score_low,
+    boards.score_high,
+    boards.n_scored,
+    poster_scores.label,
+    poster_scores.gold_posters,
+    poster_scores.silver_posters,
+    calls.p50_ms,
+    calls.mean_ms,
+    calls.n_cost_known,
+    calls.total_cost_usd,
+    calls.cost_per_passed_usd,
+    tiers.tier AS tool_tier,
+    tiers.routing
+FROM boards
+JOIN calls
+    ON boards.suite = calls.suite
+    AND boards.run_id = calls.run_id
+    AND boards.provider IS NOT DISTINCT FROM calls.provider
+    AND boards.model IS NOT DISTINCT FROM calls.model
+    AND boards.settings = calls.settings
+    AND boards.task_set = calls.task_set
+LEFT JOIN set_sizes
+    ON boards.suite = set_sizes.suite
+    AND boards.task_set = set_sizes.task_set
+LEFT JOIN poster_scores
+    ON boards.suite = poster_scores.suite
+    AND boards.run_id = poster_scores.run_id
+    AND boards.model = poster_scores.model
+LEFT JOIN tool_tiers AS tiers
+    ON boards.suite = 'openclaw'
+    AND boards.run_id = tiers.run_id
+    AND boards.provider IS NOT DISTINCT FROM tiers.provider
+    AND boards.model IS NOT DISTINCT FROM tiers.model
+    AND boards.settings = tiers.settings
+ORDER BY
+    is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
+    is_comparable DESC, pass_rate DESC NULLS LAST, score DESC NULLS LAST,
+    provider, model, settings

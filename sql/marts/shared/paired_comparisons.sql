@@ -1,73 +1,25 @@
--- Two models on the tasks that both did, by the latest verdict of each on each task.
+-- Two models on the tasks that both did: how often each passed them. Of each model, a task counts by
+-- the latest run in which it has an outcome, its attempts averaged; a call without an answer did not
+-- pass.
 -- grain: suite × pair of models (provider × model × settings), a before b
--- provider_a: provider of the first model
--- settings_a: settings of the first model
--- provider_b: provider of the second model
--- settings_b: settings of the second model
--- n_tasks: tasks on which both have a verdict
--- n_both: tasks that both passed
--- n_only_a: tasks that only the first model passed
--- n_only_b: tasks that only the second model passed
+-- inherits: score_comparisons
+-- first: model_a, settings_a, model_b, settings_b, p_value, pass_rate_difference, p_holm,
+--     n_tasks, n_only_a, n_only_b, provider_a, provider_b
+-- n_tasks: tasks on which both have an outcome
+-- n_attempts_a: calls of the first model behind its rates
+-- n_attempts_b: calls of the second model behind its rates
+-- n_both: tasks that both passed, equally often
+-- n_only_a: tasks that only the first model passed, or that it passed more often
+-- n_only_b: tasks that only the second model passed, or that it passed more often
 -- n_neither: tasks that neither passed
+-- pass_rate_a: pass rate of the first model: the mean over these tasks
+-- pass_rate_b: pass rate of the second model
 -- pass_rate_difference: pass rate of the first model minus that of the second, over these tasks
--- p_value: two-sided p-value of McNemar's exact test
+-- pass_rate_difference_low: lower end of the 95 % interval of the difference: Newcombe's for paired
+--     proportions where the test is `mcnemar`, Student's t over the tasks otherwise; NULL where there
+--     is no test
+-- pass_rate_difference_high: upper end of that interval
 -- p_holm: p_value adjusted for all pairs of the suite (Holm 1979, Scand. J. Statist. 6, 65)
-WITH sides AS (
-    SELECT
-        suite,
-        task_set,
-        task_id,
-        provider,
-        model,
-        settings,
-        -- An unknown provider is another one than an empty one.
-        concat_ws(chr(31), coalesce(provider, chr(30)), model, settings) AS side,
-        passed
-    FROM latest_verdicts
-),
-
-pairs AS (
-    SELECT
-        a.suite,
-        a.provider AS provider_a,
-        a.model AS model_a,
-        a.settings AS settings_a,
-        b.provider AS provider_b,
-        b.model AS model_b,
-        b.settings AS settings_b,
-        count(*) AS n_tasks,
-        count(*) FILTER (a.passed AND b.passed) AS n_both,
-        count(*) FILTER (a.passed AND NOT b.passed) AS n_only_a,
-        count(*) FILTER (b.passed AND NOT a.passed) AS n_only_b,
-        count(*) FILTER (NOT a.passed AND NOT b.passed) AS n_neither
-    FROM sides AS a
-    JOIN sides AS b
-        ON a.suite = b.suite
-        AND a.task_set = b.task_set
-        AND a.task_id = b.task_id
-        AND a.side < b.side
-    GROUP BY ALL
-),
-
-tested AS (
-    SELECT
-        *,
-        (n_only_a - n_only_b) / n_tasks AS pass_rate_difference,
-        mcnemar_p(n_only_a, n_only_b) AS p_value
-    FROM pairs
-),
-
-ranked AS (
-    SELECT
-        *,
-        row_number() OVER (
-            PARTITION BY suite
-            ORDER BY p_value, model_a, settings_a, model_b, settings_b, provider_a, provider_b
-        ) AS place,
-        count(*) OVER (PARTITION BY suite) AS n_pairs
-    FROM tested
-)
-
 SELECT
     suite,
     provider_a,
@@ -77,14 +29,21 @@ SELECT
     model_b,
     settings_b,
     n_tasks,
+    n_attempts_a,
+    n_attempts_b,
     n_both,
-    n_only_a,
-    n_only_b,
+    n_better_a AS n_only_a,
+    n_better_b AS n_only_b,
     n_neither,
-    pass_rate_difference,
+    mean_a AS pass_rate_a,
+    mean_b AS pass_rate_b,
+    mean_difference AS pass_rate_difference,
+    difference_low AS pass_rate_difference_low,
+    difference_high AS pass_rate_difference_high,
+    test,
     p_value,
-    least(1.0, max((n_pairs - place + 1) * p_value) OVER (
-        PARTITION BY suite ORDER BY place
-    )) AS p_holm
-FROM ranked
-ORDER BY suite, p_value, model_a, settings_a, model_b, settings_b, provider_a, provider_b
+    p_holm
+FROM scores.compared_pairs
+WHERE metric = 'passed' AND scorer IS NULL AND filter IS NULL
+ORDER BY
+    suite, p_value NULLS LAST, model_a, settings_a, model_b, settings_b, provider_a, provider_b

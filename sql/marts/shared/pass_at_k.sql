@@ -1,8 +1,10 @@
 -- The probability that at least one of k attempts passes, for tasks with several attempts.
 -- grain: run × provider × model × settings × task set × k
+-- first: run_id, model, settings, k, pass_at_k, n_tasks
 -- k: number of attempts allowed
--- n_tasks: tasks with at least k judged attempts
--- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), with c of n attempts passed
+-- n_tasks: tasks with at least k attempts that have a verdict or no answer: the latter did not pass,
+--     unless nothing judges the task
+-- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), with c of these n attempts passed
 WITH attempts AS (
     SELECT
         suite,
@@ -12,11 +14,15 @@ WITH attempts AS (
         settings,
         task_set,
         task_id,
-        count(passed) AS n,
-        count(*) FILTER (passed) AS c
-    FROM verdicts
-    WHERE duplicate_of IS NULL
+        count(outcome) AS n,
+        count(*) FILTER (outcome) AS c
+    FROM scores.outcomes
+    WHERE duplicate_of IS NULL AND NOT is_replay
     GROUP BY suite, run_id, provider, model, settings, task_set, task_id
+    -- A run without any verdict has no rate.
+    QUALIFY sum(count(passed)) OVER (
+        PARTITION BY suite, run_id, provider, model, settings, task_set
+    ) > 0
 ),
 
 allowed AS (
@@ -27,10 +33,11 @@ allowed AS (
 chances AS (
     SELECT
         * EXCLUDE (n, c),
-        -- The product of (1 - k / i) for i from n - c + 1 to n; none for c = 0.
-        1 - coalesce(list_product(list_transform(
-            generate_series(n - c + 1, n), lambda i: greatest(1 - k / i, 0)
-        )), 1) AS chance
+        -- C(n - c, k) / C(n, k) is that of k - 1 times (n - c - k + 1) / (n - k + 1).
+        1 - product(greatest(n - c - k + 1, 0) / (n - k + 1)) OVER (
+            PARTITION BY suite, run_id, provider, model, settings, task_set, task_id
+            ORDER BY k
+        ) AS chance
     FROM allowed
 )
 

@@ -1,5 +1,29 @@
 -- The pass rate of each model in each run.
 -- grain: run × provider × model × settings × task set
+-- first: run_id, model, settings, pass_rate, n_trials, n_unanswered, run_date
+-- n_unanswered: calls that gave no answer
+-- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls
+-- pass_rate_high: upper end of that interval
+WITH calls AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        count(*) AS n_results,
+        count(*) FILTER (NOT is_answered) AS n_unanswered,
+        count(passed) AS n_judged,
+        count(*) FILTER (passed) AS n_passed,
+        count(*) FILTER (verdict_source = 'recorded') AS n_recorded,
+        count(*) FILTER (verdict_source = 'computed') AS n_computed,
+        if(n_judged > 0, count(outcome), 0) AS n_trials
+    FROM scores.outcomes
+    WHERE duplicate_of IS NULL AND NOT is_replay
+    GROUP BY suite, run_id, provider, model, settings, task_set
+)
+
 SELECT
     suite,
     run_id,
@@ -7,16 +31,17 @@ SELECT
     model,
     settings,
     task_set,
-    min(run_date) AS run_date,
-    count(*) AS n_results,
-    count(passed) AS n_judged,
-    count(*) FILTER (passed) AS n_passed,
-    count(*) FILTER (verdict_source = 'recorded') AS n_recorded,
-    count(*) FILTER (verdict_source = 'computed') AS n_computed,
-    n_passed / nullif(n_judged, 0) AS pass_rate,
-    wilson_low(n_passed, n_judged) AS pass_rate_low,
-    wilson_high(n_passed, n_judged) AS pass_rate_high
-FROM verdicts
-WHERE duplicate_of IS NULL
-GROUP BY suite, run_id, provider, model, settings, task_set
-ORDER BY suite, run_date, run_id, provider, model, settings, task_set
+    times.run_date,
+    n_results,
+    n_unanswered,
+    n_judged,
+    n_passed,
+    n_recorded,
+    n_computed,
+    n_trials,
+    n_passed / nullif(n_trials, 0) AS pass_rate,
+    wilson_low(n_passed, n_trials) AS pass_rate_low,
+    wilson_high(n_passed, n_trials) AS pass_rate_high
+FROM calls
+JOIN scores.run_times AS times USING (suite, run_id)
+ORDER BY suite, times.run_date, run_id, provider, model, settings, task_set

@@ -1,6 +1,7 @@
 -- Recorded verdicts that our own computation does not confirm.
 -- grain: result
 -- inherits: verdicts
+-- first: model, task_id, recorded, computed, answer, reference, run_id
 -- answer: the text that was judged: the extracted answer, in openclaw the whole text
 -- reference: the right answer, in openclaw the validator
 -- recorded_violation: recorded reason of the failed validator, in openclaw
@@ -12,7 +13,7 @@ SELECT
     verdicts.settings,
     verdicts.task_id,
     coalesce(results.answer, results.raw_output) AS answer,
-    coalesce(ours.reference, asked.validator) AS reference,
+    coalesce(ours.reference, inputs.validator) AS reference,
     verdicts.recorded,
     verdicts.computed,
     results.violation AS recorded_violation,
@@ -27,9 +28,9 @@ JOIN scores.computed_verdicts AS ours
     ON verdicts.suite = ours.suite
     AND verdicts.run_id = ours.run_id
     AND verdicts.result_id = ours.content_id
-LEFT JOIN scores.openclaw_verdict_inputs AS asked
-    ON verdicts.suite = asked.suite
-    AND verdicts.run_id = asked.run_id
-    AND verdicts.result_id = asked.content_id
+LEFT JOIN scores.openclaw_verdict_inputs AS inputs
+    ON verdicts.suite = inputs.suite
+    AND verdicts.run_id = inputs.run_id
+    AND verdicts.result_id = inputs.content_id
 WHERE verdicts.recorded <> verdicts.computed
 ORDER BY verdicts.suite, verdicts.run_id, results.seq, verdicts.result_id

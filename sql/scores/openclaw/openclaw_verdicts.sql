@@ -8,7 +8,7 @@
 -- violation: why it does not pass, or why there is no verdict
 -- parsed_output: what the validator read, JSON object
 WITH rules AS (
-    -- NULL for an unusual validator.
+    -- The rule is NULL for unusual validators.
     SELECT
         validator,
         openclaw_rule(validator) AS rule
@@ -25,12 +25,12 @@ answers AS (
     JOIN rules ON inputs.validator = rules.validator
 ),
 
-sorted AS (
+sorted_by_kind AS (
     SELECT
         *,
-        -- What SQL says exactly as Python does, it says, many times faster. NULL is for Python.
+        -- SQL judges what it judges exactly like Python, many times faster; NULL is left to Python.
         CASE
-            -- The two write control characters in different cases: \u000b and \u000B.
+            -- They write control characters differently: \u000b and \u000B.
             WHEN contains(answer_json, '\u00') IS NOT FALSE THEN NULL
             WHEN rule.kind = 'json_keys' AND could_be_json(answer) THEN NULL
             ELSE rule.kind
@@ -49,7 +49,7 @@ counted AS (
             WHEN 'max_sentences' THEN sentence_count(stripped(answer, whitespace_class()))
             WHEN 'exact_bullets' THEN bullet_count(lines)
         END AS got
-    FROM sorted
+    FROM sorted_by_kind
 ),
 
 judged AS (

@@ -1,11 +1,9 @@
 -- The posters of each run's dataset, with their current ground truth.
 -- grain: posters run × poster
--- inherits: lake.tasks, lake.annotations
+-- inherits: lake.tasks, scores.poster_records
 -- seq: position of the poster in the manifest, from 1
 -- exclusion: why the poster is not scored, by the newest version of the dataset
 -- gold: text of the record; NULL if there is none, or none that is an object
--- label: gold if two people annotated it and a third record settled it, or if so declared; else
---     silver
 -- ground_truth_cost_usd: cost of the model's record, US dollars
 WITH exclusions AS (
     SELECT task_set, task_id, exclusion
@@ -16,22 +14,7 @@ WITH exclusions AS (
     ) = 1
 ),
 
--- A proven record stands before a declared one, and both before a model's; then the newest.
-records AS (
-    SELECT task_set, task_id, coalesce(source, document) AS gold, label, label_basis, cost_usd
-    FROM lake.annotations
-    WHERE suite = 'posters' AND json_type(document) = 'OBJECT'
-        AND (kind IN ('declared', 'model') OR (kind = 'adjudicated' AND label = 'gold'))
-    QUALIFY row_number() OVER (
-        PARTITION BY task_set, task_id
-        ORDER BY
-            CASE kind WHEN 'adjudicated' THEN 1 WHEN 'declared' THEN 2 ELSE 3 END,
-            batch DESC,
-            content_id
-    ) = 1
-),
-
--- What the ground truth cost is what the model's record cost, whichever record counts now.
+-- The ground truth's cost is that of the model's record, whichever record is current.
 costs AS (
     SELECT task_set, task_id, cost_usd
     FROM lake.annotations
@@ -57,7 +40,8 @@ FROM scores.poster_run_setups AS runs
 JOIN lake.tasks AS tasks
     ON runs.task_set = tasks.task_set AND runs.task_set_hash = tasks.task_set_hash
 JOIN exclusions ON tasks.task_set = exclusions.task_set AND tasks.task_id = exclusions.task_id
-LEFT JOIN records ON tasks.task_set = records.task_set AND tasks.task_id = records.task_id
+LEFT JOIN scores.poster_records AS records
+    ON tasks.task_set = records.task_set AND tasks.task_id = records.task_id
 LEFT JOIN costs ON tasks.task_set = costs.task_set AND tasks.task_id = costs.task_id
 WHERE tasks.suite = 'posters'
 QUALIFY row_number() OVER (

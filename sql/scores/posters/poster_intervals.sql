@@ -1,10 +1,11 @@
--- Bootstrap intervals of a model's mean scores, equal to the original program's.
+-- Bootstrap intervals of a model's mean scores, equal to the original program's from two posters on.
 -- grain: posters run × model × part
 -- materialised
 -- suite: posters
 -- key: suite, run_id, model, part
 -- inputs: poster_score_lists
--- quality_low: lower end of the 95 % interval of the mean app quality
+-- quality_low: lower end of the 95 % interval of the mean app quality; like the other ends NULL for
+--     a single poster, for which the original has an interval without width
 -- quality_high: upper end of the 95 % interval of the mean app quality
 -- quality_std: standard deviation of the app quality, as of a population
 -- core_low: lower end of the 95 % interval of the mean app core

@@ -4,8 +4,10 @@
 -- suite: posters
 -- key: suite, run_id, part, metric
 -- inputs: poster_model_lists
+-- n_posters: posters that both models are scored on
 -- mean_difference: mean of the first model minus mean of the second, in points (0 to 100)
--- low: lower end of the 95 % interval by the original's unpaired bootstrap
+-- low: lower end of the 95 % interval by the original's unpaired bootstrap; this, all other ends of
+--     intervals and all p-values are NULL for a single poster
 -- high: upper end of the 95 % interval by the original's unpaired bootstrap
 -- p_value: p-value by the original's unpaired bootstrap; it can be 0
 -- is_significant: whether the interval from low to high excludes 0
@@ -21,6 +23,7 @@ WITH pairs AS (
         part,
         metric,
         models,
+        len(scores[1]) AS n_posters,
         unnest(bootstrap_pairs(scores)) AS pair
     FROM inputs
 )
@@ -32,6 +35,7 @@ SELECT
     metric,
     models[pair.a] AS model_a,
     models[pair.b] AS model_b,
+    n_posters,
     pair.mean AS mean_difference,
     pair.low AS low,
     pair.high AS high,

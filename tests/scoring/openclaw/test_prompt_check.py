@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -6,7 +7,9 @@ from hypothesis import strategies as st
 from openclaw_cases import FOLDER
 from support import needs_reference
 
+from warehouse.scoring.openclaw.json_keys import RULE_TYPES
 from warehouse.scoring.openclaw.prompt_check import Problem, check_prompts
+from warehouse.scoring.openclaw.validators import CHECKS
 
 GOOD = {"id": "P0", "name": "n", "prompt": "Say ok.", "validator": {"type": "exact", "value": "ok"}}
 
@@ -15,7 +18,7 @@ def found(**changes):
     return [(problem.field, problem.message) for problem in check_prompts([{**GOOD, **changes}])]
 
 
-def test_a_good_file_has_no_problem():
+def test_a_valid_file_has_no_problems():
     assert check_prompts([GOOD, {**GOOD, "id": "P1", "validator": None}]) == []
 
 
@@ -117,3 +120,9 @@ def test_an_id_used_twice_is_named_once():
 def test_no_document_crashes(document):
     check_prompts(document)
     check_prompts([document])
+
+
+def test_the_docs_name_every_validator_and_rule():
+    text = (Path(__file__).parents[3] / "docs" / "openclaw.md").read_text("utf-8")
+    _, _, validators = text.partition("\n## Validators\n")
+    assert [name for name in {*CHECKS, *RULE_TYPES} if f"`{name}`" not in validators] == []

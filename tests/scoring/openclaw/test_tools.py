@@ -33,7 +33,7 @@ def test_reference_cases():
     wrong = []
     for case in read_cases("tools"):
         if "raises" in case:
-            continue  # about the prompt's names, not about the text
+            continue  # depends on the prompt's names, not on the text
         calls = detect_tools(case["output"])
         if [calls, len(calls)] != [case["tool_calls"], case["tool_call_count"]]:
             wrong.append((case, calls))
@@ -41,11 +41,12 @@ def test_reference_cases():
 
 
 @given(st.lists(pieces).map("".join))
-def test_found_as_the_five_patterns_find(text):
+def test_tools_are_found_like_by_the_five_patterns(text):
     assert detect_tools(text) == plainly_detected(text)
 
 
-def test_letters_that_fold_to_ascii_are_spelled_out():
+@pytest.mark.slow
+def test_letters_that_fold_to_ascii_are_listed():
     any_case = re.compile(tools._ANY_CASE_NAME)
     folding = re.compile(NAME, re.IGNORECASE)
     for code in range(sys.maxunicode + 1):
@@ -83,5 +84,5 @@ def test_names_expected_by_validator_and_prompt_are_joined():
         (True, [], ["free"], False),
     ],
 )
-def test_ours_needs_a_successful_row_and_an_expected_tool(success, detected, expected, used):
+def test_our_tool_use_needs_success_and_an_expected_tool(success, detected, expected, used):
     assert tool_use_success(success=success, detected=detected, expected=expected) is used

@@ -4,9 +4,16 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openclaw_cases import has_rule_beyond_the_original, json_values, read_cases, validators
+from openclaw_cases import (
+    has_rule_the_original_ignores,
+    is_refused_before_a_run,
+    json_values,
+    read_cases,
+    validators,
+)
 
 from warehouse.scoring.openclaw.json_keys import _message, json_candidate
+from warehouse.scoring.openclaw.rules import read_rules
 from warehouse.scoring.openclaw.text_checks import count_sentences
 from warehouse.scoring.openclaw.validators import validate, validate_batch
 from warehouse.scoring.openclaw.verdicts import Verdict, as_object, to_json
@@ -19,6 +26,7 @@ def same(left, right):
     return json.dumps(left) == json.dumps(right)
 
 
+@pytest.mark.slow
 def test_reference_cases():
     wrong = []
     for case in read_cases("validators"):
@@ -29,12 +37,18 @@ def test_reference_cases():
             continue
         ours = [verdict.objective_pass, verdict.violation, verdict.parsed_output]
         theirs = [case["objective_pass"], case["violation"], case["parsed_output"]]
-        extended = has_rule_beyond_the_original(case["validator"]) and "key_rule_" in str(ours[1])
+        if str(ours[1]).startswith("invalid_validator: "):
+            # The original judges a text that does not reach the broken part.
+            if not is_refused_before_a_run(case["validator"]):
+                wrong.append((case, verdict))
+            continue
+        extended = has_rule_the_original_ignores(case["validator"]) and "key_rule_" in str(ours[1])
         if not same(ours, theirs) and not (extended and theirs[0] is True):
             wrong.append((case, verdict))
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_reference_cases_in_one_batch():
     cases = [case for case in read_cases("validators") if case["output"] is not None]
     rows = validate_batch(
@@ -55,6 +69,7 @@ def test_no_input_crashes(text, validator):
     to_json(as_object(verdict.parsed_output))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["a", '{"a": 1}', None]), validators)))
 def test_a_batch_equals_its_rows(pairs):
     column = [text for text, _ in pairs]
@@ -68,7 +83,7 @@ def test_a_batch_equals_its_rows(pairs):
             assert (row["violation"] is None) is (verdict.violation is None)
 
 
-def test_rows_of_a_batch_that_cannot_be_judged():
+def test_rows_of_a_batch_that_cannot_be_validated():
     rows = validate_batch(
         ["a", "a", None, "a"], ["{", '{"type": "regex_fullmatch", "pattern": "["}', None, None]
     )
@@ -78,8 +93,9 @@ def test_rows_of_a_batch_that_cannot_be_judged():
     assert rows[3] == {"objective_pass": None, "violation": None, "parsed_output": None}
 
 
-def test_a_pattern_that_never_ends_is_a_reason():
-    validator = {"type": "regex_fullmatch", "pattern": "(x+x+)+y"}
+@pytest.mark.slow
+def test_a_pattern_that_times_out_is_a_reason():
+    validator = {"type": "regex_fullmatch", "pattern": "(x+x+)+(?=y)y"}
     rows = validate_batch(["x" * 40, "xxy"], [json.dumps(validator)] * 2)
     assert [row["violation"] for row in rows] == ["regex_timeout", None]
     assert [row["objective_pass"] for row in rows] == [None, True]
@@ -122,10 +138,33 @@ def test_rules(rule, value, passes):
         ("[]", False, "json_not_object"),
     ],
 )
-def test_an_unknown_rule_leaves_open_only_what_depends_on_it(answer, passed, violation):
+def test_an_unknown_rule_affects_only_what_depends_on_it(answer, passed, violation):
     rules = {"k": {"type": "date"}, "n": {"type": "number"}}
     verdict = validate(answer, {"type": "json_keys", "key_rules": rules})
     assert (verdict.objective_pass, verdict.violation) == (passed, violation)
+
+
+@pytest.mark.parametrize(
+    ("validator", "reason"),
+    [
+        ({"type": "tool_invocation", "expected_tools": [5]}, "expected_tools: a name is not"),
+        ({"type": "tool_invocation", "expected_tools": 5}, "expected_tools: not a list"),
+        ({"type": "json_keys", "required_keys": 5}, "required_keys: not a list"),
+        ({"type": "json_keys", "required_keys": [["a"]]}, "required_keys: a key is not a string"),
+        ({"type": "json_keys", "key_rules": []}, "key_rules: not an object"),
+        ({"type": "json_keys", "key_rules": {"a": 5}}, "key_rules.a: not an object"),
+        (
+            {"type": "json_keys", "key_rules": {"a": {"type": "one_of", "values": "x"}}},
+            "key_rules.a.values: not a list",
+        ),
+    ],
+)
+def test_broken_validator_gives_no_verdict_whatever_the_text(validator, reason):
+    for text in ("plain", "`ls` -l", "{}", '{"a": 1}', '{"a": [1], "b": "x"}', "[1]"):
+        verdict = validate(text, validator)
+        assert verdict.objective_pass is None
+        assert verdict.violation.startswith(f"invalid_validator: {reason}")
+    assert read_rules([json.dumps(validator)]) == [None]  # SQL leaves it to this function
 
 
 @given(texts)
@@ -136,7 +175,7 @@ def test_sentences_are_the_parts_between_ends(text):
 
 
 @given(st.text(st.sampled_from(list("`{} \njsonJSO\u017fx")), max_size=40))
-def test_the_candidate_is_what_one_pattern_finds(text):
+def test_the_candidate_equals_the_match_of_one_pattern(text):
     fence = re.search(r"```(?:json)?\s*(\{.*?\})\s*```", text, re.DOTALL | re.IGNORECASE)
     if fence:
         assert json_candidate(text) == fence[1]
@@ -194,12 +233,12 @@ def test_json_nested_too_deeply_is_a_violation():
         ('{"a":[1,]}', "Expecting value: line 1 column 9 (char 8)"),
     ],
 )
-def test_a_trailing_comma_is_named_alike_by_every_python(answer, message):
+def test_a_trailing_comma_has_one_message_on_every_python(answer, message):
     verdict = validate(answer, {"type": "json_keys"})
     assert verdict.violation == f"json_parse_error: {message}"
 
 
-def test_a_message_of_a_later_python_is_put_in_the_earlier_words():
+def test_messages_of_later_pythons_are_translated_to_earlier_ones():
     later = json.JSONDecodeError("Illegal trailing comma before end of object", '{"a":1, \n}', 6)
     assert str(_message(later)).endswith("double quotes: line 2 column 1 (char 9)")
     later = json.JSONDecodeError("Illegal trailing comma before end of array", "[1,]", 2)

@@ -1,4 +1,4 @@
-"""What SQL says of an answer is what the pure functions say, to the last byte."""
+"""Verdicts and tools in SQL equal those of the Python functions to the last byte."""
 
 import json
 
@@ -43,7 +43,7 @@ def of_each(connection, expression, texts):
 
 
 def scored(connection, texts, validators):
-    """Run the score's own SQL, and give its rows in order."""
+    """Run the SQL of the score, and return its rows in order."""
     numbers = [f"{number:06}" for number in range(len(texts))]
     inputs = {"content_id": numbers, "raw_output": texts, "validator": validators}
     given = pa.table(inputs, pa.schema([(name, pa.string()) for name in inputs]))
@@ -64,12 +64,14 @@ def in_python(texts, validators):
     ]
 
 
+@pytest.mark.slow
 def test_reference_cases(connection):
     cases = [(case["output"], json.dumps(case["validator"])) for case in read_cases("validators")]
     texts, rules = zip(*(case for case in cases if is_storable(case[0] or "")), strict=True)
     assert scored(connection, texts, rules) == in_python(texts, rules)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(st.lists(st.tuples(st.none() | answers, validators | json_values), min_size=1))
 def test_verdicts(connection, pairs):
@@ -92,6 +94,7 @@ COMMON = [
 ]
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(st.lists(answers, min_size=1, max_size=20))
 def test_verdicts_of_common_validators(connection, column):
@@ -122,21 +125,23 @@ def test_counts(connection, column):
     ]
 
 
-def test_every_character_is_what_python_takes_it_for(connection):
+def test_every_character_is_classified_like_in_python(connection):
     letters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-    blank = of_each(connection, "regexp_matches(text, '[' || whitespace_class() || ']')", letters)
-    assert blank == [letter.isspace() for letter in letters]
+    is_whitespace = of_each(
+        connection, "regexp_matches(text, '[' || whitespace_class() || ']')", letters
+    )
+    assert is_whitespace == [letter.isspace() for letter in letters]
     few = letters[:0x3100]
     row = "(word_count('a' || text || 'b'), stripped(text || 'a', ' \\t\\r\\n'), to_json(text))"
     for letter, (words, text, quoted) in zip(few, of_each(connection, row, few), strict=True):
         assert words == len(f"a{letter}b".split()), hex(ord(letter))
         assert text == f"{letter}a".strip(WHITESPACE), hex(ord(letter))
-        # The rest goes to Python.
+        # The rest is left to Python.
         assert "\\u00" in quoted or quoted == json.dumps(letter, ensure_ascii=False)
 
 
 def is_storable(text):
-    """Tell whether a column can hold a text: it has no lone surrogate."""
+    """Return whether a column can hold a text: it has no lone surrogate."""
     return text == text.encode("utf-8", "replace").decode()
 
 
@@ -157,8 +162,11 @@ def test_rules_that_sql_cannot_apply():
     assert read_rules(unusual) == [None] * len(unusual)
 
 
+@pytest.mark.slow
 def test_patterns_of_rows():
-    rows = full_match_batch(["a+", None, "a+", "[", "(x+x+)+y"], ["aa", "a", "b", "a", "x" * 40])
+    rows = full_match_batch(
+        ["a+", None, "a+", "[", "(x+x+)+(?=y)y"], ["aa", "a", "b", "a", "x" * 40]
+    )
     assert rows[:3] == [{"matched": True, "reason": None}, None, {"matched": False, "reason": None}]
     assert rows[3]["reason"].startswith("invalid: ")
     assert rows[4] == {"matched": None, "reason": "regex_timeout"}

@@ -11,7 +11,7 @@ MODULES = (
 )
 
 
-def test_heavy_libraries_wait_for_the_first_call() -> None:
+def test_heavy_libraries_are_imported_at_the_first_call() -> None:
     imports = "; ".join(f"import warehouse.scoring.{name}" for name in MODULES)
     show = "print(sorted({'numpy', 'scipy', 'duckdb'} & set(sys.modules)))"
     done = subprocess.run(

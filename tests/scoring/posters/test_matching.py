@@ -13,7 +13,7 @@ Costs = list[list[float]]
 
 
 class Matrix:
-    """Costs that are all known."""
+    """Costs that are known from the start."""
 
     def __init__(self, costs: Costs) -> None:
         self.rows, self.columns = len(costs), len(costs[0])
@@ -31,7 +31,7 @@ class Matrix:
 
 
 def plain_assign(costs: Costs) -> list[int | None]:  # noqa: C901, PLR0912 - as in textbooks
-    """The algorithm as it reads, on the full square matrix, with 1-based rows and columns."""
+    """Assign as in textbooks, on the full square matrix, with 1-based rows and columns."""
     rows, columns = len(costs), len(costs[0])
     n = max(rows, columns)
     square = [[1.0] * n for _ in range(n)]
@@ -70,7 +70,7 @@ def plain_assign(costs: Costs) -> list[int | None]:  # noqa: C901, PLR0912 - as 
 
 
 class Guarded(Matrix):
-    """Costs known from below only: each floor is the cost less a part of it."""
+    """Costs of which only lower bounds are known: each is a share less than the cost."""
 
     def __init__(self, costs: Costs, shares: list[float]) -> None:
         super().__init__(costs)
@@ -87,7 +87,7 @@ class Guarded(Matrix):
         return find_cheapest(list(self.floors(row)), partial(self.settle, row))
 
 
-# Few distinct values make ties; tenths and thirds make roundings.
+# Few distinct values cause ties; tenths and thirds cause rounding errors.
 cost = st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.7000000000000001, 1.0, -2.220446049250313e-16])
 cost |= st.floats(0, 1)
 
@@ -102,7 +102,7 @@ def matrices(draw: st.DrawFn) -> Costs:
 @given(matrices(), st.lists(st.sampled_from([0.0, 0.0, 0.5, 1.0]), min_size=1, max_size=9))
 @example([[1.0, 1.0, 1.0]], [1.0])
 @example([[0.1], [0.1], [0.1]], [0.0])
-def test_assignment_is_the_plain_algorithms_ties_included(
+def test_assignment_equals_the_plain_algorithm_including_ties(
     costs: Costs, shares: list[float]
 ) -> None:
     assert assign(Matrix(costs)) == plain_assign(costs) == assign(Guarded(costs, shares))
@@ -131,7 +131,7 @@ events = st.lists(
 
 
 @given(events, events)
-def test_matches_are_those_of_the_full_matrix(
+def test_matches_equal_those_of_the_full_matrix(
     gold: list[tuple[str, ...]], prediction: list[tuple[str, ...]]
 ) -> None:
     pairs = EventPairs(gold, prediction)

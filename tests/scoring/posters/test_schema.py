@@ -4,6 +4,7 @@ import pytest
 from poster_cases import read_cases
 from support import needs_reference
 
+from warehouse.scoring.posters.batches import schema_problems_batch
 from warehouse.scoring.posters.schema import (
     EVENT_KEYS,
     POSTER_SCHEMA,
@@ -12,6 +13,7 @@ from warehouse.scoring.posters.schema import (
     schema_strict,
     schema_valid,
 )
+from warehouse.scoring.posters.schema_problems import schema_problems
 
 EVENT = {
     "date": "2026-01-02",
@@ -91,26 +93,62 @@ def checks(value: object) -> tuple[bool, bool, bool]:
 
 
 @pytest.mark.parametrize("value", [POSTER, POSTER | {"events": []}, with_event(time=None)])
-def test_what_all_checks_pass(value: object) -> None:
+def test_records_that_all_checks_accept(value: object) -> None:
     assert checks(value) == (True, True, True)
 
 
 @pytest.mark.parametrize("value", LOOSE)
-def test_what_only_the_exact_check_refuses(value: object) -> None:
+def test_records_that_only_the_exact_check_rejects(value: object) -> None:
     assert checks(value) == (True, True, False)
 
 
 @pytest.mark.parametrize("value", WRONG)
-def test_what_all_checks_refuse(value: object) -> None:
+def test_records_that_all_checks_reject(value: object) -> None:
     assert checks(value) == (False, False, False)
 
 
+@pytest.mark.parametrize(
+    "value", [POSTER, POSTER | {"note": 1}, with_event(note=1), *LOOSE, *WRONG]
+)
+def test_problems_are_listed_exactly_where_the_exact_check_refuses(value: object) -> None:
+    assert (schema_problems(value) == []) is schema_exact(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (with_event(status="Cancelled"),
+         ("events[1].status", "'Cancelled' is not one of active, cancelled, postponed")),
+        (with_event(date="2026-02-29"),
+         ("events[1].date", "'2026-02-29' is not a date (YYYY-MM-DD)")),
+        (with_event(time="24:99"),
+         ("events[1].time", "'24:99' does not match ^([01][0-9]|2[0-3]):[0-5][0-9]$")),
+        (with_event(confidence=False), ("events[1].confidence", "is true or false, not a number")),
+        (with_event(note=1), ("events[1].note", "is not in the schema")),
+        (POSTER | {"poster_confidence": 1.5}, ("poster_confidence", "1.5 is not between 0 and 1")),
+        (POSTER | {"tour_name": []}, ("tour_name", "is a list, not text or null")),
+        ({name: POSTER[name] for name in POSTER if name != "events"}, ("events", "is missing")),
+        ([], ("record", "is a list, not an object")),
+    ],
+)  # fmt: skip
+def test_problem_names_the_field_and_the_reason(value: object, problem: tuple[str, str]) -> None:
+    assert schema_problems(value) == [problem]
+
+
+def test_problems_of_texts() -> None:
+    broken, none = schema_problems_batch(["{", None])
+    assert broken is not None
+    assert broken[0]["field"] == "record"
+    assert broken[0]["reason"].startswith("is not JSON")
+    assert none is None
+
+
 @pytest.mark.parametrize("value", [POSTER | {"note": 1}, with_event(note=1)])
-def test_further_keys_are_valid_but_not_strict(value: object) -> None:
+def test_additional_keys_are_valid_but_not_strict(value: object) -> None:
     assert checks(value) == (True, False, False)
 
 
-def test_schema_names_the_keys_that_are_checked() -> None:
+def test_the_schema_lists_the_checked_keys() -> None:
     event = POSTER_SCHEMA["properties"]["events"]["items"]
     assert set(POSTER_SCHEMA["required"]) == POSTER_SCHEMA["properties"].keys() == TOP_KEYS
     assert set(event["required"]) == event["properties"].keys() == EVENT_KEYS

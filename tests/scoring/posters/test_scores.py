@@ -67,15 +67,15 @@ def test_reference_cases_are_equal_to_the_last_bit() -> None:
 
 
 @needs_reference
-def test_batch_gives_the_same_as_single_calls() -> None:
+def test_a_batch_equals_single_calls() -> None:
     cases = read_cases("score_cases.jsonl")[::7]
     golds, predictions = ([json.dumps(case[side]) for case in cases] for side in ("gold", "pred"))
     rows = score_batch(golds, predictions)
     for case, row in zip(cases, rows, strict=True):
-        alone = score(case["gold"], case["pred"])
-        assert [m["similarity"] for m in row["matches"]] == [m.similarity for m in alone.matches]
+        single = score(case["gold"], case["pred"])
+        assert [m["similarity"] for m in row["matches"]] == [m.similarity for m in single.matches]
         for name in set(row) - {"matches", "core_matches"}:
-            assert row[name] == getattr(alone, name)
+            assert row[name] == getattr(single, name)
 
 
 @needs_reference
@@ -103,7 +103,7 @@ def test_edge_workspaces_average_to_their_reports(name: str) -> None:
 
 
 @needs_reference
-def test_number_for_events_is_scored_with_a_note_where_the_original_stops() -> None:
+def test_a_number_for_events_is_scored_with_a_note_unlike_the_original() -> None:
     folder = POSTERS / "edge" / "crash_events_int"
     gold = read_json(folder / "ground_truth" / "P0.json")
     ours = score(gold, read_json(folder / "predictions" / "m" / "P0.json"))
@@ -119,16 +119,16 @@ def test_identical_poster_scores_a_hundred() -> None:
 
 
 def test_missing_prediction_of_a_poster_without_events_scores_45() -> None:
-    # .35 event match + .1 event count, both 1.0 for nothing against nothing
+    # .35 event match + .1 event count, both 1.0 because both have no events
     assert score(POSTER | {"events": []}, None).app_quality == 44.99999999999999
     assert score(POSTER, None).app_quality == 0.0
 
 
-def test_missing_fields_are_counted_beside_gold_too() -> None:
+def test_missing_fields_are_also_counted_against_gold() -> None:
     gold = POSTER | {"events": [EVENT | {"venue": None}, EVENT | {"date": "2026-01-09"}]}
     found = POSTER | {"events": [EVENT | {"venue": None, "city": " "}]}
     ours = score(gold, found)
-    # the one predicted event lacks 2 of 4
+    # the only predicted event lacks 2 of 4
     assert ours.missing_field_rate == 0.5
     # gold has 3 + 4 of them; the matched event lacks the city, the unmatched one all 4
     assert ours.missing_of_gold_rate == 5 / 7
@@ -150,7 +150,7 @@ def test_any_json_value_can_be_scored_on_either_side(value: object) -> None:
     assert all(row["gold_index"] is None for row in explain(value, POSTER))
 
 
-def test_batch_rows_carry_reasons_and_never_fail_each_other() -> None:
+def test_batch_rows_have_reasons_and_do_not_affect_each_other() -> None:
     gold, deep = json.dumps(POSTER), "[" * 100_000
     rows = score_batch([gold, None, "{", gold, gold, gold], [gold, gold, gold, None, "{", deep])
     assert rows[0]["app_quality"] == 100.0

@@ -57,7 +57,7 @@ def test_extraction(text: str, value: object) -> None:
         ("a\\nb", "a\\nb"),
     ],
 )
-def test_normal_form(value: object, text: str) -> None:
+def test_normalisation(value: object, text: str) -> None:
     assert normalise(value) == text
 
 
@@ -73,15 +73,15 @@ def test_normal_form(value: object, text: str) -> None:
         (None, ""),
     ],
 )
-def test_handle_loses_one_at_sign(value: object, text: str) -> None:
+def test_one_at_sign_is_removed_from_a_handle(value: object, text: str) -> None:
     assert normalise_handle(value) == text
 
 
-def test_blanks() -> None:
+def test_whitespace() -> None:
     assert (string_score("", ""), string_score("a", ""), string_score("", "a")) == (1.0, 0.0, 0.0)
 
 
-# Few letters and long texts: this is where difflib's heuristic for popular letters decides.
+# With few letters and long texts, difflib's heuristic for popular letters takes effect.
 texts = st.text("กขab ", max_size=12) | st.builds(
     lambda part, times, tail: part * times + tail,
     st.text("กab \ud800", min_size=1, max_size=9),
@@ -92,7 +92,7 @@ texts = st.text("กขab ", max_size=12) | st.builds(
 
 @settings(deadline=None)
 @given(texts, texts)
-def test_likeness_is_difflibs(gold: str, prediction: str) -> None:
+def test_similarity_equals_difflib(gold: str, prediction: str) -> None:
     if gold and prediction:
         assert string_score(gold, prediction) == SequenceMatcher(None, gold, prediction).ratio()
 

@@ -1,9 +1,10 @@
-"""Secrets in logs: found by shape and by what stands around them, counted by kind, masked.
+"""Secrets in logs: found by format and context, counted by kind, masked.
 
-find_secrets   where they are, and what each looks like
-mask           puts a mask in their place
-lines_of       on which lines they are, for messages
-describe       how many there are of each kind, for people
+find_secrets       the position and kind of each secret
+may_hold_secrets   which of many texts need a search
+mask               replaces secrets by a mask
+lines_of           the lines of secrets, for messages
+describe           the number of secrets of each kind, in words
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.private_keys import open_key
-from warehouse.formats.secrets.search import find_secrets
+from warehouse.formats.secrets.search import find_secrets, may_hold_secrets
 from warehouse.formats.secrets.secret import Secret
 
 if TYPE_CHECKING:
@@ -24,17 +25,18 @@ __all__ = [
     "find_secrets",
     "lines_of",
     "mask",
+    "may_hold_secrets",
     "open_key",
     "redact",
 ]
 
-# Without quotes around it, it is still a text in YAML, where brackets would begin a list.
+# Unquoted, this is still text in YAML, where square brackets would begin a list.
 _MASK = b"(redacted)"
 _WITH_AN = (*"AEIOaeio", "NVIDIA", "npm", "xAI")
 
 
 def mask(data: bytes | memoryview, secrets: Iterable[Secret]) -> bytes:
-    """Put a mask in the place of secrets; those of several lines keep their number of lines."""
+    """Replace secrets by a mask; those of several lines keep their number of lines."""
     parts, end = [], 0
     for secret in secrets:
         lines = bytes(data[secret.start : secret.end]).split(b"\n")
@@ -45,7 +47,7 @@ def mask(data: bytes | memoryview, secrets: Iterable[Secret]) -> bytes:
 
 
 def redact(data: bytes) -> bytes:
-    """Put a mask in the place of every secret."""
+    """Replace every secret by a mask."""
     return mask(data, find_secrets(data))
 
 
@@ -53,9 +55,9 @@ def lines_of(data: bytes, secrets: Iterable[Secret], first: int = 1) -> list[tup
     """Return the line on which each secret starts, and its kind.
 
     Args:
-        data: what holds the secrets, from the start of a line.
-        secrets: in their order.
-        first: number of the first line.
+        data: bytes that contain the secrets, from the start of a line.
+        secrets: in order.
+        first: number of the first line of the data.
     """
     lines, line, end = [], first, 0
     for secret in secrets:

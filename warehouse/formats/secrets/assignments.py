@@ -1,7 +1,7 @@
-"""Finds values that are given to a name that says secret: `PASSWORD=…`, `"api_key": "…"`.
+"""Finds values assigned to names of secrets: `PASSWORD=…`, `"api_key": "…"`.
 
-The name is no proof, so that the value has to be random enough and no placeholder, and what is
-found is a class of its own.
+The name proves nothing, so the value must be sufficiently random and not a placeholder, and these
+secrets have their own kind.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
 _NAMES = r"token|secret|credentials?|creds|bearer|signature|jwt|session_?id|cookie"
 _PASSWORDS = r"passw(?:or)?d|passphrase|passcode|pwd"
-# A word may follow a name: SECRET_KEY_BASE, PASSWORD_PROD, TOKEN_2. No hash, no count.
+# A name may have one of these suffixes: SECRET_KEY_BASE, PASSWORD_PROD, TOKEN_2.
 _SUFFIX = r"(?:[_-]?(?:base|prod|dev|staging|live|test|main|primary|secondary|old|new|value|\d))?"
 _OPERATOR = r"""\\{0,3}(?:''|["'`]?)\s{0,3}(?:=>|:=|={1,2}|:|\sis:?\s)\s{0,3}"""
 ASSIGNMENT_GATE = (
     rf"(?i:(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"
-    r"""\\*["'`]*\s*(?:=|:|\sis[\s:])[=>\s\\"'`]*[^\s"'`,;]{6})"""
+    r"""\\*["'`]*[\s\v]*(?:=|:|[\s\v]is[\s\v:])"""
+    # A value without quotes ends at a comma: `"objective_pass": false, …` holds none.
+    r"""(?:[=>\s\v\\]*(?:\\.|[^\s\v"'`,;<>(){}\[\]&|]){6}|[=>\s\v\\"'`]*["'`][^\s\v"]{6}))"""
 )
 _NAME = re.compile(
     rf"(?:(?P<password>{_PASSWORDS})|(?P<key>key)|(?P<pass>pass)|(?P<auth>auth)|(?P<code>code|sig|sid)"
     rf"|{_NAMES}){_SUFFIX}{_OPERATOR}".encode(),
     re.IGNORECASE,
 )
-# Words that are common by themselves say secret only behind another one.
+# These common words name a secret only after another word.
 _BEFORE = {
     "key": re.compile(
         rb"(?:[a-z0-9]_|[?&;]|(?:api|access|secret|private|priv|auth|encryption|encrypt|signing|"
@@ -44,7 +46,7 @@ _BEFORE = {
     "code": re.compile(rb"[?&;]\Z"),
 }
 _LONGEST_WORD_BEFORE = 16
-# A backslash before anything but a quote or a letter of an escape belongs to the value.
+# A backslash belongs to the value unless a quote or the letter of an escape follows.
 _ESCAPE = rb"""|\\+[^\\"'`nrtbfu\s]|\\+u[0-9a-f]{4}"""
 _VALUES = re.compile(
     rb"""
@@ -63,17 +65,17 @@ _VALUES = re.compile(
 
 
 def assigned_secrets(data: bytes, start: int, end: int) -> Iterator[Secret]:
-    """Give the values in a part of some bytes that are given to names that say secret."""
+    """Yield the values assigned to names of secrets between two positions of some bytes."""
     at = start
     while name := _NAME.search(data, at, end):
         at = name.end()
-        value = _VALUES.match(data, at, end) if _says_secret(data, name) else None
+        value = _VALUES.match(data, at, end) if _names_secret(data, name) else None
         if value is None or value.lastgroup is None:
             continue
         first, last = value.span(value.lastgroup)
         text = data[first:last]
         if value.lastgroup == "bare":
-            # No call or index in code, and not the full stop of a sentence.
+            # Not a call or index in code; the full stop of a sentence is not part of it.
             if data[last : last + 1] in {b"(", b"["}:
                 continue
             text = text.rstrip(b".:?")
@@ -83,8 +85,8 @@ def assigned_secrets(data: bytes, start: int, end: int) -> Iterator[Secret]:
             yield Secret(first, at, GENERIC)
 
 
-def _says_secret(data: bytes, name: re.Match[bytes]) -> bool:
-    """Return whether a name says secret with what stands before it."""
+def _names_secret(data: bytes, name: re.Match[bytes]) -> bool:
+    """Return whether a name, with the text before it, is the name of a secret."""
     before = _BEFORE.get(name.lastgroup or "")
     start = name.start()
     return before is None or bool(before.search(data[max(0, start - _LONGEST_WORD_BEFORE) : start]))

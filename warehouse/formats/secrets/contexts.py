@@ -1,4 +1,4 @@
-"""Finds secrets by what stands around them, or by a shape without a beginning of its own."""
+"""Finds secrets by their context, or by a format without a fixed prefix."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _QUOTES = r"""[\\"'`]{0,6}"""
 _TO = rf"""{_QUOTES}\s{{0,3}}(?:=>|=|:)\s{{0,3}}{_QUOTES}"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A place where secrets stand.
+    """A context in which secrets occur.
 
     Attributes:
-        kind: what a secret there is.
-        part: in lower case, is part of every match in any case.
-        gate: matches wherever `pattern` may; an expression for RE2.
-        pattern: has a group, the secret.
-        check: says whether the secret is one.
+        kind: kind of the secret.
+        part: lower-case text that every match contains, in any case.
+        gate: an RE2 expression that matches wherever `pattern` can.
+        pattern: an expression whose only group is the secret.
+        check: whether the text of the group is a secret.
     """
 
     kind: str
@@ -42,161 +42,164 @@ class Context:
     check: Callable[[bytes], bool]
 
     def find(self, data: bytes, start: int, end: int) -> Iterator[Secret]:
-        """Give the secrets in a part of some bytes."""
+        """Yield the secrets between two positions of some bytes."""
         for match in self.pattern.finditer(data, start, end):
             if self.check(match[1]):
                 yield Secret(*match.span(1), self.kind)
 
 
 def _context(
-    kind: str, part: bytes, pattern: str, check: Callable[[bytes], bool], gate: str
+    *, kind: str, part: bytes, pattern: str, check: Callable[[bytes], bool], gate: str
 ) -> Context:
-    return Context(kind, part, gate, re.compile(pattern.encode()), check)
+    return Context(
+        kind=kind, part=part, gate=gate, pattern=re.compile(pattern.encode()), check=check
+    )
 
 
 def _is_credential(text: bytes) -> bool:
     return is_user_and_password(text) or is_random_key(text) or is_random_password(text)
 
 
-def _is_no_words(text: bytes) -> bool:
+def _is_not_words(text: bytes) -> bool:
     return not is_words(text) and not is_placeholder(text)
 
 
-def _is_no_placeholder(text: bytes) -> bool:
+def _is_not_placeholder(text: bytes) -> bool:
     return not is_placeholder(text)
 
 
-def _is_anything(_: bytes) -> bool:
+def _accept_any(_: bytes) -> bool:
     return True
 
 
+# In a gate, `\s` does not match the vertical tab.
 CONTEXTS = (
     _context(
-        "JWT",
-        b".eyj",
-        r"(eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]*){0,3})",
-        _is_anything,
-        r"\.eyJ",
+        kind="JWT",
+        part=b".eyj",
+        pattern=r"(eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]*){0,3})",
+        check=_accept_any,
+        gate=r"\.eyJ",
     ),
     _context(
-        "bearer token",
-        b"bearer",
-        r"(?i:bearer)(?:\s|%20|\+)+([A-Za-z0-9._~+/=-]{20,})",
-        _is_no_words,
-        r"(?i:bearer)[\s%+]",
+        kind="bearer token",
+        part=b"bearer",
+        pattern=r"(?i:bearer)(?:\s|%20|\+)+([A-Za-z0-9._~+/=-]{20,})",
+        check=_is_not_words,
+        gate=r"(?i:bearer)[\s\v%+]",
     ),
     _context(
-        "Authorization header",
-        b"authorization",
-        rf"(?i:authorization){_TO}(?:[A-Za-z][\w-]{{1,20}}\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
-        _is_credential,
-        r"(?i:authorization)\W",
+        kind="Authorization header",
+        part=b"authorization",
+        pattern=rf"(?i:authorization){_TO}(?:[A-Za-z][\w-]{{1,20}}\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
+        check=_is_credential,
+        gate=r"(?i:authorization)\W",
     ),
     _context(
-        "Authorization header",
-        b"basic",
-        rf"{START}(?i:basic)\s+([A-Za-z0-9+/]{{12,}}={{0,2}})",
-        is_user_and_password,
-        r"(?i:basic)\s+[A-Za-z0-9+/]{12}",
+        kind="Authorization header",
+        part=b"basic",
+        pattern=rf"{START}(?i:basic)\s+([A-Za-z0-9+/]{{12,}}={{0,2}})",
+        check=is_user_and_password,
+        gate=r"(?i:basic)[\s\v]+[A-Za-z0-9+/]{12}",
     ),
     _context(
-        "cookie",
-        b"cookie",
-        rf"(?i:cookie){_TO}([\w.%-]+=[^\s;\"'\\]{{16,}}(?:;\s*[\w.%-]+=[^\s;\"'\\]*)*)",
-        _is_no_words,
-        r"(?i:cookie)\W",
+        kind="cookie",
+        part=b"cookie",
+        pattern=rf"(?i:cookie){_TO}([\w.%-]+=[^\s;\"'\\]{{16,}}(?:;\s*[\w.%-]+=[^\s;\"'\\]*)*)",
+        check=_is_not_words,
+        gate=r"(?i:cookie)\W",
     ),
     _context(
-        "URL password",
-        b"@",
-        rf"""{START}[A-Za-z][A-Za-z0-9+.-]{{1,30}}:(?:\\*/){{2}}[^\s/:@"'<>`\\]*:([^\s/"'<>`\\]{{3,200}})@[\w\[]""",
-        _is_no_placeholder,
-        r"""/[^\s/:@"'<>`\\]*:[^\s/"'<>`\\@]+@""",
+        kind="URL password",
+        part=b"@",
+        pattern=rf"""{START}[A-Za-z][A-Za-z0-9+.-]{{1,30}}:(?:\\*/){{2}}[^\s/:@"'<>`\\]*:([^\s/"'<>`\\]{{3,200}})@[\w\[]""",
+        check=_is_not_placeholder,
+        gate=r"""/[^\s/:@"'<>`\\]*:[^\s/"'<>`\\]+@""",
     ),
     _context(
-        "AWS secret key",
-        b"key",
-        rf"(?i:aws|secret[_-]?access)(?i:[\w .-]{{0,20}}key){_TO}((?:[A-Za-z0-9+]|\\*/){{40}})"
-        r"(?![A-Za-z0-9+/=])",
-        _is_no_words,
-        r"(?i:aws|secret[_-]?access)(?i:[\w .-]{0,20}key)",
+        kind="AWS secret key",
+        part=b"key",
+        pattern=rf"(?i:aws|secret[_-]?access)(?i:[\w .-]{{0,20}}key){_TO}"
+        r"((?:[A-Za-z0-9+]|\\*/){40})(?![A-Za-z0-9+/=])",
+        check=_is_not_words,
+        gate=r"(?i:aws|secret[_-]?access)(?i:[\w .-]{0,20}key)",
     ),
     _context(
-        "Telegram token",
-        b":aa",
-        rf"(?:{START}|(?<=bot))([0-9]{{8,10}}:AA[\w-]{{33}})",
-        _is_anything,
-        r"[0-9]{8,10}:AA[\w-]{33}",
+        kind="Telegram token",
+        part=b":aa",
+        pattern=rf"(?:{START}|(?<=bot))([0-9]{{8,10}}:AA[\w-]{{33}})",
+        check=_accept_any,
+        gate=r"[0-9]{8,10}:AA[\w-]{33}",
     ),
     _context(
-        "Mailchimp key",
-        b"-us",
-        rf"{START}([0-9a-f]{{32}}-us[0-9]{{1,2}})(?!\w)",
-        _is_anything,
-        r"[0-9a-f]{8}-us[0-9]",
+        kind="Mailchimp key",
+        part=b"-us",
+        pattern=rf"{START}([0-9a-f]{{32}}-us[0-9]{{1,2}})(?!\w)",
+        check=_accept_any,
+        gate=r"[0-9a-f]{8}-us[0-9]",
     ),
     _context(
-        "Azure secret",
-        b"q~",
-        rf"{START}([\w.~-]{{3}}[0-9]Q~[\w.~-]{{31,34}})",
-        _is_anything,
-        r"[0-9]Q~[\w.~-]{31}",
+        kind="Azure secret",
+        part=b"q~",
+        pattern=rf"{START}([\w.~-]{{3}}[0-9]Q~[\w.~-]{{31,34}})",
+        check=_accept_any,
+        gate=r"[0-9]Q~[\w.~-]{31}",
     ),
     _context(
-        "Terraform token",
-        b".atlasv1.",
-        rf"{START}([A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{30,}})",
-        _is_anything,
-        r"\.atlasv1\.",
+        kind="Terraform token",
+        part=b".atlasv1.",
+        pattern=rf"{START}([A-Za-z0-9]{{14}}\.atlasv1\.[\w=-]{{30,}})",
+        check=_accept_any,
+        gate=r"\.atlasv1\.",
     ),
     _context(
-        "Discord token",
-        b".",
-        rf"{START}([MNO][\w-]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,45}})(?!\w)",
-        is_random_key,
-        r"\w\.[\w-]{6}\.[\w-]{27}",
+        kind="Discord token",
+        part=b".",
+        pattern=rf"{START}([MNO][\w-]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,45}})(?!\w)",
+        check=is_random_key,
+        gate=r"[\w-]\.[\w-]{6}\.[\w-]{27}",
     ),
     _context(
-        "Salesforce token",
-        b"00d",
-        rf"{START}(00D[A-Za-z0-9]{{12,15}}!\\?[A-Za-z0-9._-]{{40,}})",
-        _is_anything,
-        r"00D[A-Za-z0-9]{12,15}!",
+        kind="Salesforce token",
+        part=b"00d",
+        pattern=rf"{START}(00D[A-Za-z0-9]{{12,15}}!\\?[A-Za-z0-9._-]{{40,}})",
+        check=_accept_any,
+        gate=r"00D[A-Za-z0-9]{12,15}!",
     ),
     _context(
-        "MaxMind key",
-        b"_mmk",
-        rf"{START}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)",
-        _is_anything,
-        r"_mmk",
+        kind="MaxMind key",
+        part=b"_mmk",
+        pattern=rf"{START}([A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)",
+        check=_accept_any,
+        gate=r"_mmk",
     ),
     _context(
-        "JWK",
-        b"kty",
-        rf"{_QUOTES}\bd{_TO}([\w-]{{40,}})(?=\\*[\"'])",
-        _is_no_words,
-        r"kty\W",
+        kind="JWK",
+        part=b"kty",
+        pattern=rf"{_QUOTES}\bd{_TO}([\w-]{{40,}})(?=\\*[\"'])",
+        check=_is_not_words,
+        gate=r"(?i:kty)",
     ),
     _context(
-        "command line password",
-        b"curl",
-        rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:-u|--user)[ =]"""
+        kind="command line password",
+        part=b"curl",
+        pattern=rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:-u|--user)[ =]"""
         r"""\\*["']?[^\s:"'\\]+:([^\s"'\\]{3,})""",
-        _is_no_placeholder,
-        r"\s(?:-u|--user)[ =]\S+:",
+        check=_is_not_placeholder,
+        gate=r"[\s\v](?:-u|--user)[ =]\S+:",
     ),
     _context(
-        "command line password",
-        b"sshpass",
-        rf"""{START}sshpass\s+-p\s*\\*["']?([^\s"'\\]{{4,}})""",
-        _is_no_placeholder,
-        r"sshpass\s",
+        kind="command line password",
+        part=b"sshpass",
+        pattern=rf"""{START}sshpass\s+-p\s*\\*["']?([^\s"'\\]{{4,}})""",
+        check=_is_not_placeholder,
+        gate=r"sshpass[\s\v]",
     ),
     _context(
-        "netrc password",
-        b"machine",
-        rf"{START}machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'\\]{{4,}})",
-        _is_no_placeholder,
-        r"machine\s+\S+\s+login\s",
+        kind="netrc password",
+        part=b"machine",
+        pattern=rf"{START}machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'\\]{{4,}})",
+        check=_is_not_placeholder,
+        gate=r"machine[\s\v]+\S+[\s\v]+login[\s\v]",
     ),
 )

@@ -1,4 +1,4 @@
-"""Finds private keys: blocks of several lines, also where JSON spells the line ends out."""
+"""Finds private keys: blocks of several lines, also with line ends escaped by JSON."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from warehouse.formats.secrets.secret import Secret
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PRIVATE_KEY_GATE = "PRIVATE KEY|Private-Lines"
 _KIND = "private key"
 _LABEL = rb"[ A-Z0-9_-]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _LINE_END = rb"(?:\s|\\+[nrt]|\\+u000[aAdD])+"
 _LONGEST = 1 << 15
-# No quote or bracket is part of one: what begins in one record does not end in another.
+# A key contains no quotes or brackets, so a match cannot span two records.
 _WHOLE = rb"-----BEGIN" + _LABEL + rb"[^\"'`<>{}\[\]]{16,%d}?-----END" % _LONGEST + _LABEL
-# Cut short, by a limit or at the end of a block.
+# Truncated, by a limit or at the end of a block.
 _HEAD = rb"-----BEGIN" + _LABEL + rb"(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{16,})+"
 _PUTTY = rb"Private-Lines: \d+(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{4,})+"
 _KEYS = re.compile(rb"|".join((_WHOLE, _HEAD, _PUTTY)))
@@ -28,7 +29,7 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/]{16}")
 
 
 def private_keys(data: bytes) -> Iterator[Secret]:
-    """Give the private keys in some bytes, and what there is of those that are cut in two."""
+    """Yield the private keys in some bytes, including parts of those that were split."""
     if b"PRIVATE KEY" not in data and b"Private-Lines" not in data:
         return
     end = 0
@@ -41,7 +42,7 @@ def private_keys(data: bytes) -> Iterator[Secret]:
 
 
 def _tails(data: bytes, start: int, end: int) -> Iterator[Secret]:
-    """Give the ends of keys that began before."""
+    """Yield the ends of keys that began earlier."""
     for match in _END.finditer(data, start, end):
         before = data[max(start, match.start() - _LONGEST) : match.start()]
         lines = _TAIL.search(before)
@@ -50,7 +51,7 @@ def _tails(data: bytes, start: int, end: int) -> Iterator[Secret]:
 
 
 def open_key(data: bytearray, end: int) -> int:
-    """Return where the line starts on which a private key begins that does not end; else `end`."""
+    """Return the start of the line on which an unfinished private key begins; otherwise `end`."""
     begin = data.rfind(b"-----BEGIN", max(0, end - _LONGEST), end)
     if begin < 0 or data.find(b"-----END", begin, end) >= 0:
         return end

@@ -1,40 +1,53 @@
-"""Finds secrets in bytes of any format, at the speed of a scan for what they begin with."""
+"""Finds secrets in bytes of any format, about as fast as a scan for their prefixes."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from warehouse.formats.secrets.assignments import ASSIGNMENT_GATE, assigned_secrets
 from warehouse.formats.secrets.contexts import CONTEXTS
-from warehouse.formats.secrets.private_keys import private_keys
+from warehouse.formats.secrets.private_keys import PRIVATE_KEY_GATE, private_keys
 from warehouse.formats.secrets.secret import ESCAPED, START, Secret, is_words
+from warehouse.formats.values import import_pyarrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _RULES = Path(__file__).with_name("rules.toml")
-# What has no punctuation of its own would be found in any base64 text.
+# Prefixes without punctuation would otherwise be found in any base64 text.
 _BARE_START = rf"(?:(?<![A-Za-z0-9_+/-])|{ESCAPED})"
 _SHORTEST_BODY = 8
 _LONG_LINE = 1 << 14
-# Bytes in which looking for secrets takes less time than to compile what looks at large ones.
-_SMALL = 1 << 13
+# Inputs up to this size are searched directly, in less time than compiling the gate takes.
+SEARCHED_WHOLE = 1 << 13
 
 
 def find_secrets(data: bytes | memoryview) -> list[Secret]:
-    """Return the secrets in some bytes, in their order; none overlaps another."""
+    """Return the secrets in some bytes, in order and without overlaps."""
     data = bytes(data)
     found = list(private_keys(data))
-    is_small = len(data) <= _SMALL
+    is_small = len(data) <= SEARCHED_WHOLE
     for start, end in [(0, len(data))] if is_small else _suspects(data, 0, len(data), b"\n"):
         found += _find_in_part(data, start, end)
     return list(_without_overlaps(found))
+
+
+def may_hold_secrets(texts: Sequence[bytes]) -> list[bool]:
+    """Return for each text whether it may contain secrets; if not, it contains none.
+
+    One search of RE2 over all texts takes a small part of the time of `find_secrets` for each.
+    """
+    pa = import_pyarrow()
+    import pyarrow.compute as pc
+
+    may_hold: list[bool] = pc.match_substring_regex(
+        pa.array(texts, pa.large_binary()), _gate()
+    ).to_pylist()
+    return may_hold
 
 
 def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
@@ -48,7 +61,12 @@ def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
 
 def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
     rules = _rules()
-    for match in _starts().finditer(data, start, end):
+    part = data[start:end]
+    # Most texts have few of the prefixes or none; an expression of those alone is much faster.
+    present = frozenset(prefix for prefix in rules if prefix in part)
+    if not present:
+        return
+    for match in _starts(present).finditer(data, start, end):
         for kind, pattern in rules[match[0]]:
             token = pattern.match(data, match.start(), end)
             if token and not is_words(token[0]):
@@ -57,11 +75,13 @@ def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
 
 
 def _suspects(data: bytes, start: int, end: int, border: bytes) -> Iterator[tuple[int, int]]:
-    """Give the parts of some bytes, cut behind a border, in which a secret may begin.
+    """Yield the parts of some bytes, split after a separator, in which a secret may begin.
 
-    RE2 looks at all parts in one call, and lets other threads run.
+    RE2 searches all parts in one call, during which other threads can run.
     """
-    import pyarrow as pa
+    import numpy as np
+
+    pa = import_pyarrow()
     import pyarrow.compute as pc
 
     codes = np.frombuffer(data, np.uint8, end - start, start)
@@ -79,7 +99,7 @@ def _suspects(data: bytes, start: int, end: int, border: bytes) -> Iterator[tupl
 
 
 def _without_overlaps(found: Iterable[Secret]) -> Iterator[Secret]:
-    """Keep the first of those that overlap; of those that begin together, the longest."""
+    """Yield the first of overlapping secrets; of those with the same start, the longest."""
     end = 0
     for secret in sorted(found, key=lambda each: (each.start, -each.end)):
         if secret.start >= end:
@@ -87,27 +107,30 @@ def _without_overlaps(found: Iterable[Secret]) -> Iterator[Secret]:
             end = secret.end
 
 
-@cache
-def _starts() -> re.Pattern[bytes]:
-    """Return what matches where a token begins."""
-    starts = [start.decode() for start in sorted(_rules(), key=len, reverse=True)]
+@lru_cache(maxsize=256)
+def _starts(prefixes: frozenset[bytes]) -> re.Pattern[bytes]:
+    """Return an expression that matches these prefixes of tokens."""
+    starts = [start.decode() for start in sorted(prefixes, key=len, reverse=True)]
     bare = "|".join(start for start in starts if start.isalnum())
     rest = "|".join(re.escape(start) for start in starts if not start.isalnum())
-    return re.compile(f"{START}(?:{rest})|{_BARE_START}(?:{bare})".encode())
+    ways = [f"{START}(?:{rest})"] if rest else []
+    ways += [f"{_BARE_START}(?:{bare})"] if bare else []
+    return re.compile("|".join(ways).encode())
 
 
 @cache
 def _gate() -> str:
-    """Return an expression that matches wherever one of the others may, in the syntax of RE2."""
+    """Return an RE2 expression that matches wherever any of the other expressions can."""
     starts = "|".join(re.escape(start.decode()) for start in sorted(_rules()))
     before = r"(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-F]{2})"
-    tokens = rf"{before}(?:{starts})[\w%+/.:~=\\-]{{{_SHORTEST_BODY}}}"
-    return "|".join([tokens, ASSIGNMENT_GATE, *(context.gate for context in CONTEXTS)])
+    tokens = rf"{before}(?:{starts})[\w%+/.:,@~=\\-]{{{_SHORTEST_BODY}}}"
+    gates = [tokens, PRIVATE_KEY_GATE, ASSIGNMENT_GATE, *(context.gate for context in CONTEXTS)]
+    return "|".join(gates)
 
 
 @cache
 def _rules() -> dict[bytes, list[tuple[str, re.Pattern[bytes]]]]:
-    """Return the kinds and patterns of the tokens with each beginning."""
+    """Return the kinds and patterns of tokens by prefix."""
     rules: dict[bytes, list[tuple[str, re.Pattern[bytes]]]] = {}
     for kind, starts, body in tomllib.loads(_RULES.read_text("utf-8"))["rules"]:
         for start in map(str.encode, starts):

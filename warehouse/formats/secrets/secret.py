@@ -1,4 +1,4 @@
-"""What a found secret is, and what only looks like one."""
+"""A secret that was found, and tests that exclude placeholders and ordinary text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 GENERIC = "possible secret"
-# A secret starts where a word starts; in JSON text also behind an escape (`\nghp_`), in a URL
-# behind `%3D`.
+# A secret starts at the start of a word, in JSON text also after an escape (`\nghp_`), in a URL
+# after `%3D`.
 ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
 START = rf"(?:(?<![A-Za-z0-9_-])|{ESCAPED})"
 # `your-api-key-here`, `replace_with_token`: words and small numbers, joined by punctuation.
@@ -36,12 +36,12 @@ _KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per chara
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret's place.
+    """The position and kind of a secret.
 
     Attributes:
-        start: of its first byte.
-        end: after its last byte.
-        kind: what it looks like, as in "GitHub token".
+        start: position of its first byte.
+        end: position after its last byte.
+        kind: human-readable kind, such as "GitHub token".
     """
 
     start: int
@@ -50,12 +50,12 @@ class Secret:
 
 
 def is_words(text: bytes) -> bool:
-    """Return whether a text is words joined by punctuation, as no random one is."""
+    """Return whether a text consists of words joined by punctuation, so that it is not random."""
     return _WORDS.fullmatch(text) is not None
 
 
 def is_random_key(text: bytes) -> bool:
-    """Return whether a text can be a key: long, of letters and digits, without order."""
+    """Return whether a text can be a key: long, with letters and digits, and random."""
     rest = _PLACEHOLDERS.sub(b"", text)
     if len(rest) < _SHORTEST_KEY or not _has_letters_and_digits(text) or _is_plain(text):
         return False
@@ -65,7 +65,7 @@ def is_random_key(text: bytes) -> bool:
 
 
 def is_random_password(text: bytes) -> bool:
-    """Return whether a text can be a password: letters with digits or signs, and no placeholder."""
+    """Return whether a text can be a password: letters with digits or signs, not a placeholder."""
     rest = _PLACEHOLDERS.sub(b"", text)
     has_others = re.search(rb"[0-9!#$%&*+?@^=|]", text) and re.search(rb"[A-Za-z]", text)
     if len(text) < _SHORTEST_PASSWORD or not has_others or _is_plain(text):
@@ -74,12 +74,12 @@ def is_random_password(text: bytes) -> bool:
 
 
 def is_placeholder(text: bytes) -> bool:
-    """Return whether a text only stands for a password."""
+    """Return whether a text is a placeholder for a password."""
     return len(_PLACEHOLDERS.sub(b"", text)) < _SHORTEST_REST
 
 
 def is_user_and_password(text: bytes) -> bool:
-    """Return whether a text is a user and a password in base64."""
+    """Return whether a text is `user:password` in base64."""
     try:
         decoded = base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -89,7 +89,7 @@ def is_user_and_password(text: bytes) -> bool:
 
 
 def entropy(text: bytes) -> float:
-    """Return Shannon's entropy of a text, in bits per byte."""
+    """Return the Shannon entropy of a text, in bits per byte."""
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
 
 

@@ -14,13 +14,13 @@ from yaml import (
 )
 from yaml._yaml import CParser
 
+from warehouse.formats.values import MAX_DEPTH
 from warehouse.formats.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, YamlError
 from warehouse.formats.yaml.scalars import ScalarValue, resolve, tagged_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_DEPTH: Final = 64
 MAX_NODES: Final = 2_000_000
 # Nodes plus characters that aliases may add to a document.
 MAX_ALIASED: Final = 1_000_000
@@ -35,9 +35,9 @@ def compose(data: bytes) -> Node:
     """Return the root node of the only document in a stream.
 
     Raises:
-        YamlError: The stream does not contain exactly one document, contains a tag or a key that is
+        YamlError: the stream does not contain exactly one document, contains a tag or a key that is
             not text, or exceeds a limit.
-        yaml.YAMLError: The stream is not valid YAML.
+        yaml.YAMLError: the stream is not valid YAML.
     """
     return _Composer(data).document()
 
@@ -55,6 +55,7 @@ class _Composer:
         self.aliased = 0
 
     def document(self) -> Node:
+        """Return the root node."""
         self.next_event()  # the stream's start
         if type(self.next_event()) is StreamEndEvent:
             raise YamlError("the document is empty: nothing but whitespace or comments")
@@ -66,6 +67,7 @@ class _Composer:
         return node
 
     def node(self, event: _Event, depth: int) -> Node:
+        """Return the node that an event begins; depth is the level of a collection, from 1."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             _refuse(f"more than {MAX_NODES:,} values: split the file", event.start_mark)
@@ -77,6 +79,7 @@ class _Composer:
         return self.collection(event, depth)
 
     def scalar(self, event: _Event) -> ScalarNode:
+        """Return a scalar node with its YAML 1.2 value."""
         text = event.value
         line = event.start_mark.line + 1
         end = event.end_mark
@@ -93,6 +96,7 @@ class _Composer:
         return node
 
     def collection(self, event: _Event, depth: int) -> SequenceNode | MappingNode:
+        """Return a sequence or mapping node, and record its anchor."""
         if depth > MAX_DEPTH:
             _refuse(f"nested more than {MAX_DEPTH} levels deep: flatten it", event.start_mark)
         if event.anchor is not None:
@@ -107,6 +111,7 @@ class _Composer:
         return node
 
     def sequence(self, start: _Event, depth: int) -> SequenceNode:
+        """Return the sequence node that an event begins."""
         _check_tag(start, "tag:yaml.org,2002:seq")
         items: list[Node] = []
         next_event = self.next_event
@@ -120,6 +125,7 @@ class _Composer:
         return SequenceNode(items, start.start_mark.line + 1, _end_line(start, event, last))
 
     def mapping(self, start: _Event, depth: int) -> MappingNode:
+        """Return the mapping node that an event begins, with duplicate keys recorded."""
         _check_tag(start, "tag:yaml.org,2002:map")
         items: list[tuple[str, Node]] = []
         seen: set[str] = set()
@@ -141,6 +147,7 @@ class _Composer:
         return MappingNode(items, line, _end_line(start, event, last), duplicates)
 
     def key(self, event: _Event) -> str:
+        """Return the text of a key."""
         if type(event) is ScalarEvent:
             if event.tag is None and event.anchor is None:
                 return event.value
@@ -151,6 +158,7 @@ class _Composer:
         return node.text
 
     def alias(self, event: _Event, depth: int) -> Node:
+        """Return the node that an alias refers to, within the limits for aliases."""
         mark = event.start_mark
         name = event.anchor[:60]
         if event.anchor not in self.anchors:

@@ -75,11 +75,11 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Node:
     """Return the root node of one YAML document; nodes have line numbers.
 
     Args:
-        data: The document, UTF-8, with or without a byte order mark.
-        max_bytes: Largest size accepted.
+        data: the document, UTF-8, with or without a byte order mark.
+        max_bytes: largest size accepted.
 
     Raises:
-        YamlError: The document is not valid, is empty, is not the only one, is not UTF-8, contains
+        YamlError: the document is not valid, is empty, is not the only one, is not UTF-8, contains
             control characters or tags, or exceeds a limit.
     """
     _check_bytes(data, max_bytes)
@@ -95,7 +95,7 @@ def load(data: bytes, *, max_bytes: int = MAX_BYTES) -> Value:
     """Return one YAML document as plain Python values.
 
     Raises:
-        YamlError: As for `parse`.
+        YamlError: as for `parse`.
     """
     return value_of(parse(data, max_bytes=max_bytes))
 

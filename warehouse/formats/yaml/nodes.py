@@ -14,8 +14,8 @@ class YamlError(BadInput):
     """A document that is not valid YAML or exceeds a limit.
 
     Attributes:
-        line: Line of the error, from 1; 0 if it concerns the whole document.
-        column: Column of the error, from 1; 0 if unknown.
+        line: line of the error, from 1; 0 if it concerns the whole document.
+        column: column of the error, from 1; 0 if unknown.
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
@@ -30,10 +30,10 @@ class ScalarNode:
     """A single value.
 
     Attributes:
-        value: The value by the rules of YAML 1.2.
-        text: Its text in the document, without quotes, escapes and folding.
-        line: First line, from 1.
-        end_line: Last line, from 1.
+        value: the value by the rules of YAML 1.2.
+        text: its text in the document, without quotes, escapes and folding.
+        line: first line, from 1.
+        end_line: last line, from 1.
     """
 
     value: bool | int | float | str | None
@@ -56,10 +56,10 @@ class MappingNode:
     """Keys and nodes in the order of the document.
 
     Attributes:
-        items: Every pair, repeated keys included.
-        line: First line, from 1.
-        end_line: Last line, from 1.
-        duplicates: Each repetition of a key, with its line.
+        items: every pair, repeated keys included.
+        line: first line, from 1.
+        end_line: last line, from 1.
+        duplicates: each repetition of a key, with its line.
     """
 
     items: list[tuple[str, Node]]

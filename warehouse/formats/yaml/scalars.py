@@ -42,7 +42,7 @@ def tagged_value(tag: str, text: str) -> ScalarValue:
     """Return the value of a scalar with an explicit tag.
 
     Raises:
-        ValueError: The tag is not in the core schema, or the text is not of its type.
+        ValueError: the tag is not in the core schema, or the text is not of its type.
     """
     if tag == "tag:yaml.org,2002:str":
         return text

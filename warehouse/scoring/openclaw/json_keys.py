@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
 from warehouse.scoring.openclaw.verdicts import (
     InvalidValidatorError,
@@ -12,6 +13,9 @@ from warehouse.scoring.openclaw.verdicts import (
     passed,
     undecided,
 )
+
+# A rule for the value of each key: `{"type": ..., ...}`.
+Rules: TypeAlias = Mapping[str, Mapping[str, object]]
 
 _EXCERPT = 500
 _FENCE_OPENS = re.compile(r"```(?:json)?\s*(?=\{)", re.IGNORECASE)
@@ -48,6 +52,7 @@ def check_json_keys(text: str, validator: Mapping[str, object]) -> Verdict:
     Raises:
         InvalidValidatorError: keys or rules that are needed have the wrong shape.
     """
+    required, rules = checked_rules(validator)
     candidate = json_candidate(text)
     try:
         value = json.loads(candidate)
@@ -56,11 +61,39 @@ def check_json_keys(text: str, validator: Mapping[str, object]) -> Verdict:
         return failed(f"json_parse_error: {_message(error)}", excerpts)
     if not isinstance(value, dict):
         return failed("json_not_object", value)
-    broken = _missing_key(value, validator) or _broken_rule(value, validator)
+    broken = _missing_key(value, required) or _broken_rule(value, rules)
     if broken:
         return failed(broken, value)
-    unknown = _unknown_rule(value, validator)
+    unknown = _unknown_rule(value, rules)
     return undecided(unknown, value) if unknown else passed(value)
+
+
+def checked_rules(validator: Mapping[str, object]) -> tuple[Iterable[str], Rules]:
+    """Return the required keys and the rules that have a type.
+
+    They are checked before any text is read: a broken validator gives no verdict on any text.
+
+    Raises:
+        InvalidValidatorError: keys or rules have the wrong shape.
+    """
+    required = validator.get("required_keys", [])
+    if not isinstance(required, Iterable):
+        raise InvalidValidatorError("required_keys: not a list")
+    if any(isinstance(key, list | dict) for key in required):
+        raise InvalidValidatorError("required_keys: a key is not a string")
+    rules = validator.get("key_rules", {})
+    if not isinstance(rules, Mapping):
+        raise InvalidValidatorError("key_rules: not an object")
+    for key, rule in rules.items():
+        _check_rule(key, rule)
+    return required, {key: rule for key, rule in rules.items() if "type" in rule}
+
+
+def _check_rule(key: str, rule: object) -> None:
+    if not isinstance(rule, Mapping):
+        raise InvalidValidatorError(f"key_rules.{key}: not an object")
+    if rule.get("type") == "one_of" and not isinstance(rule.get("values", []), list):
+        raise InvalidValidatorError(f"key_rules.{key}.values: not a list")
 
 
 def json_candidate(text: str) -> str:
@@ -89,37 +122,17 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _missing_key(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
-    required = validator.get("required_keys", [])
-    if not isinstance(required, Iterable):
-        raise InvalidValidatorError("required_keys: not a list")
+def _missing_key(value: Mapping[str, object], required: Iterable[str]) -> str | None:
     for key in required:
-        if isinstance(key, list | dict):
-            raise InvalidValidatorError("required_keys: a key is not a string")
         if key not in value:
             return f"missing_key:{key}"
     return None
 
 
-def _applicable_rules(
-    value: Mapping[str, object], validator: Mapping[str, object]
-) -> Iterable[tuple[str, Mapping[str, object]]]:
-    rules = validator.get("key_rules", {})
-    if not isinstance(rules, Mapping):
-        raise InvalidValidatorError("key_rules: not an object")
+def _broken_rule(value: Mapping[str, object], rules: Rules) -> str | None:
     for key, rule in rules.items():
-        if key not in value:
-            continue
-        if not isinstance(rule, Mapping):
-            raise InvalidValidatorError(f"key_rules.{key}: not an object")
-        if "type" in rule:
-            yield key, rule
-
-
-def _broken_rule(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
-    for key, rule in _applicable_rules(value, validator):
         kind = rule["type"]
-        if not isinstance(kind, str) or kind not in RULE_TYPES:
+        if key not in value or not isinstance(kind, str) or kind not in RULE_TYPES:
             continue
         holds = (
             _is_one_of(value[key], rule.get("values", []), key)
@@ -133,13 +146,14 @@ def _broken_rule(value: Mapping[str, object], validator: Mapping[str, object]) -
 
 def _is_one_of(value: object, values: object, key: str) -> bool:
     try:
-        return value in values  # type: ignore[operator]
-    except (TypeError, RecursionError) as error:
+        return isinstance(values, list) and value in values
+    except RecursionError as error:
         raise InvalidValidatorError(f"key_rules.{key}.values: {error}") from error
 
 
-def _unknown_rule(value: Mapping[str, object], validator: Mapping[str, object]) -> str | None:
-    for _, rule in _applicable_rules(value, validator):
-        if not isinstance(rule["type"], str) or rule["type"] not in RULE_TYPES:
-            return f"unknown_validator:{rule['type']}"
+def _unknown_rule(value: Mapping[str, object], rules: Rules) -> str | None:
+    for key, rule in rules.items():
+        kind = rule["type"]
+        if key in value and (not isinstance(kind, str) or kind not in RULE_TYPES):
+            return f"unknown_validator:{kind}"
     return None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from warehouse.formats.values import is_integer
+from warehouse.scoring.openclaw.json_keys import checked_rules
 from warehouse.scoring.openclaw.text_checks import limit_of
 from warehouse.scoring.openclaw.tools import lowered_names
 from warehouse.scoring.regex.matching import pattern_error
@@ -50,6 +51,8 @@ def _rule(validator: object) -> Rule | None:
     kind = validator.get("type", "noop") if isinstance(validator, Mapping) else None
     if not isinstance(validator, Mapping) or not isinstance(kind, str):
         return None
+    if kind == "json_keys":
+        checked_rules(validator)
     if kind in {"noop", "json_keys"}:
         return Rule(kind)
     if kind in _LIMITS:
@@ -69,7 +72,7 @@ def _choice(kind: str, validator: Mapping[str, object]) -> Rule | None:
         return None if pattern_error(pattern) else Rule(kind, (pattern,), violation=violation)
     if kind == "tool_invocation":
         tools = validator.get("expected_tools", [])
-        names = tuple(lowered_names(tools))
+        names = tuple(lowered_names(tools or ()))
         return Rule(kind, names, violation=f"no_tool_invocation expected={tools}")
     return None
 

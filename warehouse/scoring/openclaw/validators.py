@@ -145,10 +145,11 @@ def _check_json(text: str, validator: Mapping[str, object]) -> Verdict:
 
 
 def _check_tools(text: str, validator: Mapping[str, object]) -> Verdict:
-    detected = detect_tools(text)
     expected = validator.get("expected_tools", [])
+    names = lowered_names(expected or ())
+    detected = detect_tools(text)
     parsed: JsonValue = {"detected_tools": [*detected], "count": len(detected)}
-    if detected and not (expected and set(detected).isdisjoint(lowered_names(expected))):
+    if detected and not (names and set(detected).isdisjoint(names)):
         return passed(parsed)
     return failed(f"no_tool_invocation expected={expected}", parsed)
 

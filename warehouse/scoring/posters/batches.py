@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 from warehouse.scoring.columns import Distinct, map_distinct, parse_json, reason_of, write_json
 from warehouse.scoring.posters.schema import schema_exact, schema_strict, schema_valid
+from warehouse.scoring.posters.schema_problems import SchemaProblem, schema_problems
 from warehouse.scoring.posters.scores import (
     PosterScore,
     Prediction,
@@ -70,6 +71,20 @@ def schema_valid_batch(predictions: Texts) -> list[bool | None]:
 def schema_exact_batch(predictions: Texts) -> list[bool | None]:
     """Check each prediction with `schema_exact`; text that is not JSON fails."""
     return _check_batch(schema_exact, predictions)
+
+
+def schema_problems_batch(records: Texts) -> list[list[dict[str, str]] | None]:
+    """List where each record breaks the schema: `field` and `reason`. See `schema_problems`."""
+    listed = Distinct(_problems)
+    return [None if text is None else listed[text] for text in records]
+
+
+def _problems(text: str | None) -> list[dict[str, str]]:
+    try:
+        found = schema_problems(parse_json(text or ""))
+    except (ValueError, RecursionError) as error:
+        found = [SchemaProblem("record", f"is not JSON: {reason_of(error)}")]
+    return [problem._asdict() for problem in found]
 
 
 def _extracted(text: str) -> dict[str, str | None]:

@@ -7,6 +7,10 @@ from statistics import pstdev
 from warehouse.scoring.statistics.bootstrap import Difference, compare_all, holm, paired_difference
 from warehouse.types import Row
 
+_COMPARED = (
+    "mean", "low", "high", "p_value", "significant",
+    "paired_low", "paired_high", "paired_p_value", "paired_significant",
+)  # fmt: skip
 Lists = Sequence[Sequence[float] | None]
 
 
@@ -15,6 +19,7 @@ def compare_pairs(scores: Sequence[Sequence[float]]) -> list[Row]:
 
     Each row has the positions `a` and `b` of its lists, from 1, the benchmark's unpaired comparison
     (see `compare_all`), and a paired comparison, whose p-values are adjusted over all pairs (Holm).
+    A single poster has differences, but neither intervals nor p-values.
     """
     unpaired = compare_all({str(place): values for place, values in enumerate(scores)})
     pairs = list(combinations(range(len(scores)), 2))
@@ -23,7 +28,7 @@ def compare_pairs(scores: Sequence[Sequence[float]]) -> list[Row]:
     return [
         {"a": a + 1, "b": b + 1, **_row(found, matched), "holm_p_value": p_value}
         for (a, b), found, matched, p_value in zip(pairs, unpaired, paired, adjusted, strict=True)
-        if found is not None and matched is not None
+        if found is not None
     ]
 
 
@@ -42,7 +47,9 @@ def population_std_batch(columns: Lists) -> list[float | None]:
     ]
 
 
-def _row(unpaired: Difference, paired: Difference) -> Row:
+def _row(unpaired: Difference, paired: Difference | None) -> Row:
+    if paired is None:
+        return dict.fromkeys(_COMPARED) | {"mean": unpaired.mean}
     return {
         "mean": unpaired.mean,
         "low": unpaired.interval[0],

@@ -179,7 +179,7 @@ def schema_exact(value: object) -> bool:
 def _compile(schema: Schema) -> Node:
     """Compile a schema node into a test per type; it knows only keywords of `POSTER_SCHEMA`."""
     names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    return {kind: _TESTS[name](schema) for name in names for kind in _KINDS[name]}
+    return {kind: _TESTS[name](schema) for name in names for kind in KINDS[name]}
 
 
 def _fits_node(node: Node, value: object) -> bool:
@@ -193,7 +193,7 @@ def _never(_: object) -> bool:
 
 def _text_test(schema: Schema) -> Test:
     if schema.get("format") == "date":
-        return _is_day
+        return is_day
     if "enum" in schema:
         return frozenset(schema["enum"]).__contains__
     return re.compile(schema["pattern"]).fullmatch if "pattern" in schema else None
@@ -225,7 +225,7 @@ def _object_test(schema: Schema) -> Test:
     return test
 
 
-def _is_day(text: str) -> bool:
+def is_day(text: str) -> bool:
     """Return whether a text is a date of the calendar as RFC 3339 writes it."""
     if _ASCII_DATE.fullmatch(text) is None:
         return False
@@ -237,7 +237,7 @@ def _is_day(text: str) -> bool:
 
 
 _ASCII_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_KINDS: dict[str, tuple[type, ...]] = {
+KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
     "array": (list,),

@@ -41,7 +41,7 @@ def longest_bounded_text(pattern: str) -> int:
     """Return the length in characters up to which a match takes at most `MAX_STEPS` steps.
 
     Args:
-        pattern: A regular expression as Python's re module reads it, valid or not.
+        pattern: a regular expression as Python's re module reads it, valid or not.
 
     Returns:
         -1 if no bound is known, even for the empty text.

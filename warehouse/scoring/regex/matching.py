@@ -1,6 +1,6 @@
 r"""Users' regular expressions, matched so that none of them can hang the program.
 
-A pattern whose work is bounded (`bounds`) runs here. Any other runs in a process of its own
+A pattern whose work is bounded (`bounds`) runs in this process. Any other runs in a separate one
 (`worker`), because nothing can interrupt Python's matcher from a thread.
 
 The package `regex` has a time limit but reads patterns differently, which would change verdicts:
@@ -23,12 +23,14 @@ from warehouse.scoring.regex.bounds import longest_bounded_text
 from warehouse.scoring.regex.worker import REFUSED
 
 TIMEOUT = "regex_timeout"
-ABANDONED = "regex_abandoned"
 
 _WORKER = Path(__file__).with_name("worker.py")
+_LINEAR = Path(__file__).with_name("linear.py")
 _SECONDS_PER_TEXT = 1.0
-# Without a limit, a bad pattern over a million texts would take a million timeouts.
-_LOSSES_PER_CALL = 5
+_LINEAR_SECONDS = 60.0
+# Of a pattern that times out this often in one call, the texts that are left are not tried: over a
+# million texts it would hold up an import for days.
+_MAX_LOSSES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,9 @@ class Match:
     """Whether a pattern matched a whole text.
 
     Attributes:
-        matched: None if that is not known.
-        reason: Why not: `regex_timeout`; `regex_abandoned` for the texts after the fifth timeout
-            in one call; `invalid: ...` for a pattern that cannot be compiled; `regex_failed: ...`
-            if the worker process failed.
+        matched: None if unknown.
+        reason: why it is unknown: `regex_timeout`; `invalid: ...` for a pattern that cannot be
+            compiled; `regex_failed: ...` if the worker process failed.
     """
 
     matched: bool | None
@@ -59,9 +60,13 @@ def fullmatch_many(
 ) -> list[Match]:
     """Match whole texts as `re.fullmatch` does, in bounded time and memory.
 
+    What one text gives does not depend on the others: a rebuild must give what an increment gave.
+    After a first timeout, the texts are matched in linear time; only patterns that cannot be
+    (back-references, lookarounds) time out. After a hundred timeouts the rest counts as timed out.
+
     Args:
-        pattern: A regular expression, possibly hostile.
-        texts: The texts to match.
+        pattern: a regular expression, possibly hostile.
+        texts: the texts to match.
         seconds: CPU time for one text, and for compiling the pattern.
 
     Returns:
@@ -111,28 +116,47 @@ def _match_here(pattern: str, text: str) -> Match:
 
 
 def _match_in_worker(pattern: str, texts: Sequence[str], seconds: float) -> list[Match]:
-    matches: list[Match] = []
-    losses = 0
-    while len(matches) < len(texts) and losses < _LOSSES_PER_CALL:
-        worker = _run_worker(pattern, texts[len(matches) :], seconds)
+    matches: dict[int, Match] = {}
+    waiting = list(range(len(texts)))
+    n_losses = 0
+    while waiting:
+        worker = _run_worker(pattern, [texts[at] for at in waiting], seconds)
         if worker.returncode == REFUSED:
             return [Match(None, f"invalid: {worker.stderr.decode()}")] * len(texts)
-        matches += [_MATCHED if answer == ord("1") else _UNMATCHED for answer in worker.stdout]
-        if worker.returncode != 0:
-            matches.append(Match(None, _loss(worker)))
-            losses += 1
-    return matches + [Match(None, ABANDONED)] * (len(texts) - len(matches))
+        matches |= _answers(waiting, worker)
+        waiting = [at for at in waiting if at not in matches]
+        if worker.returncode != 0 and waiting:
+            loss = Match(None, _loss(worker))
+            if not worker.stdout:
+                return [loss] * len(texts)  # while it was compiled
+            matches[waiting[0]] = loss
+            n_losses += 1
+            if n_losses == _MAX_LOSSES:
+                return [matches.get(at, loss) for at in range(len(texts))]
+            if loss.reason == TIMEOUT and n_losses == 1:
+                linear = _run_worker(pattern, [texts[at] for at in waiting])
+                matches |= _answers(waiting, linear)
+            waiting = [at for at in waiting if at not in matches]
+    return [matches[at] for at in range(len(texts))]
+
+
+def _answers(asked: Sequence[int], worker: subprocess.CompletedProcess[bytes]) -> dict[int, Match]:
+    known = {ord("1"): _MATCHED, ord("0"): _UNMATCHED}
+    answers = zip(asked, worker.stdout[1:], strict=False)
+    return {at: known[answer] for at, answer in answers if answer in known}
 
 
 def _run_worker(
-    pattern: str, texts: Sequence[str], seconds: float
+    pattern: str, texts: Sequence[str], seconds: float | None = None
 ) -> subprocess.CompletedProcess[bytes]:
+    """Match texts in a process, by backtracking if seconds are given, else in linear time."""
+    linear = str(_LINEAR) if seconds is None else None
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-I", "-S", "-W", "ignore", str(_WORKER)],
-        input=marshal.dumps((pattern, seconds, list(texts))),
+        input=marshal.dumps((pattern, seconds or _LINEAR_SECONDS, list(texts), linear)),
         capture_output=True,
         check=False,
-        # A session of its own: Ctrl-C in the terminal is for the parent to handle.
+        # In its own session, so that only the parent receives Ctrl-C in the terminal.
         start_new_session=True,
     )
 

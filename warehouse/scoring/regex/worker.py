@@ -1,7 +1,8 @@
 """The program of a process that matches one pattern that might never finish.
 
 It is started by file name and imports only the standard library. Its standard input is a marshalled
-(pattern, CPU seconds per text, texts). It writes `1` or `0` for each text as soon as it is known.
+(pattern, CPU seconds per text, texts, path of `linear.py` or None to backtrack). It writes `.` when
+the pattern is compiled, then `1` or `0` for each text as soon as it is known, `?` if it cannot be.
 A text that takes too long ends the process: the kernel's timer needs no cooperation from the match.
 A pattern that cannot be compiled gives exit status `REFUSED`, with the reason on standard error.
 """
@@ -10,6 +11,7 @@ import marshal
 import os
 import re
 import resource
+import runpy
 import signal
 import sys
 
@@ -25,16 +27,22 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     # A killed process must not leave a core file behind.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    pattern, seconds, texts = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - our parent's
+    request = sys.stdin.buffer.read()
+    pattern, seconds, texts, linear = marshal.loads(request)  # noqa: S302 - our parent's
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        compiled = re.compile(pattern)
+        if linear:
+            fullmatch = runpy.run_path(linear)["matcher"](pattern)
+        else:
+            fullmatch = re.compile(pattern).fullmatch
     except (re.error, RecursionError, OverflowError, MemoryError) as error:
         os.write(2, (str(error) or "cannot be compiled").encode(errors="backslashreplace"))
         os._exit(REFUSED)
+    os.write(1, b".")
     for text in texts:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        os.write(1, b"1" if compiled.fullmatch(text) else b"0")
+        found = fullmatch(text)
+        os.write(1, b"?" if linear and found is None else b"1" if found else b"0")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,10 @@ def mean(scores: Sequence[float]) -> float | None:
 
 
 def confidence_interval(scores: Sequence[float]) -> Interval | None:
-    """Return the 95 % percentile interval of the mean; None if there are no scores."""
+    """Return the 95 % percentile interval of the mean; None if there are no scores.
+
+    As in the benchmark, a single score has an interval without width, which says nothing.
+    """
     if not scores:
         return None
     size = len(scores)
@@ -66,7 +69,8 @@ def difference(a: Sequence[float], b: Sequence[float]) -> Difference | None:
     """Compare two means as the benchmark does, by unpaired resampling.
 
     The lists may differ in length; None if one is empty. The p-value, twice the smaller share of
-    resampled differences on either side of zero, can be 0.0.
+    resampled differences on either side of zero, can be 0.0. As in the benchmark, a list of one
+    score is resampled too, although it says nothing about the spread.
     """
     return compare_all({"a": a, "b": b})[0]
 
@@ -98,9 +102,9 @@ def compare_all(scores: Mapping[str, Sequence[float]]) -> list[Difference | None
 def paired_difference(a: Sequence[float | None], b: Sequence[float | None]) -> Difference | None:
     """Compare two means over the same posters, by resampling the posters.
 
-    Posters that lack either score are left out; None if none remain. Of B resamples, l have a
-    mean difference of zero or less and g one of zero or more. The two-sided p-value inverts the
-    percentile interval and counts the observed sample as one more resample, so that it is never
+    Posters that lack either score are left out; None if fewer than two remain. Of B resamples, l
+    have a mean difference of zero or less and g one of zero or more. The two-sided p-value inverts
+    the percentile interval and counts the observed sample as one more resample, so that it is never
     zero: min(1, 2 (min(l, g) + 1) / (B + 1)) (Davison and Hinkley, "Bootstrap Methods and their
     Application", 1997, chapter 4; Phipson and Smyth, "Permutation p-values should never be zero",
     2010).
@@ -111,7 +115,7 @@ def paired_difference(a: Sequence[float | None], b: Sequence[float | None]) -> D
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
     differences = [x - y for x, y in pairs]
     observed = mean(differences)
-    if observed is None:
+    if observed is None or len(differences) < 2:  # noqa: PLR2004 - one has no spread
         return None
     means = _resampled_means(differences, _draws(len(differences), RESAMPLES))
     fewer = min(int((means <= 0).sum()), int((means >= 0).sum()))

@@ -21,19 +21,27 @@ Scores = Sequence[float | None]
 Column = Sequence[Scores | None]
 
 _EMPTY = dict.fromkeys(("mean", "low", "high", "p_value", "significant"))
+_SINGLE = "a single score has neither an interval nor a p-value"
 
 
 def confidence_interval_batch(scores: Column) -> list[Row | None]:
-    """Return `low`, `high` and `reason` for each list; see `confidence_interval`."""
+    """Return `low`, `high` and `reason` for each list; see `confidence_interval`.
+
+    Unlike the benchmark, a single score has no interval.
+    """
     return [None if row is None else _interval_row(row) for row in scores]
 
 
 def difference_batch(a: Column, b: Column) -> list[Row | None]:
     """Compare each pair of lists without pairing their scores; see `difference`.
 
-    Rows have `mean`, `low`, `high`, `p_value`, `significant` and `reason`.
+    Rows have `mean`, `low`, `high`, `p_value`, `significant` and `reason`. Unlike the benchmark, a
+    single score has neither an interval nor a p-value.
     """
-    return _pairwise(lambda x, y: difference(_known(x), _known(y)), a, b)
+    return [
+        None if x is None or y is None else _unpaired_row(_known(x), _known(y))
+        for x, y in zip(a, b, strict=True)
+    ]
 
 
 def paired_difference_batch(a: Column, b: Column) -> list[Row | None]:
@@ -41,7 +49,9 @@ def paired_difference_batch(a: Column, b: Column) -> list[Row | None]:
 
     Rows have `mean`, `low`, `high`, `p_value`, `significant` and `reason`.
     """
-    return _pairwise(paired_difference, a, b)
+    return [
+        None if x is None or y is None else _paired_row(x, y) for x, y in zip(a, b, strict=True)
+    ]
 
 
 def holm_batch(families: Column) -> list[list[float | None] | None]:
@@ -49,22 +59,16 @@ def holm_batch(families: Column) -> list[list[float | None] | None]:
     return [None if family is None else holm(family) for family in families]
 
 
-def _pairwise(
-    compare: Callable[[Scores, Scores], Difference | None], a: Column, b: Column
-) -> list[Row | None]:
-    return [
-        None if x is None or y is None else _difference_row(compare, x, y)
-        for x, y in zip(a, b, strict=True)
-    ]
-
-
 def _known(scores: Scores) -> list[float]:
     return [score for score in scores if score is not None]
 
 
 def _interval_row(scores: Scores) -> Row:
+    known = _known(scores)
+    if len(known) == 1:
+        return {"low": None, "high": None, "reason": _SINGLE}
     try:
-        bounds = confidence_interval(_known(scores))
+        bounds = confidence_interval(known)
     except (TypeError, ValueError) as error:
         return {"low": None, "high": None, "reason": reason_of(error)}
     if bounds is None:
@@ -72,15 +76,24 @@ def _interval_row(scores: Scores) -> Row:
     return {"low": bounds[0], "high": bounds[1], "reason": None}
 
 
-def _difference_row(
-    compare: Callable[[Scores, Scores], Difference | None], a: Scores, b: Scores
-) -> Row:
+def _unpaired_row(a: Sequence[float], b: Sequence[float]) -> Row:
+    row = _difference_row(lambda: difference(a, b), "no scores")
+    if row["reason"] is None and min(len(a), len(b)) == 1:
+        return {**_EMPTY, "mean": row["mean"], "reason": _SINGLE}
+    return row
+
+
+def _paired_row(a: Scores, b: Scores) -> Row:
+    return _difference_row(lambda: paired_difference(a, b), "fewer than two pairs of scores")
+
+
+def _difference_row(compare: Callable[[], Difference | None], reason_if_none: str) -> Row:
     try:
-        found = compare(a, b)
+        found = compare()
     except (TypeError, ValueError) as error:
         return {**_EMPTY, "reason": reason_of(error)}
     if found is None:
-        return {**_EMPTY, "reason": "no scores"}
+        return {**_EMPTY, "reason": reason_if_none}
     low, high = found.interval
     return {
         "mean": found.mean,

@@ -1,0 +1,160 @@
+"""Which column of a table is what: guessed and confirmed, or written in a file, or stored."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ingest.formats.tables.roles import BY_NAME, unit_of_latency
+from warehouse.errors import BadInput
+from warehouse.files import problem, read_regular
+from warehouse.formats.json_text import json_text
+from warehouse.formats.yaml.documents import YamlError, load
+from warehouse.output.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+CONFIG_KEY = "table"
+# What else a mapping file may have: whether a value is right, and what it must be.
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "scores": (
+        lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+        "a list of columns",
+    ),
+    "latency_unit": (lambda value: value in ("ms", "s"), "ms or s"),
+    "first_attempt": (lambda value: value in (0, 1) and not isinstance(value, bool), "0 or 1"),
+}
+_LARGEST_FILE_BYTES = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnMap:
+    """Which column of a table is what. Columns that are not named go into `extra`.
+
+    Attributes:
+        columns: column by role.
+        scores: columns that hold a score of each result.
+        latency_unit: `ms` or `s`; None if there is no latency.
+        first_attempt: number of a task's first attempt, 0 or 1.
+    """
+
+    columns: dict[str, str] = field(default_factory=dict)
+    scores: tuple[str, ...] = ()
+    latency_unit: str | None = None
+    first_attempt: int = 1
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns that have a role or hold scores."""
+        return tuple(dict.fromkeys((*self.columns.values(), *self.scores)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """How a table is imported.
+
+    Attributes:
+        suite: suite of its runs.
+        run: id of its run, if no column names the run.
+        model: model of all rows, if no column names it.
+        task_set: task set of all rows, if no column names it.
+        map: which column is what.
+    """
+
+    suite: str
+    run: str
+    model: str | None = None
+    task_set: str | None = None
+    map: ColumnMap
+
+    @property
+    def config(self) -> str:
+        """The configuration to store with the runs."""
+        given = asdict(self)
+        del given["suite"]
+        return json_text({CONFIG_KEY: given})
+
+    def check(self, columns: Iterable[str], where: str) -> None:
+        """Check that it suffices for a table with these columns.
+
+        Args:
+            columns: names of the table's columns.
+            where: what to name in messages: the table, or the file with the mapping.
+
+        Raises:
+            BadInput: a column is missing, or nothing names the model or the task.
+        """
+        columns = list(columns)
+        for name in self.map.used:
+            if name not in columns:
+                hint = did_you_mean(name, columns, f"its columns are: {', '.join(columns)}")
+                raise BadInput(f"{where}: the table has no column {name!r}; {hint}")
+        roles = self.map.columns
+        if "model" not in roles and self.model is None:
+            raise BadInput(f"{where}: no column names the model: `--model NAME`")
+        if not {"task", "question", "prompt"} & roles.keys():
+            raise BadInput(
+                f"{where}: no column names the task (task, item, id, prompt or question): name it "
+                "in a file, `--columns map.yaml`"
+            )
+        if ("metric" in roles) != ("value" in roles):
+            raise BadInput(
+                f"{where}: a table with a row for each metric needs `metric` and `value`"
+            )
+
+
+def read_column_map(path: Path) -> ColumnMap:
+    """Read a mapping file.
+
+    Raises:
+        BadInput: it cannot be read, or is not a mapping; all mistakes are in the message.
+    """
+    try:
+        document = load(read_regular(path, max_bytes=_LARGEST_FILE_BYTES))
+    except (OSError, YamlError) as error:
+        raise BadInput(f"{path}: cannot be used as a mapping: {problem(error)}") from error
+    if not isinstance(document, dict):
+        raise BadInput(f"{path}: a mapping has lines such as `model: name of the column`")
+    mistakes = list(_mistakes(document))
+    if mistakes:
+        raise BadInput("\n".join(f"{path}: {mistake}" for mistake in mistakes))
+    return _from_document(document)
+
+
+def stored_spec(suite: str, config: Mapping[str, Any]) -> TableSpec:
+    """Return what `TableSpec.config` stored."""
+    given = dict(config[CONFIG_KEY])
+    columns = {**given["map"], "scores": tuple(given["map"]["scores"])}
+    return TableSpec(**{**given, "suite": suite, "map": ColumnMap(**columns)})
+
+
+def _mistakes(document: dict[Any, Any]) -> Iterator[str]:
+    for key, value in document.items():
+        if key in _SETTINGS:
+            is_right, demanded = _SETTINGS[key]
+            if not is_right(value):
+                yield f"{key}: must be {demanded}, not {value!r}"
+        elif key not in BY_NAME:
+            known = [*BY_NAME, *_SETTINGS]
+            hint = did_you_mean(str(key), known, f"known are: {', '.join(known)}")
+            yield f"unknown role {str(key)!r}; {hint}"
+        elif not isinstance(value, str):
+            yield f"{key}: must be the name of a column, not {value!r}"
+    latency = document.get("latency")
+    if isinstance(latency, str) and not ("latency_unit" in document or unit_of_latency(latency)):
+        yield "latency: its name does not say the unit: add `latency_unit: ms` (or s)"
+
+
+def _from_document(document: Mapping[str, Any]) -> ColumnMap:
+    columns = {role: document[role] for role in BY_NAME if role in document}
+    unit = document.get("latency_unit")
+    if "latency" in columns and unit is None:
+        unit = unit_of_latency(columns["latency"])
+    return ColumnMap(
+        columns=columns,
+        scores=tuple(document.get("scores", ())),
+        latency_unit=unit,
+        first_attempt=document.get("first_attempt", 1),
+    )

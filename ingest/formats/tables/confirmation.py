@@ -1,0 +1,153 @@
+"""Decides, before anything is stored, how the tables among the given files are imported."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from ingest.formats.tables.batches import UnusableTableError
+from ingest.formats.tables.column_map import (
+    CONFIG_KEY,
+    ColumnMap,
+    TableSpec,
+    read_column_map,
+    stored_spec,
+)
+from ingest.formats.tables.facts import facts_of
+from ingest.formats.tables.proposal import describe, guess
+from ingest.formats.tables.tables import open_table
+from warehouse.cli import note
+from warehouse.connection import open_in_memory
+from warehouse.errors import BadInput
+from warehouse.files import problem
+from warehouse.formats.values import utf8
+from warehouse.lake.locks import shared_lake_lock
+from warehouse.recording.recording import BUILT_IN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from warehouse.lake.lake import Lake
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRequest:
+    """What the user said about tables.
+
+    Attributes:
+        suite: the suite; None for the file's name without its suffix.
+        run: the run's id; None for the file's name without its suffix.
+        model: model of all rows.
+        task_set: task set of all rows.
+        columns: a mapping file.
+        is_confirmed: whether what is found need not be confirmed.
+    """
+
+    suite: str | None = None
+    run: str | None = None
+    model: str | None = None
+    task_set: str | None = None
+    columns: Path | None = None
+    is_confirmed: bool = False
+
+
+def confirmed_specs(
+    lake: Lake, paths: Iterable[Path], request: TableRequest
+) -> dict[Path, TableSpec]:
+    """Return how each table is imported: as a file says, as before, or as the user confirms.
+
+    Raises:
+        BadInput: a table cannot be imported, or its columns were not confirmed.
+    """
+    return {path: _confirmed(lake, path, request) for path in paths}
+
+
+def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
+    suite, run = request.suite or utf8(path.stem), request.run or utf8(path.stem)
+    if suite in BUILT_IN:
+        raise BadInput(f"{path}: suite {suite!r} is built in: choose another name, `--suite NAME`")
+    given = {"model": request.model, "task_set": request.task_set}
+    constants = {name: value for name, value in given.items() if value is not None}
+    if request.columns is not None:
+        columns = _without(read_column_map(request.columns), request)
+        spec = TableSpec(suite=suite, run=run, map=columns, **constants)
+        spec.check(_columns(path, columns), str(request.columns))
+        return spec
+    stored = _stored(lake, suite, run)
+    if stored is not None:
+        note(f"{path}: columns as at the first import of run {run}; `--columns` changes them")
+        spec = replace(stored, **constants, map=_without(stored.map, request))
+        spec.check(_columns(path, spec.map), str(path))
+        return spec
+    try:
+        facts, n_rows = facts_of(open_table(path))
+    except (OSError, UnusableTableError) as error:
+        raise BadInput(f"{path}: {problem(error)}") from error
+    fixed = {*constants, *(["run"] if request.run is not None else [])}
+    spec = TableSpec(suite=suite, run=run, map=guess(facts, fixed), **constants)
+    note(f"{path}: {n_rows:,} rows, {len(facts):,} columns")
+    for line in describe(spec, facts):
+        note(line)
+    spec.check([each.name for each in facts], str(path))
+    _ask(path, request)
+    return spec
+
+
+def _without(columns: ColumnMap, request: TableRequest) -> ColumnMap:
+    """Return a map without the columns in whose place the user gave a constant."""
+    given = {"model": request.model, "task_set": request.task_set, "run": request.run}
+    kept = {role: name for role, name in columns.columns.items() if given.get(role) is None}
+    return replace(columns, columns=kept)
+
+
+def _columns(path: Path, columns: ColumnMap) -> list[str]:
+    """Return the columns of a table, read as far as those that a map names were not found."""
+    found: dict[str, None] = {}
+    try:
+        for batch in open_table(path).batches(None):
+            found |= dict.fromkeys(batch.values.columns)
+            if found.keys() >= set(columns.used):
+                break
+    except (OSError, UnusableTableError) as error:
+        raise BadInput(f"{path}: {problem(error)}") from error
+    return list(found)
+
+
+def _ask(path: Path, request: TableRequest) -> None:
+    if request.is_confirmed:
+        return
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise BadInput(
+            f"{path}: nothing was imported: confirm these columns with `--yes`, or name them in a "
+            "file, `--columns map.yaml`"
+        )
+    if not click.confirm("Import the table with these columns?", err=True):
+        raise BadInput("nothing was imported; name the columns in a file, `--columns map.yaml`")
+
+
+def _stored(lake: Lake, suite: str, run: str) -> TableSpec | None:
+    """Return how the newest table of a run was imported; None if there is none."""
+    with shared_lake_lock(lake.store_path), open_in_memory() as connection:
+        paths = lake.files(lake.current(), "runs")
+        if not paths:
+            return None
+        rows = connection.execute(
+            """
+            SELECT config
+            FROM read_parquet($paths, union_by_name = true, filename = true)
+            WHERE suite = $suite AND origin = 'import'
+                AND CASE WHEN json_valid(config) THEN json_extract_string(config, $place) = $run END
+            ORDER BY filename DESC
+            LIMIT 1
+            """,
+            {"paths": paths, "suite": suite, "run": run, "place": f"$.{CONFIG_KEY}.run"},
+        ).fetchall()
+    if not rows:
+        return None
+    config: dict[str, Any] = orjson.loads(rows[0][0])
+    return stored_spec(suite, config)

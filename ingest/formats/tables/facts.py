@@ -1,0 +1,96 @@
+"""What the columns of a table hold: everything that a guess about them is based on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ingest.formats.tables import values
+from ingest.formats.tables.roles import BY_NAME, plain_name
+from warehouse.formats.secrets import redact
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ingest.formats.tables.batches import TableFile
+
+_SAMPLES = 3
+_ROWS_SAMPLED = 1000
+
+
+@dataclass(slots=True)
+class ColumnFacts:
+    """What a column holds, missing values left out.
+
+    Attributes:
+        name: name of the column.
+        n: number of values.
+        is_number: all are numbers or percentages.
+        is_integer: all are integers.
+        is_boolean: all are booleans, words for them, or 0 and 1.
+        is_time: all are times or dates; only looked at where the name suggests it.
+        is_list: all are JSON lists; only looked at where the name suggests it.
+        low: the smallest number.
+        samples: the first three different values, as text.
+    """
+
+    name: str
+    n: int = 0
+    is_number: bool = True
+    is_integer: bool = True
+    is_boolean: bool = True
+    is_time: bool = True
+    is_list: bool = True
+    low: float | None = None
+    samples: list[str] = field(default_factory=list)
+
+    def add(self, series: pl.Series) -> None:
+        """Add values of the column."""
+        series = series.drop_nulls()
+        self._add_samples(series)
+        numbers, bad = values.number(series) if self.is_number else (series, series.is_null())
+        self.is_number = self.is_number and not bad.any()
+        self.n += numbers.count() if self.is_number else len(series)
+        if self.is_number:
+            low = numbers.min()
+            if isinstance(low, float):
+                self.low = low if self.low is None else min(low, self.low)
+            self.is_integer = self.is_integer and bool((numbers == numbers.floor()).all())
+        self.is_integer = self.is_integer and self.is_number
+        self.is_boolean = self.is_boolean and not values.boolean(series)[1].any()
+        name = plain_name(self.name)
+        self.is_time = (
+            self.is_time and name in BY_NAME["time"].names and not values.moment(series)[1].any()
+        )
+        self.is_list = (
+            self.is_list
+            and name in BY_NAME["choices"].names
+            and not values.json_list(series)[1].any()
+        )
+
+    def _add_samples(self, series: pl.Series) -> None:
+        if len(self.samples) == _SAMPLES:
+            return
+        texts = values.as_text(series.head(_ROWS_SAMPLED)).unique(maintain_order=True)
+        is_missing = texts.str.strip_chars().str.to_lowercase().is_in(values.MISSING)
+        first = [*self.samples, *texts.filter(~is_missing).to_list()]
+        # They are shown on the screen.
+        self.samples = [
+            redact(text.encode()).decode() for text in list(dict.fromkeys(first))[:_SAMPLES]
+        ]
+
+
+def facts_of(file: TableFile) -> tuple[list[ColumnFacts], int]:
+    """Return the facts of each column, and the number of rows that could be read.
+
+    Raises:
+        OSError: the file cannot be read.
+        UnusableTableError: it is not a table.
+    """
+    facts: dict[str, ColumnFacts] = {}
+    n_rows = 0
+    for batch in file.batches(None):
+        n_rows += len(batch.lines)
+        for series in batch.values:
+            facts.setdefault(series.name, ColumnFacts(series.name)).add(series)
+    return list(facts.values()), n_rows

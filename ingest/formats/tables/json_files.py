@@ -1,0 +1,200 @@
+"""Reads JSON lines, and a list of objects in a JSON file. DuckDB takes the objects apart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+
+from ingest.formats.common.lines import line_blocks
+from ingest.formats.tables.batches import (
+    MOST_COLUMNS,
+    TableBatch,
+    UnusableTableError,
+    joined_fields,
+)
+from ingest.reading import Reject
+from warehouse.connection import open_in_memory
+from warehouse.files import read_regular
+from warehouse.formats.json_text import json_text
+from warehouse.formats.secrets import find_secrets, lines_of, mask
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+_SELECT = """
+    SELECT
+        CASE WHEN json_valid(text) AND json_type(text) = 'OBJECT' THEN text END AS text
+    FROM texts
+"""
+
+
+class JsonLinesFile:
+    """A table with an object in each line."""
+
+    def __init__(self, path: Path, *, redact: bool = False) -> None:
+        self._path = path
+        self._redact = redact
+
+    def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
+        """Yield the rows; see `TableFile`."""
+        with open_in_memory() as connection:
+            objects = _Objects(connection, wanted)
+            for block in line_blocks(self._path):
+                if block.reject is not None:
+                    yield objects.batch([], [], [block.reject])
+                    continue
+                data = bytes(block.data)
+                secrets = find_secrets(data) if wanted is not None else []
+                located = lines_of(data, secrets, block.first_line)
+                if self._redact:
+                    data = mask(data, secrets)
+                lines = data.removesuffix(b"\n").split(b"\n")
+                numbers = range(block.first_line, block.first_line + len(lines))
+                batch = objects.batch(lines, numbers, [])
+                batch.secrets = located
+                yield batch
+
+
+class JsonListFile:
+    """A table in a JSON file: a list of objects; the line of a row is its position in the list."""
+
+    def __init__(self, path: Path, *, redact: bool = False) -> None:
+        self._path = path
+        self._redact = redact
+
+    def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
+        """Yield the rows; see `TableFile`."""
+        data = read_regular(self._path)
+        secrets = find_secrets(data)
+        try:
+            records = json.loads(mask(data, secrets) if self._redact else data)
+        except (ValueError, RecursionError) as error:
+            raise UnusableTableError(f"not JSON: {error}") from error
+        if not isinstance(records, list):
+            raise UnusableTableError("a JSON table is a list of objects")
+        texts = [json_text(record).encode() for record in records]
+        with open_in_memory() as connection:
+            batch = _Objects(connection, wanted).batch(texts, range(1, len(texts) + 1), [])
+        batch.secrets = lines_of(data, secrets)
+        yield batch
+
+
+class _Objects:
+    """Takes JSON objects apart."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, wanted: Collection[str] | None
+    ) -> None:
+        self._connection = connection
+        self._wanted = wanted
+
+    def batch(
+        self, lines: Sequence[bytes], numbers: Sequence[int], rejects: list[Reject]
+    ) -> TableBatch:
+        """Return the objects in some lines; other lines are rejected, empty ones skipped."""
+        frame = self._objects(lines, numbers, rejects)
+        keys = self._keys(frame)
+        wanted = keys if self._wanted is None else [k for k in keys if k in self._wanted]
+        others = [key for key in keys if key not in wanted]
+        values = self._extracted(frame, wanted, "json_extract_string")
+        raw = self._extracted(frame, others, "json_extract")
+        fields = [_field(raw[key]) for key in others]
+        nothing = pl.repeat(None, len(frame), dtype=pl.String, eager=True)
+        missing = [nothing.alias(key) for key in self._wanted or () if key not in keys]
+        values = pl.DataFrame([*values, *missing])
+        return TableBatch(
+            lines=frame["line"],
+            values=values,
+            extra=joined_fields(fields, len(frame)),
+            rejects=rejects,
+        )
+
+    def _objects(
+        self, lines: Sequence[bytes], numbers: Sequence[int], rejects: list[Reject]
+    ) -> pl.DataFrame:
+        """Return line and text of the objects."""
+        raw = pa.array(lines, pa.binary())
+        try:
+            texts = raw.cast(pa.string())
+        except pa.ArrowInvalid:
+            texts = pa.array([_decoded(line) for line in lines], pa.string())
+        valid = self._query(_SELECT, texts)["text"]
+        frame = pl.DataFrame({"line": pl.Series(numbers, dtype=pl.Int64), "text": valid})
+        is_bad = valid.is_null()
+        if not is_bad.any():
+            return frame
+        exact: dict[int, str] = {}
+        for at in is_bad.arg_true().to_list():
+            if not lines[at].strip():
+                continue
+            try:
+                exact[at] = _exact(lines[at])
+            except ValueError as error:
+                rejects.append(Reject(str(error), numbers[at], raw=lines[at]))
+        if exact:
+            texts_now = frame["text"].scatter(list(exact), list(exact.values()))
+            frame = frame.with_columns(texts_now)
+        return frame.filter(pl.col("text").is_not_null())
+
+    def _keys(self, frame: pl.DataFrame) -> list[str]:
+        query = "SELECT DISTINCT unnest(json_keys(text)) AS key FROM texts ORDER BY key"
+        keys: list[str] = self._query(query, frame["text"].to_arrow())["key"].to_list()
+        if len(keys) > MOST_COLUMNS:
+            raise UnusableTableError(f"{len(keys):,} keys; the limit is {MOST_COLUMNS:,}")
+        return keys
+
+    def _extracted(self, frame: pl.DataFrame, keys: list[str], function: str) -> pl.DataFrame:
+        if not keys:
+            return pl.DataFrame()
+        pointers = ["/" + key.replace("~", "~0").replace("/", "~1") for key in keys]
+        columns = ", ".join(f"v[{n}] AS c{n}" for n in range(1, len(keys) + 1))
+        query = f"SELECT {columns} FROM (SELECT {function}(text, $keys) AS v FROM texts)"  # noqa: S608 - names of our own only
+        found = self._query(query, frame["text"].to_arrow(), {"keys": pointers})
+        return found.rename(dict(zip(found.columns, keys, strict=True)))
+
+    def _query(
+        self, query: str, texts: pa.Array, parameters: dict[str, object] | None = None
+    ) -> pl.DataFrame:
+        self._connection.register("texts", pa.table({"text": texts}))
+        found: pl.DataFrame = self._connection.sql(query, params=parameters).pl()
+        return found
+
+
+def _field(raw: pl.Series) -> pl.Series:
+    """Return raw JSON values as fields `"key":value`; null is NULL."""
+    name = json.dumps(raw.name, ensure_ascii=False) + ":"
+    return pl.select(
+        pl.when(raw.is_not_null() & (raw != "null")).then(pl.lit(name) + raw).alias(raw.name)
+    ).to_series()
+
+
+def _exact(line: bytes) -> str:
+    """Return a line that DuckDB does not take, as it would; Python decides what JSON is.
+
+    Raises:
+        ValueError: it is not a JSON object.
+    """
+    try:
+        record = json.loads(line)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 ({error.reason} at byte {error.start})") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")  # noqa: TRY004 - of the text, not of an argument
+    return json_text(record)
+
+
+def _decoded(line: bytes) -> str | None:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None

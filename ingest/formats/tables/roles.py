@@ -1,0 +1,118 @@
+"""What a column of a table can be: its role, and the names it usually has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# The kinds of values that a role takes.
+TEXT, NUMBER, INTEGER, BOOLEAN, TIME, LIST = "text", "number", "integer", "boolean", "time", "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a column can be.
+
+    Attributes:
+        name: in mappings and in the proposal.
+        kind: what its values must be.
+        usual: usual names of such columns, as `plain_name` writes them, the likeliest first.
+    """
+
+    name: str
+    kind: str
+    usual: str
+
+    @property
+    def names(self) -> list[str]:
+        """The usual names."""
+        return self.usual.split()
+
+
+ROLES = (
+    Role("run", TEXT, "run_id run run_name experiment_id experiment job_id"),
+    Role("model", TEXT, "model model_name model_id llm engine"),
+    Role("provider", TEXT, "provider"),
+    Role(
+        "task_set",
+        TEXT,
+        "task_set dataset dataset_name benchmark benchmark_name eval eval_name subset subject",
+    ),
+    Role(
+        "task",
+        TEXT,
+        "task_id item_id item question_id sample_id example_id prompt_id problem_id doc_id case_id "
+        "test_case task uid id idx",
+    ),
+    Role("question", TEXT, "question problem query"),
+    Role("prompt", TEXT, "prompt input instruction"),
+    Role("choices", LIST, "choices options"),
+    Role(
+        "target",
+        TEXT,
+        "target reference expected expected_output expected_answer gold gold_answer ground_truth "
+        "correct_answer reference_answer label ideal",
+    ),
+    Role(
+        "output",
+        TEXT,
+        "output response completion generation model_output model_response generated_text answer",
+    ),
+    Role("answer", TEXT, "extracted_answer parsed_answer prediction predicted pred answer"),
+    Role("passed", BOOLEAN, "passed pass is_pass correct is_correct"),
+    Role("attempt", INTEGER, "attempt epoch repeat repetition trial replicate"),
+    Role("cost", NUMBER, "cost_usd total_cost_usd price_usd usd cost total_cost"),
+    Role(
+        "latency",
+        NUMBER,
+        " ".join(
+            f"{what}_{unit}"
+            for what in (
+                "latency",
+                "e2e",
+                "duration",
+                "elapsed",
+                "response_time",
+                "runtime",
+                "time",
+            )
+            for unit in ("ms", "milliseconds", "s", "sec", "secs", "seconds")
+        ),
+    ),
+    Role("input_tokens", INTEGER, "input_tokens prompt_tokens n_input_tokens tokens_in"),
+    Role("output_tokens", INTEGER, "output_tokens completion_tokens n_output_tokens tokens_out"),
+    Role(
+        "time",
+        TIME,
+        "started_at start_time timestamp datetime created_at created run_date date time",
+    ),
+    # Of tables with a row for each metric.
+    Role("metric", TEXT, "metric metric_name measure"),
+    Role("value", NUMBER, "value metric_value score"),
+)
+BY_NAME = {role.name: role for role in ROLES}
+LONG_ROLES = frozenset({"metric", "value"})
+
+# Numbers that are settings or positions, not scores.
+_NO_METRIC = re.compile(
+    r"temperature|top_[pk]|seed|(max|num|n)_.*|.*_id|id|idx|index|row|line|unnamed.*|column_\d+"
+    r"|index_level_\d+|rank|year|version"
+)
+
+
+def plain_name(column: str) -> str:
+    """Return a column's name in lower case, with one underscore for anything but ASCII letters."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column)
+    return re.sub(r"[^a-z0-9]+", "_", spaced.casefold()).strip("_")
+
+
+def may_be_metric(column: str) -> bool:
+    """Return whether a column of numbers may hold scores, judged by its name."""
+    return _NO_METRIC.fullmatch(plain_name(column)) is None
+
+
+def unit_of_latency(column: str) -> str | None:
+    """Return the unit, `ms` or `s`, that a column's name ends with; None if it does not say."""
+    if re.search(r"_(ms|millis(econds)?)$", plain_name(column)):
+        return "ms"
+    return "s" if re.search(r"_(s|secs?|seconds)$", plain_name(column)) else None

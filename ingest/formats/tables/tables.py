@@ -1,0 +1,86 @@
+"""Tables as a format of the import: which files they are, and their stream of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.reading import Candidate, Reading, Reject, Stream
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from ingest.formats.tables.batches import TableFile
+    from ingest.formats.tables.column_map import TableSpec
+    from ingest.reading import ImportContext
+
+FORMAT = "table"
+
+_CSV = {".csv", ".tsv"}
+_JSON_LINES = {".jsonl", ".ndjson"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableOption:
+    """An option of the import: how the tables are to be imported.
+
+    Attributes:
+        specs: by the path of the table, as given.
+    """
+
+    specs: Mapping[Path, TableSpec]
+
+
+def is_table(candidate: Candidate) -> bool:
+    """Return whether a file that no reader claims may be a table.
+
+    Only files that were given by name are: a folder may contain tables of anything.
+    """
+    suffix = candidate.path.suffix.lower()
+    if not candidate.is_file:
+        return False
+    if candidate.head.startswith(b"PAR1"):
+        return True
+    if suffix == ".json":
+        return candidate.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    return suffix in _CSV | _JSON_LINES
+
+
+def open_table(path: Path, *, redact: bool = False) -> TableFile:
+    """Return the table in a file that `is_table`."""
+    # Imported here: other imports do not wait for polars.
+    from ingest.formats.tables.csv_files import CsvFile
+    from ingest.formats.tables.json_files import JsonLinesFile, JsonListFile
+    from ingest.formats.tables.parquet_files import ParquetTable
+
+    suffix = path.suffix.lower()
+    if Candidate(path).head.startswith(b"PAR1"):
+        return ParquetTable(path, redact=redact)
+    if suffix == ".json":
+        return JsonListFile(path, redact=redact)
+    if suffix in _JSON_LINES:
+        return JsonLinesFile(path, redact=redact)
+    return CsvFile(path, redact=redact)
+
+
+def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a table whose columns were confirmed; reject any other."""
+    option = context.options.format_option(TableOption)
+    spec = option.specs.get(path) if option is not None else None
+    if spec is None:
+        file = context.read(path)
+        if file is not None:
+            reason = "a table whose columns were not confirmed"
+            yield Reading(FORMAT, rejects=[Reject(reason, raw=file.data)], files=[file])
+        return
+    from ingest.formats.tables.blocks import TableBlocks
+
+    stream = Stream(
+        paths=(path,),
+        tables=("results", "result_scores", "tasks"),
+        blocks=TableBlocks(path, spec, redact=context.options.redact).read,
+        header={"config": spec.config, "source_name": utf8(path.name)},
+    )
+    yield Reading(FORMAT, run=(spec.suite, spec.run), stream=stream)

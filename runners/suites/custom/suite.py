@@ -1,0 +1,225 @@
+"""A user's own suite: a YAML or JSON file of prompts, and how each answer is judged.
+
+suite: capitals
+template: 'Answer with one word. {prompt}'
+tasks:
+- {id: fr, prompt: The capital of France?, reference: Paris}
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, cast
+
+from runners.model_files import Model, choose_models
+from runners.plan import Plan, Task
+from runners.providers.base import Reply
+from runners.providers.registry import PROVIDERS
+from runners.suites.base import (
+    PLACEHOLDER,
+    PreparedRun,
+    RunSpec,
+    Suite,
+    known_model_rows,
+    selected,
+)
+from runners.suites.custom.document import SuiteFile, read_suite_file
+from runners.suites.custom.functions import judge_by_function, load_function, source_hash
+from runners.suites.custom.judge import judge_request, judgement_row, verdict_of
+from runners.suites.custom.tasks import rule_of, tasks_of
+from runners.suites.registry import SUITES
+from warehouse.errors import BadInput
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
+from warehouse.hashing import content_hash
+from warehouse.journal.journal import Entry
+from warehouse.output.suggestions import did_you_mean
+from warehouse.scoring.custom.scorers import score, scorer_name
+from warehouse.scoring.openclaw.verdicts import as_object, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from runners.engine.engine import CallOutcome
+    from runners.plan import Cell
+    from runners.providers.base import Request
+    from runners.suites.base import Ask
+    from warehouse.scoring.custom.scorers import Rule
+    from warehouse.scoring.openclaw.verdicts import Verdict
+    from warehouse.types import ResultRow, Row, RunRow, TaskRow
+
+FAMILY = "own"
+_REPLAY = "replay"
+_SUITE_KEYS = ("suite", "template", "scorer", "tasks", "prompts")
+
+
+class CustomSuite(Suite):
+    """Runs the tasks of a user's file."""
+
+    family = FAMILY
+
+    def prepare(self, spec: RunSpec, /) -> PreparedRun:
+        """Read the file."""
+        path = Path(spec.suite)
+        file = read_suite_file(path)
+        name, template = _name_and_template(file)
+        tasks = tasks_of(file)
+        chosen = selected(tasks, spec)
+        options: _Options = {"folder": str(path.parent), "judges": _judges(file, chosen, spec)}
+        plan = Plan(
+            suite=name,
+            family=FAMILY,
+            run_date=spec.run_date,
+            task_set=path.stem,
+            models=spec.models,
+            tasks=chosen,
+            template=template,
+            attempts=spec.attempts,
+            is_streamed=spec.is_streamed,
+            options=options,
+        )
+        self.check(plan)
+        shared: TaskRow = {
+            "suite": name,
+            "task_set": path.stem,
+            "task_set_hash": content_hash(file.content),
+        }
+        rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
+        kept: dict[str, Sequence[Row]] = {"tasks": rows, "models": known_model_rows(spec)}
+        return PreparedRun(plan, kept, path.parent, warnings=tuple(file.warnings))
+
+    def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:
+        """Judge the answer by the rule of its task."""
+        if not isinstance(outcome.result, Reply):
+            return {}
+        text = utf8(outcome.result.text)
+        row: ResultRow = {"answer": text.strip()}
+        rule = rule_of(cell.task)
+        if rule is None:
+            return row
+        verdict = score(text, rule)
+        parsed = to_json(as_object(verdict.parsed_output))
+        return {**row, "scorer": scorer_name(rule), **_columns(verdict), "parsed_output": parsed}
+
+    def later_calls(self, plan: Plan, cell: Cell, /) -> Iterator[tuple[Model, Request]]:
+        """Yield the judge's call, if a model judges the answers to the task."""
+        rule = rule_of(cell.task)
+        if rule is not None and rule["type"] == "judge":
+            judge = _judge(plan, cell, rule)
+            yield judge, judge_request(rule, judge, cell, "")
+
+    async def decide(
+        self, plan: Plan, cell: Cell, result: ResultRow, ask: Ask, /
+    ) -> tuple[ResultRow, Sequence[Entry]]:
+        """Have the user's function or the judge of the task decide about an answer."""
+        rule = rule_of(cell.task)
+        if rule is None or not result["success"]:
+            return {}, ()
+        text = result["raw_output"] or ""
+        if rule["type"] == "function":
+            function = load_function(str(rule["function"]), _folder(plan))
+            # In a thread: the calls in progress are being timed in this one.
+            return _columns(await asyncio.to_thread(judge_by_function, function, text, rule)), ()
+        if rule["type"] == "judge":
+            judge = _judge(plan, cell, rule)
+            outcome = await ask(judge, judge_request(rule, judge, cell, text))
+            row = judgement_row(judge, cell, outcome, result)
+            return _columns(verdict_of(outcome)), (Entry("judgements", row),)
+        return {}, ()
+
+    def check(self, plan: Plan, /) -> None:
+        """Check that the functions of the plan can be imported."""
+        for name in _functions(plan):
+            load_function(name, _folder(plan))
+
+    def run_columns(self, plan: Plan, _run_id: str, _timeout_seconds: float, /) -> RunRow:
+        """Return the scorers of the run, and the hash of each function's file."""
+        rules = [rule for rule in map(rule_of, plan.tasks) if rule is not None]
+        config: dict[str, object] = {"scorers": sorted({scorer_name(rule) for rule in rules})}
+        if names := _functions(plan):
+            loaded = {name: load_function(name, _folder(plan)) for name in names}
+            config["functions"] = {name: source_hash(f) for name, f in loaded.items()}
+        return {"config": json_text(config)}
+
+
+SUITE = CustomSuite()
+
+
+class _Options(TypedDict):
+    """The options of a plan: folder of the suite's file, and the judges by name and provider."""
+
+    folder: str
+    judges: dict[str, Row]
+
+
+def _folder(plan: Plan) -> Path:
+    return Path(str(plan.options.get("folder", ".")))
+
+
+def _functions(plan: Plan) -> list[str]:
+    rules = [rule_of(task) or {} for task in plan.tasks]
+    return sorted({str(rule["function"]) for rule in rules if rule.get("type") == "function"})
+
+
+def _columns(verdict: Verdict) -> ResultRow:
+    reason = None if verdict.violation is None else utf8(verdict.violation)
+    return {"objective_pass": verdict.objective_pass, "violation": reason}
+
+
+def _judge(plan: Plan, cell: Cell, rule: Rule) -> Model:
+    """Return the judge of a cell: replayed answers get replayed judgements, at no cost."""
+    judges = cast("dict[str, Row]", plan.options["judges"])
+    judge = Model(**judges[_judge_key(rule)])
+    return replace(judge, provider=_REPLAY) if cell.model.provider == _REPLAY else judge
+
+
+def _judge_key(rule: Rule) -> str:
+    return f"{rule.get('provider', '')} {rule['model']}"
+
+
+def _judges(file: SuiteFile, tasks: tuple[Task, ...], spec: RunSpec) -> dict[str, Row]:
+    """Return the judges of the tasks, with the parameters and prices of their model files."""
+    judges: dict[str, Row] = {}
+    for rule in (task.scorer for task in tasks if task.scorer is not None):
+        if rule["type"] != "judge" or _judge_key(rule) in judges:
+            continue
+        provider = str(rule["provider"]) if "provider" in rule else None
+        if provider is not None and provider not in PROVIDERS:
+            known = f"use {', '.join(PROVIDERS)}"
+            hint = did_you_mean(provider, PROVIDERS, known)
+            raise BadInput(f"{file.path}: scorer.provider: unknown provider {provider!r}; {hint}")
+        name = str(rule["model"])
+        judge, *_ = choose_models([name], spec.files, provider=provider)
+        is_rehearsal = all(model.provider == _REPLAY for model in spec.models)
+        if judge.provider == _REPLAY and not is_rehearsal:
+            raise BadInput(f"{file.path}: the judge {name} is replayed, but the models are not")
+        judges[_judge_key(rule)] = asdict(judge)
+    return judges
+
+
+def _name_and_template(file: SuiteFile) -> tuple[str, str | None]:
+    file.check_keys("", file.content, _SUITE_KEYS)
+    name = file.content.get("suite", file.path.stem)
+    if not isinstance(name, str) or not name or name in SUITES:
+        file.report("suite", f"must be a name that no other suite has, not {name!r}")
+    template = file.content.get("template")
+    if template is not None and not (isinstance(template, str) and PLACEHOLDER in template):
+        file.report("template", f"the {PLACEHOLDER} placeholder is missing")
+    return str(name), template if isinstance(template, str) else None
+
+
+def _row(task: Task, seq: int, shared: TaskRow) -> TaskRow:
+    row: TaskRow = {
+        **shared,
+        "seq": seq,
+        "task_id": task.task_id,
+        "task_name": task.name,
+        "task_hash": task.task_hash or "",
+        "prompt": task.prompt,
+        "reference": task.reference,
+        "validator": json_text(task.validator) if task.validator is not None else None,
+        "scorer": json_text(task.scorer) if task.scorer is not None else None,
+    }
+    return {**row, "content_id": content_hash("task", row)}

@@ -1,0 +1,9 @@
+-- Whether a metric is one of those by which models are ranked and compared at first sight. All scores
+-- of logs are; of the some twenty scores of posters only app_quality and app_core, which sum them up;
+-- and not the use of tools in openclaw, for which there are tool tiers.
+CREATE OR REPLACE MACRO is_headline(suite, metric) AS
+    CASE suite
+        WHEN 'posters' THEN metric IN ('app_quality', 'app_core', 'passed')
+        WHEN 'openclaw' THEN metric <> 'tool_use'
+        ELSE true
+    END

@@ -1,0 +1,122 @@
+-- All results of each model over all runs, each counted as a trial of its own.
+-- grain: suite × provider × model × settings
+-- first: suite, model, settings, pass_rate, n_judged, score, total_cost_usd, p50_ms, last_date
+-- n_runs: runs with results of the model
+-- pass_rate: share of the calls with a verdict that passed; unlike in all other views, calls without
+--     an answer do not count
+-- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate; too high where tasks were
+--     asked more than once, because those are not independent trials
+-- pass_rate_high: upper end of Wilson's 95 % interval of the pass rate; too low in that case
+-- p50_ms: median latency of the answered calls, milliseconds
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- score: for suites that score rather than pass (posters: app quality, 0 to 100), of the model's
+--     latest run
+-- score_low: lower end of the 95 % bootstrap interval of the score
+-- score_high: upper end of the 95 % bootstrap interval of the score
+-- n_scored: tasks behind the score
+-- label: gold or silver: label of the ground truth behind the score; NULL for other suites
+-- tool_tier: OpenClaw tier over all runs, see tool_tiers; NULL if no call is
+--     known to ask for a tool
+-- routing: whether subagents may be routed to the model, in words; see tool_tiers
+WITH tools AS (
+    SELECT
+        provider,
+        model,
+        settings,
+        count(is_used) AS n_counted,
+        count(*) FILTER (is_used) AS n_used,
+        n_used / nullif(n_counted, 0) AS rate
+    FROM tool_checks
+    WHERE duplicate_of IS NULL AND NOT is_replay
+    GROUP BY provider, model, settings
+),
+
+answers AS (
+    SELECT
+        suite,
+        provider,
+        model,
+        settings,
+        count(DISTINCT run_id) AS n_runs,
+        count(*) AS n_results,
+        count(passed) AS n_judged,
+        count(*) FILTER (passed) AS n_passed,
+        n_passed / nullif(n_judged, 0) AS pass_rate,
+        wilson_low(n_passed, n_judged) AS pass_rate_low,
+        wilson_high(n_passed, n_judged) AS pass_rate_high,
+        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
+            FILTER (availability_status = 'ok' AND success) AS p50_ms,
+        exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
+        count(cost_usd) AS n_cost_known,
+        exact_sum(cost_usd) AS total_cost_usd,
+        exact_sum(cost_usd) / nullif(
+            count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
+        ) AS cost_per_passed_usd,
+        min(run_date) AS first_date,
+        max(run_date) AS last_date
+    FROM scores.counted_verdicts
+    GROUP BY suite, provider, model, settings
+),
+
+latest_scores AS (
+    SELECT
+        report.suite,
+        report.model,
+        report.app_quality_mean AS score,
+        intervals.quality_low AS score_low,
+        intervals.quality_high AS score_high,
+        report.posters AS n_scored,
+        labels.label
+    FROM poster_report AS report
+    JOIN poster_labels AS labels ON report.run_id = labels.run_id
+    JOIN poster_runs ON report.run_id = poster_runs.run_id
+    LEFT JOIN scores.poster_intervals AS intervals
+        ON report.run_id = intervals.run_id
+        AND report.model = intervals.model
+        AND report.part = intervals.part
+    WHERE report.part = 'all' AND report.posters > 0
+    QUALIFY row_number() OVER (
+        PARTITION BY report.model ORDER BY poster_runs.run_date DESC NULLS LAST, report.run_id DESC
+    ) = 1
+)
+
+SELECT
+    answers.suite,
+    answers.provider,
+    answers.model,
+    answers.settings,
+    answers.n_runs,
+    answers.n_results,
+    answers.n_judged,
+    answers.n_passed,
+    answers.pass_rate,
+    answers.pass_rate_low,
+    answers.pass_rate_high,
+    answers.p50_ms,
+    answers.mean_ms,
+    answers.n_cost_known,
+    answers.total_cost_usd,
+    answers.cost_per_passed_usd,
+    answers.first_date,
+    answers.last_date,
+    latest_scores.score,
+    latest_scores.score_low,
+    latest_scores.score_high,
+    latest_scores.n_scored,
+    latest_scores.label,
+    tool_tier(tools.rate) AS tool_tier,
+    tool_routing(
+        tools.rate,
+        wilson_low(tools.n_used, tools.n_counted),
+        wilson_high(tools.n_used, tools.n_counted)
+    ) AS routing
+FROM answers
+LEFT JOIN latest_scores
+    ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
+LEFT JOIN tools
+    ON answers.suite = 'openclaw'
+    AND answers.provider IS NOT DISTINCT FROM tools.provider
+    AND answers.model IS NOT DISTINCT FROM tools.model
+    AND answers.settings = tools.settings
+ORDER BY
+    suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings

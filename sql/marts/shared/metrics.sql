@@ -1,0 +1,145 @@
+-- The figures of each model in each run of a task set, by every metric that its results have. The
+-- unit is the task: a reducer makes one value of the attempts at a task, and the figure is the mean of
+-- these values. An attempt whose score is no number (NaN, a text) is left out; so is a task without
+-- a value. Runs whose tasks all have one attempt have the reducer mean only. A run that repeats calls
+-- of another run is taken as a whole, one without calls of its own is left out, and so are replays.
+-- grain: run × provider × model × settings × task set × scorer × metric × filter × reducer × k
+-- inherits: lake.result_scores, results
+-- first: model, metric, reducer, k, mean, mean_low, mean_high, run_id, settings, n_tasks, scorer,
+--     filter
+-- metric: name of the score in result_scores; `passed` without a scorer is the verdict, and calls
+--     without an answer did not pass, as in the leaderboard
+-- reducer: how the attempts at a task become one value: mean, median, max, mode (the most frequent
+--     value, the first of several), majority (the value of more than half of them, else none); and,
+--     where every score is from 0 to 1 and 1 is a pass: at_least_k (1 if k or more passed, else 0),
+--     pass_at_k (probability that one of k passes: 1 - C(n - c, k) / C(n, k), with c of n passed) and
+--     pass^k (probability that all of k pass: C(c, k) / C(n, k)); the last two need n >= k
+-- k: attempts allowed, NULL for other reducers: 1 to 10, then 16, 20, 25, 32, 50, 64, 100, 128, 200,
+--     256, 500, 512 and 1000 up to the most attempts at a task, and that number
+-- n_tasks: tasks behind the figure
+-- n_results: attempts with a number at all tasks
+-- n_unscored: tasks with a score, but without a value
+-- mean: mean of the tasks' values; NULL if there are none
+-- mean_low: lower end of the 95 % interval of the mean; see interval_method
+-- mean_high: upper end of the 95 % interval of the mean; see interval_method
+-- interval_method: wilson where each score is 0 or 1: for the number of tasks, narrower for the reducer
+--     mean where repeated attempts add information, see effective_tasks; else student_t: the mean ±
+--     the 97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go
+--     beyond the possible values; NULL without an interval
+-- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
+--     NULL for a single task
+-- median: median of the tasks' values
+-- min: smallest of the tasks' values
+-- max: largest of the tasks' values
+WITH figures AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        scorer,
+        metric,
+        filter,
+        max(n_attempts) AS n_attempts,
+        CAST(sum(len(scored)) AS BIGINT) AS n_results,
+        count(*) AS n_all_tasks,
+        bool_and(len(list_filter(scored, lambda score: score NOT IN (0, 1))) = 0) AS is_binary,
+        bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND 1)) = 0) AS is_share,
+        list(scored ORDER BY task_id) AS tasks
+    FROM scores.scored_tasks
+    GROUP BY suite, run_id, provider, model, settings, task_set, scorer, metric, filter
+),
+
+reducers AS (
+    SELECT
+        *,
+        unnest(
+            CASE
+                WHEN n_attempts = 1 THEN [{reducer: 'mean', k: NULL::INTEGER}]
+                ELSE list_concat(
+                    list_transform(
+                        ['mean', 'median', 'max', 'mode', 'majority'],
+                        lambda name: {reducer: name, k: NULL::INTEGER}
+                    ),
+                    flatten(list_transform(
+                        CASE WHEN is_share THEN numbers_of_attempts(n_attempts) ELSE [] END,
+                        lambda allowed: [
+                            {reducer: 'at_least_k', k: allowed},
+                            {reducer: 'pass_at_k', k: allowed},
+                            {reducer: 'pass^k', k: allowed}
+                        ]
+                    ))
+                )
+            END,
+            recursive := true
+        )
+    FROM figures
+),
+
+reduced AS (
+    SELECT
+        * EXCLUDE (tasks),
+        list_filter(
+            list_transform(tasks, lambda scored: reduced_score(scored, reducer, k)),
+            lambda amount: amount IS NOT NULL
+        ) AS amounts
+    FROM reducers
+),
+
+averaged AS (
+    SELECT
+        *,
+        len(amounts) AS n_tasks,
+        list_aggregate(amounts, 'fsum') / nullif(n_tasks, 0) AS mean
+    FROM reduced
+),
+
+spread AS (
+    SELECT
+        *,
+        list_aggregate(
+            list_transform(amounts, lambda amount: (amount - mean) ** 2), 'fsum'
+        ) / nullif(n_tasks - 1, 0) AS variance,
+        CASE
+            WHEN NOT is_binary THEN NULL
+            WHEN reducer <> 'mean' THEN n_tasks
+            ELSE effective_tasks(
+                n_tasks,
+                n_results,
+                mean * n_tasks,
+                list_aggregate(list_transform(amounts, lambda amount: amount ** 2), 'fsum')
+            )
+        END AS n_effective,
+        student_quantile(n_tasks - 1) * sqrt(variance / n_tasks) AS margin
+    FROM averaged
+)
+
+SELECT
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    task_set,
+    scorer,
+    metric,
+    filter,
+    reducer,
+    k,
+    n_tasks,
+    n_results,
+    n_all_tasks - n_tasks AS n_unscored,
+    mean,
+    if(is_binary, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
+    if(is_binary, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high,
+    CASE WHEN mean_low IS NOT NULL THEN if(is_binary, 'wilson', 'student_t') END AS interval_method,
+    sqrt(variance / n_tasks) AS stderr,
+    list_median(amounts) AS median,
+    list_min(amounts) AS min,
+    list_max(amounts) AS max
+FROM spread
+ORDER BY
+    suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
+    reducer <> 'mean', reducer, k

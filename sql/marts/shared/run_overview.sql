@@ -1,0 +1,55 @@
+-- The runs, each with its pass rate and cost over all its models.
+-- grain: run
+-- inherits: runs
+-- first: run_id, models, pass_rate, total_cost_usd, is_replay, n_unanswered, n_results, run_date,
+--     label
+-- n_judged: results of the run with a verdict, repeated calls of other runs included
+-- n_unanswered: calls of the run that gave no answer
+WITH figures AS (
+    SELECT
+        suite,
+        run_id,
+        count(passed) AS n_judged,
+        count(*) FILTER (passed) AS n_passed,
+        count(*) FILTER (NOT is_answered) AS n_unanswered,
+        count(cost_usd) AS n_cost_known,
+        exact_sum(cost_usd) AS total_cost_usd
+    FROM scores.outcomes
+    GROUP BY suite, run_id
+),
+
+-- As in pass_rates, a model without any verdict has no trials.
+models AS (
+    SELECT suite, run_id, count(outcome) AS n_trials
+    FROM scores.outcomes
+    GROUP BY suite, run_id, provider, model, settings, task_set
+    HAVING count(passed) > 0
+),
+
+trials AS (
+    SELECT suite, run_id, CAST(sum(n_trials) AS BIGINT) AS n_trials
+    FROM models
+    GROUP BY suite, run_id
+)
+
+SELECT
+    runs.suite,
+    runs.run_id,
+    runs.run_date,
+    runs.n_results,
+    runs.n_tasks,
+    runs.models,
+    runs.origin,
+    runs.label,
+    coalesce(figures.n_judged, 0) AS n_judged,
+    coalesce(figures.n_passed, 0) AS n_passed,
+    coalesce(trials.n_trials, 0) AS n_trials,
+    figures.n_passed / trials.n_trials AS pass_rate,
+    coalesce(figures.n_unanswered, 0) AS n_unanswered,
+    coalesce(figures.n_cost_known, 0) AS n_cost_known,
+    figures.total_cost_usd,
+    runs.is_replay
+FROM runs
+LEFT JOIN figures USING (suite, run_id)
+LEFT JOIN trials USING (suite, run_id)
+ORDER BY runs.suite, runs.run_date, runs.run_id

@@ -1,0 +1,83 @@
+-- The pass rate of each model in each run over the tasks of a task set, and how much of the set the
+-- run covers.
+-- grain: run × provider × model × settings × task set
+-- inherits: scores.run_times
+-- n_tasks: tasks asked
+-- n_covered: tasks of the set's newest version among them; all if no version is known
+-- n_rated: tasks behind pass_rate
+-- n_results: calls, attempts and calls without an answer included
+-- n_unanswered: calls without an answer; they count as not passed
+-- pass_rate: mean over the tasks of the share of attempts that passed; NULL if nothing was judged
+-- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
+--     narrower where repeated attempts add information; see effective_tasks
+-- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- asked: hash of the tasks asked, equal for runs that asked the same ones
+WITH placed AS (
+    SELECT
+        rates.*,
+        newest.task_set IS NOT NULL OR known.task_set IS NULL AS is_in_set
+    FROM scores.task_rates AS rates
+    LEFT JOIN scores.newest_tasks AS newest
+        ON rates.suite = newest.suite
+        AND rates.task_set = newest.task_set
+        AND rates.task_id = newest.task_id
+        AND coalesce(rates.task_hash = newest.task_hash, true)
+    LEFT JOIN (SELECT DISTINCT suite, task_set FROM lake.tasks) AS known
+        ON rates.suite = known.suite
+        AND rates.task_set = known.task_set
+),
+
+sums AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        count(*) AS n_tasks,
+        count(*) FILTER (is_in_set) AS n_covered,
+        count(pass_rate) AS n_rated,
+        CAST(sum(n_results) AS BIGINT) AS n_results,
+        CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
+        CAST(sum(n_trials) AS BIGINT) AS n_trials,
+        sum(n_judged) > 0 AS is_judged,
+        exact_sum(pass_rate) AS rates,
+        exact_sum(pass_rate ** 2) AS squares,
+        bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
+    FROM placed
+    GROUP BY suite, run_id, provider, model, settings, task_set
+),
+
+rated AS (
+    SELECT
+        *,
+        CASE WHEN is_judged THEN rates / n_rated END AS pass_rate,
+        CASE WHEN is_judged THEN effective_tasks(n_rated, n_trials, rates, squares) ELSE 0 END
+            AS n_effective
+    FROM sums
+)
+
+SELECT
+    rated.suite,
+    rated.run_id,
+    rated.provider,
+    rated.model,
+    rated.settings,
+    rated.task_set,
+    times.position,
+    times.run_date,
+    times.started_at,
+    rated.n_tasks,
+    rated.n_covered,
+    rated.n_rated,
+    rated.n_results,
+    rated.n_unanswered,
+    rated.pass_rate,
+    wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
+    wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
+    rated.asked
+FROM rated
+JOIN scores.run_times AS times
+    ON rated.suite = times.suite
+    AND rated.run_id = times.run_id

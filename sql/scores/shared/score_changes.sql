@@ -1,0 +1,87 @@
+-- How each task scored by each headline metric but the verdict in each run of a model, next to the
+-- model's previous run of the task; verdict_changes has the verdict.
+-- grain: run × provider × model × settings × task set × scorer × metric × filter × task, with a score
+-- inherits: scores.run_times, scores.scored_tasks
+-- n_results: attempts with a score
+-- score: mean over the attempts
+-- previous_score: score of the task in the model's latest earlier run with a score of it
+-- change: `gained` if the score is higher than before, `lost` if it is lower, or `same`; NULL for the
+--     first run, or if the task's text has changed since
+WITH hashes AS (
+    SELECT suite, run_id, provider, model, settings, task_set, task_id, task_hash
+    FROM scores.task_rates
+),
+
+scored AS (
+    SELECT
+        tasks.suite,
+        tasks.run_id,
+        times.position,
+        times.run_date,
+        times.started_at,
+        tasks.provider,
+        tasks.model,
+        tasks.settings,
+        tasks.task_set,
+        tasks.scorer,
+        tasks.metric,
+        tasks.filter,
+        tasks.task_id,
+        hashes.task_hash,
+        len(tasks.scored) AS n_results,
+        ordered_mean(tasks.scored) AS score
+    FROM scores.scored_tasks AS tasks
+    JOIN scores.run_times AS times
+        ON tasks.suite = times.suite
+        AND tasks.run_id = times.run_id
+    LEFT JOIN hashes
+        ON tasks.suite = hashes.suite
+        AND tasks.run_id = hashes.run_id
+        AND tasks.provider IS NOT DISTINCT FROM hashes.provider
+        AND tasks.model IS NOT DISTINCT FROM hashes.model
+        AND tasks.settings = hashes.settings
+        AND tasks.task_set = hashes.task_set
+        AND tasks.task_id IS NOT DISTINCT FROM hashes.task_id
+    WHERE
+        len(tasks.scored) > 0
+        AND is_headline(tasks.suite, tasks.metric)
+        AND (tasks.metric <> 'passed' OR tasks.scorer IS NOT NULL OR tasks.filter IS NOT NULL)
+),
+
+compared AS (
+    SELECT
+        *,
+        lag(score) OVER earlier AS previous_score,
+        coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
+    FROM scored
+    WINDOW earlier AS (
+        PARTITION BY
+            suite, provider, model, settings, task_set, scorer, metric, filter, task_id
+        ORDER BY position
+    )
+)
+
+SELECT
+    suite,
+    run_id,
+    position,
+    run_date,
+    started_at,
+    provider,
+    model,
+    settings,
+    task_set,
+    scorer,
+    metric,
+    filter,
+    task_id,
+    n_results,
+    score,
+    previous_score,
+    CASE
+        WHEN NOT is_same_task THEN NULL
+        WHEN score > previous_score THEN 'gained'
+        WHEN score < previous_score THEN 'lost'
+        WHEN score = previous_score THEN 'same'
+    END AS change
+FROM compared

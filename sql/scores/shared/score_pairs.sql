@@ -1,0 +1,220 @@
+-- Each figure that a log reports next to the same statistic of the scores in the store. The standard
+-- error of a figure is a figure of its own, with the statistic stderr.
+-- grain: reported figure × statistic
+-- inherits: reported_metrics
+-- reported: the figure, which may be infinite or not a number; NULL if it is text
+-- reported_text: the figure as text
+-- recomputed: the statistic of the scores; NULL if it cannot be computed
+-- n_reported: tasks behind the figure, as reported
+-- n_stored: tasks in the store that the figure covers, with or without a score
+-- n: tasks behind recomputed: those with a score
+-- reason: why the figure cannot be computed from scores; NULL if it can
+WITH reported AS (
+    SELECT
+        * EXCLUDE (stderr, stderr_method),
+        false AS is_error,
+        coalesce(reducer, 'mean') AS way,
+        try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
+    FROM reported_metrics
+    WHERE source = 'log'
+    UNION ALL
+    SELECT
+        * EXCLUDE (stderr, stderr_method) REPLACE (
+            stderr AS value,
+            NULL AS text,
+            'stderr' AS statistic,
+            coalesce(
+                reason,
+                CASE
+                    WHEN stderr_method IS NULL THEN 'how the error was estimated is not recorded'
+                    WHEN stderr_method = 'bootstrap' THEN 'random bootstrap'
+                    WHEN stderr_method <> 'sample' THEN stderr_method || ' standard error'
+                    WHEN statistic <> 'mean' THEN 'not the standard error of a mean'
+                END
+            ) AS reason
+        ),
+        true,
+        coalesce(reducer, 'mean'),
+        try_cast(reducer_parameters ->> '$.k' AS BIGINT)
+    FROM reported_metrics
+    WHERE source = 'log' AND stderr IS NOT NULL
+),
+
+figures AS (
+    SELECT
+        * REPLACE (
+            CASE
+                WHEN reason IS NOT NULL THEN reason
+                WHEN statistic IS NULL THEN 'how it follows from the scores is not recorded'
+                WHEN statistic NOT IN (
+                    'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count'
+                ) THEN 'unknown statistic ' || statistic
+                WHEN way NOT IN (
+                    'mean', 'median', 'max', 'mode', 'majority', 'at_least_k', 'pass_at_k', 'pass^k'
+                ) THEN 'unknown reducer ' || way
+                WHEN way IN ('at_least_k', 'pass_at_k', 'pass^k') AND k IS NULL
+                    THEN 'the k of the reducer is not recorded'
+                WHEN task_group IS NOT NULL THEN 'the tasks of the group are not recorded'
+            END AS reason
+        )
+    FROM reported
+),
+
+-- Only the results and scores of runs whose logs report figures.
+calls AS (
+    SELECT
+        suite, run_id, result_id, provider, model, recorded_model, settings, task_set, task_id,
+        attempt, seq
+    FROM results
+    SEMI JOIN figures USING (suite, run_id)
+),
+
+scopes AS (
+    SELECT
+        suite, run_id, provider, model, recorded_model, settings, task_set,
+        count(DISTINCT task_id) AS n_tasks
+    FROM calls
+    GROUP BY ALL
+),
+
+covered AS (
+    SELECT
+        figures.suite, figures.run_id, figures.reported_id, figures.is_error,
+        sum(scopes.n_tasks) AS n_stored
+    FROM figures
+    JOIN scopes
+        ON figures.suite = scopes.suite
+        AND figures.run_id = scopes.run_id
+        AND (figures.model IS NULL OR figures.model IN (scopes.model, scopes.recorded_model))
+        AND (figures.task_set IS NULL OR figures.task_set = scopes.task_set)
+    GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
+),
+
+scored AS (
+    SELECT
+        calls.* EXCLUDE (result_id),
+        scores.scorer,
+        scores.metric,
+        scores.filter,
+        -- NaN is a score that was not given; infinity is one.
+        nullif(coalesce(scores.value, try_cast(scores.text AS DOUBLE)), 'nan'::DOUBLE) AS amount,
+        coalesce(scores.text, CAST(scores.value AS VARCHAR)) AS recorded,
+        scores.value IS NULL AND scores.text IS NOT NULL
+            AND try_cast(scores.text AS DOUBLE) IS NULL AS is_text
+    FROM result_scores AS scores
+    JOIN calls USING (suite, run_id, result_id)
+),
+
+tasks_scored AS (
+    SELECT
+        suite, run_id, provider, model, recorded_model, settings, task_set, scorer, metric, filter,
+        task_id,
+        coalesce(list(amount ORDER BY attempt, seq) FILTER (amount IS NOT NULL), []) AS amounts,
+        list(recorded ORDER BY attempt, seq) FILTER (amount IS NOT NULL) AS records,
+        count(*) FILTER (is_text) AS n_texts
+    FROM scored
+    GROUP BY ALL
+),
+
+-- The scores behind each figure, and those of each task reduced to one.
+behind AS (
+    SELECT
+        figures.suite, figures.run_id, figures.reported_id, figures.is_error,
+        tasks.scorer,
+        tasks.n_texts,
+        CASE
+            -- Scores are counted as recorded: two letters may have the same value. Each stands for
+            -- the first that is recorded like it.
+            WHEN figures.way IN ('mode', 'majority') THEN tasks.amounts[CAST(reduced_score(
+                list_transform(
+                    tasks.records, lambda recorded: list_position(tasks.records, recorded)
+                ), figures.way, NULL
+            ) AS BIGINT)]
+            ELSE reduced_score(tasks.amounts, figures.way, figures.k)
+        END AS amount,
+        struct_pack(tasks.task_set, tasks.task_id, tasks.model, tasks.settings) AS position
+    FROM figures
+    JOIN tasks_scored AS tasks
+        ON figures.suite = tasks.suite
+        AND figures.run_id = tasks.run_id
+        AND figures.score = tasks.metric
+        AND figures.filter IS NOT DISTINCT FROM tasks.filter
+        AND (figures.model IS NULL OR figures.model IN (tasks.model, tasks.recorded_model))
+        AND (figures.task_set IS NULL OR figures.task_set = tasks.task_set)
+        AND (figures.scorer IS NULL OR figures.scorer = tasks.scorer)
+    WHERE figures.reason IS NULL
+),
+
+series AS (
+    SELECT
+        suite, run_id, reported_id, is_error,
+        coalesce(list(amount ORDER BY position) FILTER (amount IS NOT NULL), []) AS amounts,
+        count(DISTINCT coalesce(scorer, '')) AS n_scorers,
+        sum(n_texts) AS n_texts
+    FROM behind
+    GROUP BY suite, run_id, reported_id, is_error
+),
+
+means AS (
+    SELECT *, len(amounts) AS n_scored, ordered_mean(amounts) AS mean
+    FROM series
+),
+
+statistics AS (
+    SELECT
+        *,
+        ordered_sum(list_transform(amounts, lambda amount: (amount - mean) ** 2)) / nullif(n_scored - 1, 0)
+            AS variance
+    FROM means
+)
+
+SELECT
+    figures.suite,
+    figures.run_id,
+    figures.provider,
+    figures.model,
+    figures.settings,
+    figures.task_set,
+    figures.task_group,
+    figures.scorer,
+    figures.metric,
+    figures.score,
+    figures.filter,
+    figures.statistic,
+    figures.reducer,
+    figures.reducer_parameters,
+    figures.seq,
+    figures.reported_id,
+    coalesce(figures.value, try_cast(figures.text AS DOUBLE)) AS reported,
+    coalesce(figures.text, CAST(figures.value AS VARCHAR)) AS reported_text,
+    CASE
+        WHEN n_scorers > 1 OR n_texts > 0 THEN NULL
+        ELSE CASE figures.statistic
+            WHEN 'count' THEN n_scored
+            WHEN 'sum' THEN CASE WHEN n_scored > 0 THEN ordered_sum(amounts) END
+            WHEN 'mean' THEN mean
+            WHEN 'median' THEN list_median(amounts)
+            WHEN 'min' THEN list_min(amounts)
+            WHEN 'max' THEN list_max(amounts)
+            WHEN 'var' THEN variance
+            WHEN 'std' THEN sqrt(variance)
+            WHEN 'stderr' THEN sqrt(variance / n_scored)
+        END
+    END AS recomputed,
+    figures.n AS n_reported,
+    CAST(coalesce(covered.n_stored, 0) AS BIGINT) AS n_stored,
+    CASE WHEN n_scorers = 1 THEN n_scored END AS n,
+    CASE
+        WHEN figures.reason IS NOT NULL THEN figures.reason
+        -- With samples missing, that is what there is to say.
+        WHEN coalesce(figures.n, 1) > coalesce(covered.n_stored, 0) THEN NULL
+        WHEN n_scored IS NULL THEN 'no scores of that name'
+        WHEN n_scorers > 1 THEN 'scores of several scorers'
+        WHEN n_texts > 0 THEN 'scores that are not numbers'
+        WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
+            THEN 'undefined for fewer than two scored tasks'
+        WHEN figures.statistic <> 'count' AND n_scored = 0 THEN 'no scored tasks'
+    END AS reason
+FROM figures
+LEFT JOIN covered USING (suite, run_id, reported_id, is_error)
+LEFT JOIN statistics USING (suite, run_id, reported_id, is_error)

@@ -1,0 +1,211 @@
+-- The scores that count of each task, run and metric: those of its attempts, in their order.
+-- An attempt whose score is no number (NaN, a text) is left out. The verdict is the metric `passed`
+-- without a scorer, by the rules of task_rates: calls without an answer did not pass. Any other score
+-- counts where it is recorded. Runs count as in task_rates.
+-- grain: run × provider × model × settings × task set × scorer × metric × filter × task
+-- inherits: lake.result_scores, results
+-- n_attempts: attempts with a score, be it a number or not
+-- scored: scores of the attempts that have a number, in order
+WITH rated AS MATERIALIZED (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        task_id,
+        n_trials,
+        n_passed,
+        first_passed,
+        -- Of a model whose calls all gave no answer, no pass rate is known.
+        bool_or(n_judged > 0) OVER (
+            PARTITION BY suite, run_id, provider, model, settings, task_set
+        ) AS is_judged
+    FROM scores.task_rates
+),
+
+counted AS (
+    SELECT DISTINCT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set
+    FROM rated
+),
+
+calls AS (
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        seq,
+        provider,
+        model,
+        settings,
+        task_set,
+        task_id,
+        attempt
+    FROM results
+    WHERE NOT is_replay
+),
+
+-- A poster without a prediction scores 0 like any other, though it has no result.
+poster_models AS (
+    SELECT
+        run_id,
+        model,
+        arg_min(
+            {provider: provider, settings: settings, task_set: task_set},
+            (settings, task_set, coalesce(provider, ''))
+        ) AS called
+    FROM counted
+    WHERE suite = 'posters'
+    GROUP BY run_id, model
+),
+
+recorded AS (
+    SELECT suite, run_id, result_id, scorer, metric, filter, value
+    FROM lake.result_scores
+    UNION ALL
+    SELECT
+        'openclaw' AS suite,
+        run_id,
+        result_id,
+        NULL AS scorer,
+        'tool_use' AS metric,
+        NULL AS filter,
+        CAST(is_used AS DOUBLE) AS value
+    FROM tool_checks
+    WHERE is_used IS NOT NULL
+    UNION ALL
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        NULL AS scorer,
+        metric,
+        NULL AS filter,
+        value
+    FROM scores.poster_sub_scores
+    WHERE result_id IS NOT NULL
+),
+
+attempts AS (
+    SELECT
+        calls.suite,
+        calls.run_id,
+        calls.provider,
+        calls.model,
+        calls.settings,
+        calls.task_set,
+        calls.task_id,
+        calls.attempt,
+        calls.seq,
+        recorded.scorer,
+        recorded.metric,
+        recorded.filter,
+        recorded.value
+    FROM recorded
+    JOIN calls USING (suite, run_id, result_id)
+    UNION ALL
+    SELECT
+        missing.suite,
+        missing.run_id,
+        models.called.provider,
+        missing.model,
+        models.called.settings,
+        models.called.task_set,
+        missing.task_id,
+        1 AS attempt,
+        missing.seq,
+        NULL AS scorer,
+        missing.metric,
+        NULL AS filter,
+        missing.value
+    FROM scores.poster_sub_scores AS missing
+    JOIN poster_models AS models
+        ON missing.run_id = models.run_id
+        AND missing.model = models.model
+    WHERE missing.result_id IS NULL
+),
+
+listed AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        scorer,
+        metric,
+        filter,
+        task_id,
+        count(*) AS n_attempts,
+        coalesce(
+            list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
+        ) AS scored
+    FROM attempts
+    SEMI JOIN counted
+        ON attempts.suite = counted.suite
+        AND attempts.run_id = counted.run_id
+        AND attempts.provider IS NOT DISTINCT FROM counted.provider
+        AND attempts.model IS NOT DISTINCT FROM counted.model
+        AND attempts.settings = counted.settings
+        AND attempts.task_set = counted.task_set
+    -- The verdict takes precedence over a score of the same name.
+    ANTI JOIN rated
+        ON attempts.metric = 'passed'
+        AND attempts.scorer IS NULL
+        AND attempts.filter IS NULL
+        AND rated.n_trials > 0
+        AND rated.is_judged
+        AND attempts.suite = rated.suite
+        AND attempts.run_id = rated.run_id
+        AND attempts.provider IS NOT DISTINCT FROM rated.provider
+        AND attempts.model IS NOT DISTINCT FROM rated.model
+        AND attempts.settings = rated.settings
+        AND attempts.task_set = rated.task_set
+        AND attempts.task_id IS NOT DISTINCT FROM rated.task_id
+    GROUP BY
+        suite, run_id, provider, model, settings, task_set, scorer, metric, filter, task_id
+)
+
+SELECT
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    task_set,
+    NULL AS scorer,
+    'passed' AS metric,
+    NULL AS filter,
+    task_id,
+    n_trials AS n_attempts,
+    -- Which attempts passed matters only for the first.
+    CASE
+        WHEN first_passed THEN repeat([1.0::DOUBLE], n_passed)
+            || repeat([0.0::DOUBLE], n_trials - n_passed)
+        ELSE repeat([0.0::DOUBLE], n_trials - n_passed) || repeat([1.0::DOUBLE], n_passed)
+    END AS scored
+FROM rated
+WHERE n_trials > 0 AND is_judged
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    task_set,
+    scorer,
+    metric,
+    filter,
+    task_id,
+    n_attempts,
+    scored
+FROM listed

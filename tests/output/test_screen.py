@@ -1,0 +1,309 @@
+"""Tables on a terminal: what is shown first, in how many cells, and through which pager."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from rendering import rendered
+from rich.cells import cell_len
+from support import ROOT, command, environment, new_store
+
+from tools.screens import shown_on_terminal
+from warehouse.errors import BadInput
+from warehouse.output.screen_columns import screen_columns
+from warehouse.output.terminal import Layout
+from warehouse.output.text_width import crop, fold
+from warehouse.output.writers import write_query, write_rows
+from warehouse.sql_files import shipped_sql
+
+WIDTHS = [40, 80, 100, 160]
+
+
+class Terminal(io.BytesIO):
+    def isatty(self):
+        return True
+
+
+def shown(names, rows, width, monkeypatch, notes=None, **layout):
+    """Return the lines of a table on a terminal."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = Terminal()
+    notes = [] if notes is None else notes
+    write_rows(names, rows, "table", out, note=notes.append, layout=Layout(**layout))
+    return out.getvalue().decode().splitlines()
+
+
+# --- values
+
+
+def test_a_rate_is_a_percentage_with_its_interval(monkeypatch):
+    columns = ["model", "pass_rate", "pass_rate_low", "pass_rate_high"]
+    rows = [("a", 0.6288, 0.531, 0.7179), ("b", 1.0, 0.565518, 1.0), ("c", None, None, None)]
+    assert shown(columns, rows, 80, monkeypatch) == [
+        "model  pass_rate [low, high]",
+        "─────  ─────────────────────",
+        "a       62.9 % [53.1, 71.8]",
+        "b      100.0 % [56.6, 100.0]",
+        "c",
+    ]
+
+
+def test_an_interval_stays_with_any_figure(monkeypatch):
+    lines = shown(["score", "score_low", "score_high"], [(98.04381, 96.95, 99.2)], 80, monkeypatch)
+    assert [line.strip() for line in lines[::2]] == ["score [low, high]", "98.04 [96.95, 99.2]"]
+
+
+def test_an_interval_that_finds_no_place_leaves_its_figure(monkeypatch):
+    notes = []
+    names = ["model", "score", "score_low", "score_high"]
+    lines = shown(names, [("x" * 30, 98.04381, 96.95, 99.2)], 22, monkeypatch, notes)
+    assert lines[0].split() == ["model", "score"]
+    assert lines[2].endswith(" 98.04")
+    assert notes[0].startswith("not shown: score_low, score_high (")
+
+
+def test_shares_of_something_else_are_not_percentages(monkeypatch):
+    # A rate of 1.5 is not a share of anything.
+    assert shown(["rate"], [(0.5,), (1.5,)], 80, monkeypatch)[2:] == [" 0.5", " 1.5"]
+    assert shown(["pass_rate_difference"], [(-0.125,)], 80, monkeypatch)[2].strip() == "-12.5 pp"
+
+
+def test_unknown_costs_are_unknown_and_partial_totals_are_lower_bounds(monkeypatch):
+    columns = ["total_cost_usd", "n_cost_known", "n_results"]
+    rows = [(0.000052, 2, 2), (0.25, 1, 2), (None, 0, 2), (0.0, 1, 1)]
+    lines = shown(columns, rows, 80, monkeypatch)
+    assert [line[:14].strip() for line in lines[2:]] == ["0.000052", "≥ 0.25", "unknown", "0"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3211.9, "3212"), (0.00115165, "0.001152"), (1e-12, "1e-12"), (12345678901, "12345678901")],
+)
+def test_numbers_are_short(value, text, monkeypatch):
+    assert shown(["n"], [(value,)], 80, monkeypatch)[2].strip() == text
+
+
+def test_lists_are_read_without_quotes():
+    with duckdb.connect() as con:
+        out = Terminal()
+        write_query(con, "SELECT ['a', 'b'] AS models", "table", out, note=pytest.fail)
+    assert out.getvalue().decode().splitlines()[2] == "a, b"
+
+
+# --- which columns
+
+
+def test_columns_that_answer_come_first(monkeypatch):
+    notes = []
+    columns = [f"key_{n}" for n in range(9)] + ["pass_rate"]
+    rows = [["x" * 30] * 9 + [0.5]]
+    lines = shown(columns, rows, 80, monkeypatch, notes, answer=("key_8", "pass_rate"))
+    assert lines[0].split()[:2] == ["key_8", "pass_rate"]
+    left_out = ", ".join(columns[1:8])
+    assert notes == [f"not shown: {left_out} (--wide shows all, --columns A,B chooses)"]
+
+
+def test_columns_without_values_are_left_out_and_named(monkeypatch):
+    notes = []
+    rows = [("a", None, "", []), ("b", None, None, [])]
+    assert shown(["m", "x", "y", "z"], rows, 80, monkeypatch, notes)[0] == "m"
+    assert notes == ["empty: x, y, z"]
+
+
+def test_a_column_that_is_asked_for_is_shown(monkeypatch):
+    lines = shown(["m", "n"], [("a", None)], 80, monkeypatch, columns=("n", "m"))
+    assert lines[0].split() == ["n", "m"]
+
+
+@pytest.mark.parametrize("fmt", ["csv", "jsonl", "markdown", "html"])
+def test_columns_are_chosen_in_every_format(fmt):
+    out = io.BytesIO()
+    layout = Layout(columns=("b", "a"))
+    write_rows(["a", "b", "hidden"], [(1, 2, 3)], fmt, out, note=pytest.fail, layout=layout)
+    text = out.getvalue().decode()
+    assert "hidden" not in text
+    assert text.index("b") < text.index("a") or fmt == "html"
+
+
+def test_parquet_has_the_chosen_columns(tmp_path):
+    out = io.BytesIO()
+    with duckdb.connect() as con:
+        sql = "SELECT 1 AS a, 'x' AS b, [1] AS c"
+        write_query(con, sql, "parquet", out, note=pytest.fail, layout=Layout(columns=("c", "a")))
+    (tmp_path / "x.parquet").write_bytes(out.getvalue())
+    assert duckdb.read_parquet(str(tmp_path / "x.parquet")).columns == ["c", "a"]
+
+
+def test_an_unknown_column_gets_the_similar_names():
+    with pytest.raises(BadInput, match="no column 'pass_rat'; did you mean 'pass_rate'"):
+        write_rows(["pass_rate"], [(1,)], "csv", io.BytesIO(), note=pytest.fail,
+                   layout=Layout(columns=("pass_rat",)))  # fmt: skip
+
+
+def test_wide_is_what_a_file_gets(monkeypatch):
+    columns, rows = ["name", "pass_rate", "empty"], [("x" * 300, 0.123456, None)]
+    wide = shown(columns, rows, 40, monkeypatch, is_wide=True)
+    assert wide == rendered(columns, rows, "table").splitlines()
+
+
+def test_ids_of_our_own_runs_are_not_folded(monkeypatch):
+    columns = ["run_id", *(f"name_{n}" for n in range(8))]
+    rows = [(run_id, *["x" * 30] * 8) for run_id in ("20261122_090727", "2026-03-04/models/m.yaml")]
+    ids = [line.split()[0] for line in shown(columns, rows, 60, monkeypatch)[2:]]
+    assert ids == ["20261122_090727", "2026-03…/m.yaml"]
+
+
+@pytest.mark.slow
+def test_a_list_of_runs_marks_rehearsals_at_80_columns(tmp_path):
+    store = new_store(tmp_path / "store")
+    replay = ("--model", "example/aurora-2", "--provider", "replay", "--limit", "1")
+    assert command(store.path, "run", "palindrome", *replay).code == 0
+    header, _, row, *_ = shown_on_terminal(store.path, ["runs"], 80).splitlines()
+    assert "is_replay" in header
+    assert "true" in row
+
+
+def test_rows_that_are_not_comparable_are_marked_at_80_columns():
+    page = (ROOT / "docs" / "screens.md").read_text("utf-8")  # generated, and tested to be current
+    screen = page.partition("show leaderboard, 80 columns")[2].partition("```\n\n")[0]
+    rows = [line.split() for line in screen.splitlines() if line.startswith("palindrome")]
+    marks = [cell for row in rows for cell in row if cell in {"true", "false"}]
+    assert marks == ["true"] * 5 + ["false"] * 3
+
+
+def test_an_empty_table_says_so(monkeypatch):
+    for width in (None, 80):
+        notes = []
+        if width is None:
+            rendered(["a"], [], "table", notes=notes)
+        else:
+            shown(["a"], [], width, monkeypatch, notes)
+        assert notes == ["0 rows"]
+
+
+@pytest.mark.slow
+def test_columns_that_answer_exist(store):
+    files = [file for file in shipped_sql() if file.answer]
+    assert len(files) > 10
+    with store.reading() as con:
+        for file in files:
+            columns = {row[0] for row in con.sql(f"DESCRIBE FROM {file.qualified}").fetchall()}
+            assert set(file.answer) <= columns, file.name
+
+
+# --- widths
+
+
+NAMES = [
+    "โมเดลภาษาไทยขนาดใหญ่มาก/รุ่นที่สอง",
+    "äyskäröivä-öylättimalli-70b",
+    "日本語モデル/版-2",
+    "🤖🚀" * 12,
+    "e\u0301" * 40,
+]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_terminal(width, monkeypatch):
+    rows = [(name, name, 0.5, 12345, name) for name in NAMES]
+    lines = shown(["model", "settings", "pass_rate", "n_tasks", "x"], rows, width, monkeypatch)
+    assert all(cell_len(line) <= width for line in lines)
+    assert len(lines) == 2 + len(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", range(1, 20))
+def test_folded_names_keep_both_ends(name, width):
+    folded = fold(name, width)
+    assert width - 2 <= cell_len(folded) <= width
+    head, _, tail = folded.partition("…")
+    assert (name.startswith(head), name.endswith(tail)) == (True, True)
+
+
+def test_prose_is_cropped_at_its_end():
+    assert crop("one two three", 8) == "one two…"
+    assert fold("relay/example/tundra-large", 16) == "relay/ex…a-large"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("view", ["leaderboard", "run_overview", "paired_comparisons"])
+def test_the_figure_is_seen_at_any_width(examples, view, width, monkeypatch):
+    wanted = "p_value" if view == "paired_comparisons" else "pass_rate"
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = Terminal()
+    (file,) = (file for file in shipped_sql() if file.qualified == f"main.{view}")
+    with examples.reading() as con:
+        write_query(con, f"FROM {view}", "table", out, note=[].append, layout=Layout(file.answer))
+    lines = out.getvalue().decode().splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    if width >= 80:
+        assert wanted in lines[0]
+
+
+def test_colours_are_never_used(examples, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in command(examples.path, "show", "leaderboard").out
+
+
+# --- the pager
+
+PROGRAM = """
+import sys
+from warehouse.output.terminal import Layout
+from warehouse.output.writers import write_rows
+rows, layout = ((n,) for n in range(int(sys.argv[1]))), Layout(is_paged=len(sys.argv) == 2)
+write_rows(["n"], rows, "table", sys.stdout.buffer, note=print, layout=layout)
+"""
+
+
+def on_terminal(rows, **variables):
+    """Return what a program shows that believes it is read by a person, with a marking pager."""
+    ours, theirs = pty.openpty()
+    kept = {k: v for k, v in environment().items() if k not in {"CI", "NO_PAGER", "PAGER", "LESS"}}
+    ended = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(rows)],
+        stdin=theirs, stdout=theirs, cwd=ROOT, env={**kept, "LINES": "24", **variables},
+    )  # fmt: skip
+    ended.wait(60)
+    os.close(theirs)
+    text = os.read(ours, 100_000).decode()
+    os.close(ours)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("rows", "variables", "is_paged"),
+    [
+        (50, {}, True),
+        (5, {}, False),
+        (50, {"CI": "1"}, False),
+        (50, {"NO_PAGER": "1"}, False),
+        (50, {"PAGER": ""}, False),
+        (50, {"PAGER": "cat"}, False),
+    ],
+)
+def test_long_tables_go_through_the_pager(tmp_path, rows, variables, is_paged):
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED\nexec cat\n")
+    pager.chmod(0o755)
+    text = on_terminal(rows, **{"PAGER": str(pager), **variables})
+    assert ("PAGED" in text) == is_paged
+    assert str(rows - 1) in text
+
+
+def test_there_is_no_pager_in_a_pipe(examples, monkeypatch):
+    monkeypatch.setenv("PAGER", "false")
+    assert command(examples.path, "show", "results", "-n", "100").out.count("\n") == 102
+
+
+def test_screen_columns_keep_the_order_of_rows_without_an_answer():
+    from warehouse.output.rows import of_values
+
+    rows = of_values(["b", "a"], [(1, 2)])
+    columns, empty = screen_columns(rows, [(1, 2)], Layout())
+    assert ([column.name for column in columns], empty) == (["b", "a"], [])

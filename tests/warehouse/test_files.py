@@ -1,0 +1,46 @@
+"""Files are opened in one place, which refuses what is not a regular file."""
+
+import ast
+
+from support import ROOT
+
+# The only others, and what they open.
+OPENERS = {
+    "warehouse/files.py": "the place",
+    "warehouse/targets.py": "what it writes",
+    "warehouse/cli.py": "/dev/null",
+    "warehouse/output/terminal.py": "/dev/null",
+    "warehouse/lake/atomic.py": "files of a batch that is being written",
+    "warehouse/journal/journal.py": "the reserve of a new journal",
+    "warehouse/template.py": "our own code",
+    "warehouse/sql_files.py": "our own code",
+    "warehouse/checking/shipped.py": "files that ship with evalstore",
+    "warehouse/checking/page.py": "files that ship with evalstore",
+    "warehouse/output/html.py": "files that ship with evalstore",
+    "warehouse/formats/secrets/search.py": "files that ship with evalstore",
+    "runners/starter.py": "files that ship with evalstore, and new ones",
+    "runners/prices.py": "files of an installed package",
+    "runners/suites/custom/functions.py": "a module that Python has read",
+    "exports/posters/publication.py": "a folder, to lock it",
+    "runners/command.py": "a new model file",
+}
+READS = {"open", "read_text", "read_bytes", "read_parquet"}
+
+
+def opens(path):
+    """Return whether a module opens files by their path."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name in READS:
+                return True
+    return False
+
+
+def test_files_are_opened_in_one_place():
+    folders = ("warehouse", "ingest", "runners", "exports")
+    modules = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    found = {path.relative_to(ROOT).as_posix() for path in modules if opens(path)}
+    assert sorted(found - OPENERS.keys()) == []
+    assert sorted(OPENERS.keys() - found) == []

@@ -1,0 +1,267 @@
+"""The columns of a table on a terminal: what they say, and which of them find a place.
+
+- Columns that answer (see `Layout.answer`) come first and are kept longest.
+- `x_rate` (`x_rate_a` and `x_rate_b` of two models) and `accuracy` are shown as percentages, their
+  differences in percentage points (pp). An interval `x_low`, `x_high` is shown with its `x` or
+  `x_score`.
+- Floats have four significant digits. An unknown cost is `unknown`; a total that covers only some
+  of the calls is a lower bound, `≥`.
+- Columns that are empty throughout are left out.
+- Names that are too long are folded in the middle, prose is cropped at its end; numbers and the
+  IDs of our own runs never.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warehouse.output.formatting import human
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from warehouse.output.rows import Batch, Rows
+    from warehouse.output.terminal import Layout
+
+    Formatter = Callable[[object], str]
+
+_PROSE = 80  # characters: longer text with spaces is not a name
+LONGEST = 500  # characters: no line of a terminal holds more of a cell
+_NARROWEST, _NARROW, _PART = 8, 16, 8  # cells, cells, and how many parts of a line
+_COMFORTABLE = 24  # cells: text is folded to no less in favour of columns that do not answer
+_HEADER = 10  # cells: the header of a narrow number is not folded to less
+_ID = 18  # characters: IDs of our own runs have 15
+_THOUSAND, _EXPONENT, _TINY = 1e3, 1e15, 1e-6
+_UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it is shown.
+
+    Attributes:
+        name: its name in the query.
+        title: its header.
+        texts: its cells.
+        is_number: whether cells are aligned to the right.
+        is_whole: whether cells are never shortened: numbers and intervals.
+        is_prose: whether a long cell is cropped at its end and not folded.
+        answers: whether it is one of the columns that answer.
+        bare: the column without its interval, if it shows one.
+    """
+
+    name: str
+    title: str
+    texts: list[str]
+    is_number: bool
+    is_whole: bool
+    is_prose: bool
+    answers: bool
+    bare: Column | None = None
+
+    @property
+    def longest(self) -> int:
+        """Cells of its longest cell."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, self.texts), default=0)
+
+    @property
+    def wanted(self) -> int:
+        """Cells that show it in full."""
+        from rich.cells import cell_len
+
+        return max(self.longest, cell_len(self.title))
+
+    @property
+    def _longest_id(self) -> int:
+        """Characters of the longest ID of our own runs, which readers copy."""
+        ids = self.texts if self.name == "run_id" else []
+        return max((len(text) for text in ids if len(text) <= _ID), default=0)
+
+    def least(self, floor: int) -> int:
+        """Return the cells below which it is not shown, if text may be folded to `floor`."""
+        needed = self.longest if self.is_whole else self._longest_id
+        return max(needed, min(self.wanted, _HEADER if self.is_whole else floor))
+
+
+def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Column], list[str]]:
+    """Return the columns in the order in which they are shown, and the names of the empty ones."""
+    values = {name: [row[at] for row in shown] for at, name in enumerate(rows.columns)}
+    numeric = dict(zip(rows.columns, rows.numeric, strict=True))
+    # Columns that the reader chose are shown as they are, in that order.
+    answer = () if layout.columns else layout.answer
+    intervals = {} if layout.columns else dict(_intervals(rows.columns, numeric))
+    ends = {end for pair in intervals.values() for end in pair}
+    order = [name for name in answer if name in values]
+    order += [name for name in rows.columns if name not in order]
+    empty = [name for name in order if shown and _is_empty(name, values[name], layout)]
+    columns = []
+    for name in order:
+        if name in ends or name in empty:
+            continue
+        texts = _texts(name, values, numeric=numeric[name])
+        column = Column(
+            name=name,
+            title=human(name),
+            texts=texts,
+            is_number=numeric[name],
+            is_whole=numeric[name] or all(isinstance(v, bool | None) for v in values[name]),
+            is_prose=not numeric[name] and any(len(t) > _PROSE and " " in t for t in texts),
+            answers=not answer or name in answer,
+        )
+        if name in intervals:
+            column = _with_interval(column, values, *intervals[name])
+        columns.append(column)
+    return columns, [name for name in empty if name not in ends]
+
+
+def _intervals(
+    names: Sequence[str], numeric: Mapping[str, bool]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the columns with an interval, and its ends: `x` or `x_score`, `x_low`, `x_high`."""
+    for name in names:
+        for stem in (name, name.removesuffix("_score")):
+            low, high = f"{stem}_low", f"{stem}_high"
+            if numeric[name] and low in numeric and high in numeric:
+                yield name, (low, high)
+                break
+
+
+def fit(columns: Sequence[Column], width: int, *, gap: int) -> list[tuple[Column, int]]:
+    """Return the columns that find a place in a line, with their widths.
+
+    An interval that finds no place leaves its figure.
+
+    Args:
+        columns: in the order in which they are shown.
+        width: cells of the line.
+        gap: cells between two columns.
+    """
+    chosen: dict[str, Column] = {}
+    # Text of columns that answer is not folded to less.
+    narrow = max(_NARROWEST, min(_NARROW, width // _PART))
+
+    def choose(column: Column, floor: int) -> None:
+        for form in (column, column.bare):
+            cells = sum(each.least(floor) + gap for each in (*chosen.values(), form) if each) - gap
+            if form is not None and cells <= width:
+                chosen[column.name] = form
+                return
+
+    for column in columns:
+        if column.answers:
+            choose(column, narrow)
+    for column in columns:
+        if not column.answers:
+            choose(column, _COMFORTABLE)
+    ordered = [chosen[column.name] for column in columns if column.name in chosen]
+    ordered = ordered or list(columns[:1])
+    least = [min(column.least(narrow), max(width, 1)) for column in ordered]
+    wanted = [column.wanted for column in ordered]
+    widths = _levelled(least, wanted, width - gap * (len(ordered) - 1))
+    return list(zip(ordered, widths, strict=True))
+
+
+def _levelled(least: list[int], wanted: list[int], room: int) -> list[int]:
+    """Return widths that fill the room: the widest columns give way first."""
+    for cap in range(max(wanted, default=0), 0, -1):
+        widths = [max(low, min(high, cap)) for low, high in zip(least, wanted, strict=True)]
+        if sum(widths) <= room:
+            return widths
+    return least
+
+
+def _is_empty(name: str, values: Sequence[object], layout: Layout) -> bool:
+    is_asked_for = name in layout.columns or (name in layout.answer and _is_money(name))
+    return not is_asked_for and all(value is None or value in ("", [], {}) for value in values)
+
+
+def _texts(name: str, values: dict[str, list[object]], *, numeric: bool) -> list[str]:
+    write = _formatter(name, values[name], numeric=numeric)
+    texts = [write(value) for value in values[name]]
+    return _lower_bounds(texts, values) if name == "total_cost_usd" else texts
+
+
+def _with_interval(column: Column, values: dict[str, list[object]], low: str, high: str) -> Column:
+    """Return the column with the ends of its interval in brackets."""
+    write = _formatter(column.name, values[column.name], numeric=True)
+    texts = []
+    for text, *ends in zip(column.texts, values[low], values[high], strict=True):
+        bounds = ", ".join(write(end).removesuffix(" %") for end in ends)
+        brackets = "" if None in ends else f" [{bounds}]"
+        texts.append(text.rjust(column.longest) + brackets)
+    return replace(
+        column, title=f"{column.title} [low, high]", texts=texts, is_number=False, bare=column
+    )
+
+
+def _formatter(name: str, values: Sequence[object], *, numeric: bool) -> Formatter:
+    known = [value for value in values if value is not None]
+    if numeric and _is_rate(name) and all(_is_share(value) for value in known):
+        return _percent
+    if numeric and name.endswith("_rate_difference"):
+        return _points
+    if numeric and _is_money(name):
+        return _money
+    return _number if numeric else _text
+
+
+def _is_rate(name: str) -> bool:
+    return name in {"rate", "accuracy"} or name.endswith(("_rate", "_rate_a", "_rate_b"))
+
+
+def _is_money(name: str) -> bool:
+    return name.endswith("_usd")
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, float) and 0 <= value <= 1
+
+
+def _percent(value: object) -> str:
+    return f"{value * 100:.1f} %" if isinstance(value, int | float) else human(value)
+
+
+def _points(value: object) -> str:
+    """Return the difference of two rates in percentage points."""
+    return f"{value * 100:+.1f} pp" if isinstance(value, int | float) else human(value)
+
+
+def _money(value: object) -> str:
+    if value is None:
+        return _UNKNOWN
+    return _number(float(value)) if isinstance(value, int | float) else human(value)
+
+
+def _number(value: object) -> str:
+    """Return a number with four significant digits; whole ones keep all of theirs."""
+    if not isinstance(value, float) or not math.isfinite(value) or abs(value) >= _EXPONENT:
+        return human(value)
+    if abs(value) >= _THOUSAND:
+        return f"{value:.0f}"
+    text = f"{value:.4g}"
+    return f"{value:.9f}".rstrip("0") if "e" in text and abs(value) >= _TINY else text
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
+    return human(value, LONGEST)
+
+
+def _lower_bounds(texts: list[str], values: dict[str, list[object]]) -> list[str]:
+    """Mark totals of costs that are not known of every call."""
+    known, calls = values.get("n_cost_known"), values.get("n_results")
+    if known is None or calls is None:
+        return texts
+    return [
+        f"≥ {text}" if text != _UNKNOWN and _is_partial(k, n) else text
+        for text, k, n in zip(texts, known, calls, strict=True)
+    ]
+
+
+def _is_partial(known: object, calls: object) -> bool:
+    return isinstance(known, int) and isinstance(calls, int) and known < calls

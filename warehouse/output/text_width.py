@@ -1,0 +1,52 @@
+"""Text in cells of a terminal: characters of East Asia take two, combining ones none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def padded(text: str, width: int, *, to_the_right: bool) -> str:
+    """Return text filled with spaces to a width; longer text as it is."""
+    from rich.cells import cell_len  # 13 ms, for tables only
+
+    fill = " " * (width - cell_len(text))
+    return fill + text if to_the_right else text + fill
+
+
+def crop(text: str, width: int) -> str:
+    """Return text whose end is replaced by `…` if it is wider than `width`."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    return "".join(_fitting(text, width - 1)).rstrip() + "…" if width > 0 else ""
+
+
+def fold(text: str, width: int) -> str:
+    """Return text whose middle is replaced by `…` if it is wider than `width`.
+
+    The end of a name (its version, its settings) often says more than its middle.
+    """
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width:
+        return text
+    head = "".join(_fitting(text, width // 2))
+    tail = "".join(_fitting(reversed(text), width - 1 - cell_len(head)))[::-1]
+    # A combining mark without its letter would attach to the `…`.
+    while tail and cell_len(tail[0]) == 0:
+        tail = tail[1:]
+    return f"{head}…{tail}" if width > 0 else ""
+
+
+def _fitting(text: Iterable[str], width: int) -> Iterable[str]:
+    from rich.cells import get_character_cell_size
+
+    for char in text:
+        width -= get_character_cell_size(char)
+        if width < 0:
+            return
+        yield char

@@ -1,0 +1,1 @@
+"""Recording results from a user's own code into the store."""

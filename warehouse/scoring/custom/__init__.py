@@ -1,0 +1,1 @@
+"""Scorers for suites of one's own."""
