@@ -190,6 +190,11 @@ RESULTS = Table(
         Column("output_tokens", "BIGINT", "number of tokens in the answer"),
         Column("cost_usd", "DOUBLE", "cost of the call, US dollars; NULL if unknown"),
         Column("cost_source", "VARCHAR", "origin of the cost figure"),
+        Column(
+            "is_cached",
+            "BOOLEAN",
+            "whether the answer came from the tool's cache; NULL if the log does not say",
+        ),
         Column("raw_output", "VARCHAR", "text returned by the model, unchanged"),
         Column("raw_output_truncated", "BOOLEAN", "whether our runner truncated raw_output"),
         Column("answer", "VARCHAR", "answer extracted from the model's text"),

@@ -92,6 +92,7 @@ class ResultRow(_RunKey, _Source, total=False):
     output_tokens: int | None
     cost_usd: float | None
     cost_source: str | None
+    is_cached: bool | None
     raw_output: str | None
     raw_output_truncated: bool | None
     answer: str | None

@@ -18,7 +18,10 @@
 --     holds answered calls only
 -- success: whether the model answered without an error; true where the log holds answered calls
 --     only
--- latency_ms: e2e_ms, else duration_seconds, in milliseconds
+-- latency_ms: e2e_ms, else duration_seconds, in milliseconds; NULL for an answer from a cache
+-- cost_usd: cost of the call as recorded, US dollars; NULL if unknown
+-- is_cached: whether the answer came from the tool's cache: it counts for quality, but neither its
+--     time nor its cost is the model's
 -- duplicate_of: run in which this same call is counted; NULL if it is counted here
 WITH stood_in_for AS (
     SELECT suite, run_id, stands_in_for AS content_id
@@ -80,11 +83,15 @@ SELECT
     calls.e2e_ms,
     calls.ttft_ms,
     calls.duration_seconds,
-    coalesce(CAST(calls.e2e_ms AS DOUBLE), calls.duration_seconds * 1000) AS latency_ms,
+    CASE
+        WHEN calls.is_cached IS NOT TRUE
+            THEN coalesce(CAST(calls.e2e_ms AS DOUBLE), calls.duration_seconds * 1000)
+    END AS latency_ms,
     calls.input_tokens,
     calls.output_tokens,
     calls.cost_usd,
     calls.cost_source,
+    coalesce(calls.is_cached, false) AS is_cached,
     calls.raw_output,
     calls.raw_output_truncated,
     calls.answer,

@@ -5,6 +5,7 @@
 -- recorded: verdict in the log
 -- computed: verdict by the original program's rule; NULL if the task is not known
 -- passed: recorded, else computed
+-- cost_usd: cost of the call, US dollars; NULL if unknown, and for an answer from a cache
 -- verdict_source: `recorded` or `computed`: where `passed` comes from
 SELECT
     results.suite,
@@ -29,7 +30,8 @@ SELECT
     results.duration_seconds,
     results.input_tokens,
     results.output_tokens,
-    results.cost_usd,
+    CASE WHEN NOT results.is_cached THEN results.cost_usd END AS cost_usd,
+    results.is_cached,
     coalesce(results.is_correct, results.objective_pass) AS recorded,
     ours.is_correct AS computed,
     coalesce(recorded, computed) AS passed,

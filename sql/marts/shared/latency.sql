@@ -1,7 +1,7 @@
 -- The latency of each model in each run, over the answered calls.
 -- grain: run × provider × model × settings
 -- first: run_id, model, settings, p50_ms, p95_ms, n_timed
--- n_timed: answered calls with a known latency
+-- n_timed: answered calls with a known latency, without answers that came from a cache
 -- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds
 WITH answered AS (
     SELECT
@@ -15,7 +15,7 @@ WITH answered AS (
         exact_mean(latency_ms) AS mean_ms,
         list_sort(list(CAST(ttft_ms AS DOUBLE)) FILTER (ttft_ms IS NOT NULL)) AS ttfts_ms
     FROM scores.counted_results
-    WHERE availability_status = 'ok' AND success
+    WHERE availability_status = 'ok' AND success AND NOT is_cached
     GROUP BY suite, run_id, provider, model, settings
 )
 

@@ -37,6 +37,7 @@ SELECT
     output_tokens,
     cost_usd,
     cost_source,
+    is_cached,
     raw_output,
     raw_output_truncated,
     answer,

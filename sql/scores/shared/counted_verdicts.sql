@@ -24,6 +24,7 @@ SELECT
     input_tokens,
     output_tokens,
     cost_usd,
+    is_cached,
     recorded,
     computed,
     passed,
