@@ -403,11 +403,19 @@ REPORTED_METRICS = Table(
         _required("seq", "BIGINT", "position in the source, from 1"),
         Column("provider", "VARCHAR", "way to reach the model, as recorded"),
         Column("model", "VARCHAR", "name of the model, as recorded"),
+        Column(
+            "settings", "JSON", "parameters of the calls behind it, keys sorted; NULL for all calls"
+        ),
         Column("task_set", "VARCHAR", "task set that the figure covers; NULL for several"),
         Column("task_group", "VARCHAR", "group of tasks or task sets that the figure covers"),
         Column("scorer", "VARCHAR", "what gave the scores; NULL if not recorded"),
         _required("metric", "VARCHAR", "name of the figure, as reported"),
-        Column("score", "VARCHAR", "`metric` of the scores behind it; NULL if of the same name"),
+        Column(
+            "score",
+            "VARCHAR",
+            "`metric` of the scores behind it, or a column of results, as in results.cost_usd; "
+            "NULL if of the same name",
+        ),
         Column("filter", "VARCHAR", "filter that was applied to the answers first"),
         Column(
             "statistic",
@@ -415,7 +423,11 @@ REPORTED_METRICS = Table(
             "how the figure follows from the scores: mean, stderr, std, var, sum, min, max, median "
             "or count; NULL if it does not",
         ),
-        Column("reducer", "VARCHAR", "how the attempts at a task become one score; NULL: mean"),
+        Column(
+            "reducer",
+            "VARCHAR",
+            "how the attempts at a task become one score; NULL: mean; none: each counts by itself",
+        ),
         Column("reducer_parameters", "JSON", "parameters of the reducer, such as k"),
         Column("value", "DOUBLE", "the figure; NULL if it is not a finite number"),
         Column("text", "VARCHAR", "the figure as recorded, if it is not a finite number"),

@@ -242,6 +242,7 @@ class ReportedMetricRow(_RunKey, total=False):
     seq: int
     provider: str | None
     model: str | None
+    settings: str | None
     task_set: str | None
     task_group: str | None
     scorer: str | None

@@ -10,7 +10,8 @@
 -- model: name of the model, as recorded; NULL for all models of a run, and for the label of a report
 -- metric: name of the figure, as reported; in summary.json its path: latency_ms.p50; the ends of a
 --     report's 95 % interval are figures of their own: app_quality_low, app_quality_high
--- score: `metric` of the scores behind the figure
+-- score: `metric` of the scores behind the figure, or what is added up instead of a score:
+--     `results.cost_usd`, `results.extra.tokens.total`
 -- n: number of tasks behind it, as reported; in summary.json results
 -- seq: position in the source; in a published report position of the model, 0 for its label
 -- reported_id: id of the figure
@@ -22,7 +23,7 @@ SELECT
     seq,
     provider,
     model,
-    NULL AS settings,
+    settings_text(settings) AS settings,
     task_set,
     task_group,
     scorer,

@@ -6,8 +6,9 @@
 -- reported_text: the figure as text
 -- recomputed: the statistic of the scores; NULL if it cannot be computed
 -- n_reported: tasks behind the figure, as reported
--- n_stored: tasks in the store that the figure covers, with or without a score
--- n: tasks behind recomputed: those with a score
+-- n_stored: tasks in the store that the figure covers, with or without a score; calls, with the
+--     reducer none
+-- n: tasks behind recomputed: those with a score; with the reducer none scores
 -- reason: why the figure cannot be computed from scores; NULL if it can
 WITH reported AS (
     SELECT
@@ -50,7 +51,8 @@ figures AS (
                     'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count'
                 ) THEN 'unknown statistic ' || statistic
                 WHEN way NOT IN (
-                    'mean', 'median', 'max', 'mode', 'majority', 'at_least_k', 'pass_at_k', 'pass^k'
+                    'none', 'mean', 'median', 'max', 'mode', 'majority', 'at_least_k', 'pass_at_k',
+                    'pass^k'
                 ) THEN 'unknown reducer ' || way
                 WHEN way IN ('at_least_k', 'pass_at_k', 'pass^k') AND k IS NULL
                     THEN 'the k of the reducer is not recorded'
@@ -64,7 +66,7 @@ figures AS (
 calls AS (
     SELECT
         suite, run_id, result_id, provider, model, recorded_model, settings, task_set, task_id,
-        attempt, seq
+        attempt, seq, success, e2e_ms, input_tokens, output_tokens, cost_usd, extra
     FROM results
     SEMI JOIN figures USING (suite, run_id)
 ),
@@ -72,7 +74,8 @@ calls AS (
 scopes AS (
     SELECT
         suite, run_id, provider, model, recorded_model, settings, task_set,
-        count(DISTINCT task_id) AS n_tasks
+        count(DISTINCT task_id) AS n_tasks,
+        count(*) AS n_calls
     FROM calls
     GROUP BY ALL
 ),
@@ -80,19 +83,68 @@ scopes AS (
 covered AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
-        sum(scopes.n_tasks) AS n_stored
+        sum(CASE WHEN figures.way = 'none' THEN scopes.n_calls ELSE scopes.n_tasks END) AS n_stored
     FROM figures
     JOIN scopes
         ON figures.suite = scopes.suite
         AND figures.run_id = scopes.run_id
         AND (figures.model IS NULL OR figures.model IN (scopes.model, scopes.recorded_model))
+        AND (figures.settings IS NULL OR figures.settings = scopes.settings)
         AND (figures.task_set IS NULL OR figures.task_set = scopes.task_set)
     GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
 ),
 
+-- Some figures add up what each call took instead of scores.
+measures AS (
+    SELECT DISTINCT suite, run_id, score AS metric
+    FROM figures
+    WHERE score LIKE 'results.%'
+),
+
+measured AS (
+    SELECT
+        calls.* EXCLUDE (
+            result_id, success, e2e_ms, input_tokens, output_tokens, cost_usd, extra
+        ),
+        measures.metric,
+        CASE measures.metric
+            WHEN 'results.success' THEN CAST(calls.success AS DOUBLE)
+            WHEN 'results.e2e_ms' THEN calls.e2e_ms
+            WHEN 'results.input_tokens' THEN calls.input_tokens
+            WHEN 'results.output_tokens' THEN calls.output_tokens
+            WHEN 'results.cost_usd' THEN calls.cost_usd
+            ELSE try_cast(json_extract_string(
+                calls.extra, replace(measures.metric, 'results.extra', '$')
+            ) AS DOUBLE)
+        END AS amount
+    FROM calls
+    JOIN measures USING (suite, run_id)
+    UNION ALL
+    SELECT
+        calls.* EXCLUDE (
+            result_id, success, e2e_ms, input_tokens, output_tokens, cost_usd, extra
+        ),
+        measures.metric,
+        CASE measures.metric
+            WHEN 'results.input_tokens' THEN more.input_tokens
+            WHEN 'results.output_tokens' THEN more.output_tokens
+            WHEN 'results.extra.total_tokens' THEN more.total_tokens
+        END AS amount
+    FROM calls
+    JOIN scores.openai_evals_calls AS more
+        ON calls.suite = more.suite
+        AND calls.run_id = more.run_id
+        AND calls.task_id = more.task_id
+    JOIN measures
+        ON calls.suite = measures.suite
+        AND calls.run_id = measures.run_id
+),
+
 scored AS (
     SELECT
-        calls.* EXCLUDE (result_id),
+        calls.* EXCLUDE (
+            result_id, success, e2e_ms, input_tokens, output_tokens, cost_usd, extra
+        ),
         scores.scorer,
         scores.metric,
         scores.filter,
@@ -103,6 +155,16 @@ scored AS (
             AND try_cast(scores.text AS DOUBLE) IS NULL AS is_text
     FROM result_scores AS scores
     JOIN calls USING (suite, run_id, result_id)
+    UNION ALL
+    SELECT
+        measured.* EXCLUDE (metric, amount),
+        NULL AS scorer,
+        measured.metric,
+        NULL AS filter,
+        measured.amount,
+        CAST(measured.amount AS VARCHAR) AS recorded,
+        false AS is_text
+    FROM measured
 ),
 
 tasks_scored AS (
@@ -116,22 +178,23 @@ tasks_scored AS (
     GROUP BY ALL
 ),
 
--- The scores behind each figure, and those of each task reduced to one.
+-- The scores behind each figure; those of each task reduced to one, unless each counts by itself.
 behind AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
         tasks.scorer,
         tasks.n_texts,
         CASE
+            WHEN figures.way = 'none' THEN tasks.amounts
             -- Scores are counted as recorded: two letters may have the same value. Each stands for
             -- the first that is recorded like it.
-            WHEN figures.way IN ('mode', 'majority') THEN tasks.amounts[CAST(reduced_score(
+            WHEN figures.way IN ('mode', 'majority') THEN [tasks.amounts[CAST(reduced_score(
                 list_transform(
                     tasks.records, lambda recorded: list_position(tasks.records, recorded)
                 ), figures.way, NULL
-            ) AS BIGINT)]
-            ELSE reduced_score(tasks.amounts, figures.way, figures.k)
-        END AS amount,
+            ) AS BIGINT)]]
+            ELSE [reduced_score(tasks.amounts, figures.way, figures.k)]
+        END AS amounts,
         struct_pack(tasks.task_set, tasks.task_id, tasks.model, tasks.settings) AS position
     FROM figures
     JOIN tasks_scored AS tasks
@@ -140,6 +203,7 @@ behind AS (
         AND figures.score = tasks.metric
         AND figures.filter IS NOT DISTINCT FROM tasks.filter
         AND (figures.model IS NULL OR figures.model IN (tasks.model, tasks.recorded_model))
+        AND (figures.settings IS NULL OR figures.settings = tasks.settings)
         AND (figures.task_set IS NULL OR figures.task_set = tasks.task_set)
         AND (figures.scorer IS NULL OR figures.scorer = tasks.scorer)
     WHERE figures.reason IS NULL
@@ -148,7 +212,9 @@ behind AS (
 series AS (
     SELECT
         suite, run_id, reported_id, is_error,
-        coalesce(list(amount ORDER BY position) FILTER (amount IS NOT NULL), []) AS amounts,
+        list_filter(
+            flatten(list(amounts ORDER BY position)), lambda amount: amount IS NOT NULL
+        ) AS amounts,
         count(DISTINCT coalesce(scorer, '')) AS n_scorers,
         sum(n_texts) AS n_texts
     FROM behind
