@@ -135,12 +135,14 @@ class Stream:
         blocks: reads the files from the start and yields the same blocks at each call. It is
             called again if the lake has the run but lacks some of the rows.
         header: columns of the header of each run that has none among the reading's rows.
+        is_run: whether the reading's run is one even if the stream has no rows of it.
     """
 
     paths: tuple[Path, ...]
     tables: tuple[str, ...]
     blocks: Callable[[], Iterator[Block]]
     header: RunRow = field(default_factory=lambda: cast("RunRow", {}))
+    is_run: bool = False
 
 
 @dataclass(slots=True)
@@ -218,6 +220,9 @@ class ImportContext(Protocol):
 
     def skips(self, file: SourceFile) -> bool:
         """Return whether a file need not be parsed: imported before, or forgotten."""
+
+    def decline(self, path: Path, reason: str) -> None:
+        """Report a file that goes with a tool's logs and holds nothing to import."""
 
     def also_import(self, paths: Iterable[Path]) -> None:
         """Import more files after those that were given."""

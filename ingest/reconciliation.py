@@ -38,6 +38,7 @@ class FileOutcome(StrEnum):
     CONFLICT = "conflicting"
     REFUSED = "refused"
     FORGOTTEN = "forgotten"
+    DECLINED = "declined"
     QUARANTINED = "quarantined"
 
 

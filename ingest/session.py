@@ -139,6 +139,11 @@ class ImportSession:
         self.count(FileOutcome.UNCHANGED)
         return True
 
+    def decline(self, path: Path, reason: str) -> None:
+        """Report a file that goes with a tool's logs and holds nothing to import."""
+        self.count(FileOutcome.DECLINED)
+        self.say(path, f"not imported: {reason}")
+
     def also_import(self, paths: Iterable[Path]) -> None:
         """Import more files once those that were given are done."""
         self.more_paths |= dict.fromkeys(paths)

@@ -182,8 +182,9 @@ class StreamImport:
         return StreamedRun(outcome=FileOutcome.UNCHANGED, generation=known)
 
     def _begin_empty_run(self, streamed: StreamedReading) -> None:
-        """Begin the run of a folder that has no results yet."""
-        if streamed.reading.run is None or not streamed.reading.files:
+        """Begin the run of a folder or log that has no results yet."""
+        is_run = streamed.stream.is_run or bool(streamed.reading.files)
+        if streamed.reading.run is None or not is_run:
             return
         suite, run_id = streamed.reading.run
         run_id = self._session.options.run_as or run_id

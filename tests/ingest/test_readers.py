@@ -4,7 +4,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from support import import_into
+from support import command, import_into
 
 import ingest.readers
 from ingest.formats.common.lines import line_blocks
@@ -106,6 +106,34 @@ def toys(monkeypatch):
 
 def outcomes(summary):
     return dict(summary.outcomes)
+
+
+def test_a_declined_file_is_named_and_does_not_fail_the_import(store, tmp_path, monkeypatch):
+    def read(path, context):
+        context.decline(path, "an index of toys")
+        return ()
+
+    added = Reader("toy index", lambda c: c.path.name == "toys.json", read)
+    monkeypatch.setattr(ingest.readers, "READERS", (added, *READERS))
+    (tmp_path / "toys.json").write_text("{}")
+    summary = import_into(store, tmp_path)
+    assert outcomes(summary) == {FileOutcome.DECLINED: 1}
+    assert summary.messages == [f"{tmp_path / 'toys.json'}: not imported: an index of toys"]
+    assert command(store.path, "import", tmp_path).code == 0
+
+
+def test_a_stream_without_rows_is_a_run_if_it_says_so(store, tmp_path, monkeypatch):
+    def read(path, _context):
+        stream = Stream(paths=(path,), tables=("results",), blocks=lambda: iter(()), is_run=True)
+        header = {"suite": SUITE, "run_id": "empty", "config": "{}"}
+        yield Reading("toy header", run=(SUITE, "empty"), rows={"runs": [header]}, stream=stream)
+
+    added = Reader("toy header", lambda c: c.path.suffix == ".toyhead", read)
+    monkeypatch.setattr(ingest.readers, "READERS", (added, *READERS))
+    (tmp_path / "a.toyhead").write_text("x")
+    for outcome in (FileOutcome.IMPORTED, FileOutcome.UNCHANGED):
+        assert outcomes(import_into(store, tmp_path)) == {outcome: 1}
+    assert rows(store, "run_id, config", "runs") == [("empty", "{}")]
 
 
 def rows(store, columns, table):
