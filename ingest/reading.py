@@ -136,6 +136,9 @@ class Stream:
             called again if the lake has the run but lacks some of the rows.
         header: columns of the header of each run that has none among the reading's rows.
         is_run: whether the reading's run is one even if the stream has no rows of it.
+        parts: how the ids of its rows begin, all of one length, where the stream may be only a
+            part of its run: rows of the run with other ids are not missing from it. Empty if the
+            stream should have all of the run.
     """
 
     paths: tuple[Path, ...]
@@ -143,6 +146,7 @@ class Stream:
     blocks: Callable[[], Iterator[Block]]
     header: RunRow = field(default_factory=lambda: cast("RunRow", {}))
     is_run: bool = False
+    parts: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

@@ -60,6 +60,23 @@ class Places:
         if BY_NAME[name].of_run:
             self.tables.setdefault(name, []).append(_places(rows))
 
+    def beginning_with(self, parts: frozenset[str]) -> Places:
+        """Return the rows whose ids begin with one of some texts of one length; all without any."""
+        if not parts:
+            return self
+        length, wanted = len(next(iter(parts))), pa.array(sorted(parts))
+        found = {name: self.of(name) for name in self.tables}
+        begins = {
+            name: pc.utf8_slice_codeunits(rows["content_id"], 0, length)
+            for name, rows in found.items()
+        }
+        return Places(
+            {
+                name: [rows.filter(pc.is_in(begins[name], value_set=wanted))]
+                for name, rows in found.items()
+            }
+        )
+
     def of(self, name: str) -> pa.Table:
         """Return the rows of a table."""
         return pa.concat_tables([_PLACES.empty_table(), *self.tables.get(name, ())])

@@ -202,6 +202,7 @@ class StreamImport:
             ).items():
                 before.add_rows(name, rows)
             before.add(self._places.get(key, Places()))
+            before = before.beginning_with(stream.parts)
             run.compare(before, replace=self._session.options.replace)
         if run.outcome is FileOutcome.REPLACED:
             self._places.pop(key, None)

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 # What calls must share to be the same call: `scores.duplicate_calls` compares the rest, the model
 # and the time. A call without text and time has no hash: there is nothing to recognise it by. A
-# log that names the model's file may lack times, models and providers, but it has a date.
+# log that names the model's file may lack times, models and providers, but it has a date. A log
+# that has neither times nor models of its calls (the model is the run's) has nothing either.
 _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
+        AND coalesce(
+            model, model_path, provider, run_date, CAST(started_at AS VARCHAR),
+            CAST(duration_seconds AS VARCHAR), CAST(e2e_ms AS VARCHAR)
+        ) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
     THEN hash(
         suite, thinking_level, coalesce(prompt, task_id), coalesce(answer, raw_output),
@@ -45,9 +50,9 @@ _REPLAYED_MODELS = """CASE
     THEN list_transform(
         list_filter(
             from_json(plan -> '$.models', '[{"name": "VARCHAR", "provider": "VARCHAR"}]'),
-            lambda model: model.provider = 'replay'
+            lambda planned: planned.provider = 'replay'
         ),
-        lambda model: model.name
+        lambda planned: planned.name
     )
 END"""
 

@@ -124,6 +124,7 @@ RUNS = Table(
         Column("temperature", "DOUBLE", "sampling temperature of the whole run"),
         Column("seed", "BIGINT", "random seed of the whole run"),
         Column("model_path", "VARCHAR", "path of the model file, as recorded"),
+        Column("model", "VARCHAR", "model of all calls, where the log names it for the run only"),
         Column("task_set", "VARCHAR", "task set that the run used"),
         Column("task_set_hash", "VARCHAR", "content hash of the task set's version"),
         Column("prompt_template", "VARCHAR", "prompt template, with its placeholder"),

@@ -45,6 +45,7 @@ class RunRow(_RunKey, _Source, total=False):
     temperature: float | None
     seed: int | None
     model_path: str | None
+    model: str | None
     task_set: str | None
     task_set_hash: str | None
     prompt_template: str | None

@@ -233,6 +233,33 @@ def test_a_stream_that_grows_conflicts_or_replaces(store, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_part_of_a_run_is_compared_with_the_same_part_only(store, tmp_path, monkeypatch):
+    def read_part(path, _context):
+        lines = path.read_text().split()
+        rows = [{"content_id": line, "task_id": line, "seq": n} for n, line in enumerate(lines, 1)]
+        stream = Stream(
+            paths=(path,),
+            tables=("results",),
+            blocks=lambda: iter([Block(path=path, run_id="r", rows={"results": rows})]),
+            parts=frozenset({path.stem}),
+        )
+        yield Reading("toy part", run=(SUITE, "r"), stream=stream)
+
+    reader = Reader("toy part", lambda c: c.path.suffix == ".part", read_part)
+    monkeypatch.setattr(ingest.readers, "READERS", (reader,))
+
+    def imported(name, text):
+        (tmp_path / name).write_text(text)
+        return outcomes(import_into(store, tmp_path / name))
+
+    assert imported("a.part", "a1 a2") == {FileOutcome.IMPORTED: 1}
+    assert imported("b.part", "b1") == {FileOutcome.GROWN: 1}
+    assert imported("b.part", "b1 b2") == {FileOutcome.GROWN: 1}
+    assert imported("a.part", "a1") == {FileOutcome.UNCHANGED: 1}
+    assert imported("a.part", "a2 a3") == {FileOutcome.CONFLICT: 1}
+    assert rows(store, "task_id", "results") == [("a1",), ("a2",), ("b1",), ("b2",)]
+
+
 def test_new_rows_of_an_uncompared_table_are_growth(store, tmp_path, monkeypatch):
     """As if a later version of a reader found more in the same results."""
     path = toy_log(tmp_path / "a.toy", "r t1 yes")

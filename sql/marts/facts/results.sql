@@ -5,7 +5,8 @@
 -- run_date: local date in the log, else the UTC day of the call; NULL if neither is known
 -- recorded_date: date in the log, as recorded: text, and not always a date
 -- provider: way to reach the model: as recorded, else as the model file says
--- model: name of the model: as recorded, else as the model file says, else the file's path
+-- model: name of the model: as recorded for the call, else for its run, else as the model file says,
+--     else the file's path
 -- recorded_model: name of the model, exactly as recorded
 -- is_resolved: whether the model's name is known, rather than only the path of a missing model file
 -- settings: parameters of the call as readable text
@@ -42,12 +43,13 @@ SELECT
             THEN 'replay'
         ELSE coalesce(calls.provider, model_files.provider)
     END AS provider,
-    coalesce(calls.model, model_files.name, calls.model_path) AS model,
+    coalesce(calls.model, headers.model, model_files.name, calls.model_path) AS model,
     coalesce(
         calls.provider = 'replay', list_contains(headers.replayed_models, calls.model), false
     ) AS is_replay,
-    calls.model AS recorded_model,
-    calls.model IS NOT NULL OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
+    coalesce(calls.model, headers.model) AS recorded_model,
+    coalesce(calls.model, headers.model) IS NOT NULL
+        OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     calls.model_path,
     -- Building the text dominates this query's time, and most calls have no parameters.
     CASE

@@ -12,7 +12,7 @@
 -- is_replay: whether answers of the run came from a file (provider `replay`) and not from a model
 -- label: gold or silver: label of the ground truth, in suites with one; see poster_labels
 -- label_basis: whether a gold label is proven in the store or declared at an import
--- models: names of the models that were called, sorted
+-- models: names of the models that were called, sorted; where no call is logged, the run's model
 -- prompt_template: prompt template of the source with the most records
 -- n_templates: number of different prompt templates
 WITH headers AS (
@@ -25,7 +25,7 @@ WITH headers AS (
     FROM lake.runs
 ),
 
--- With several sources, only some may have a config, an inventory and so on.
+-- With several sources, only some may have a config, a start, a model and so on.
 documents AS (
     SELECT
         suite,
@@ -34,7 +34,14 @@ documents AS (
         arg_min(dataset_hashes, place) AS dataset_hashes,
         arg_min(config, place) AS config,
         arg_min(inventory, place) AS inventory,
-        arg_min(source, place) AS source
+        arg_min(source, place) AS source,
+        arg_min(run_date, place) AS recorded_date,
+        arg_min(ended_at, place) AS ended_at,
+        arg_min(model, place) AS model,
+        arg_min(temperature, place) AS temperature,
+        arg_min(seed, place) AS seed,
+        arg_min(git_commit, place) AS git_commit,
+        arg_min(versions, place) AS versions
     FROM headers
     GROUP BY suite, run_id
 ),
@@ -71,19 +78,20 @@ SELECT
     headers.origin,
     templates.plans_replay OR coalesce(calls.is_replay, false) AS is_replay,
     times.run_date,
-    headers.run_date AS recorded_date,
+    documents.recorded_date,
     times.started_at,
-    coalesce(headers.ended_at, calls.ended_at) AS ended_at,
+    coalesce(documents.ended_at, calls.ended_at) AS ended_at,
     calls.wall_clock_ms,
     coalesce(calls.n_results, 0) AS n_results,
     coalesce(calls.n_tasks, 0) AS n_tasks,
-    coalesce(calls.models, []) AS models,
+    coalesce(calls.models, CASE WHEN documents.model IS NOT NULL THEN [documents.model] END, [])
+        AS models,
     headers.model_path,
     coalesce(labels.label, headers.label) AS label,
     CASE WHEN labels.label = 'gold' THEN labels.label_basis ELSE headers.label_basis END
         AS label_basis,
-    headers.temperature,
-    headers.seed,
+    documents.temperature,
+    documents.seed,
     documents.task_set,
     headers.prompt_template,
     headers.template_hash,
@@ -91,8 +99,8 @@ SELECT
     documents.dataset_hashes,
     documents.config,
     documents.inventory,
-    headers.git_commit,
-    headers.versions,
+    documents.git_commit,
+    documents.versions,
     headers.source_name,
     headers.record_keys,
     headers.extra,

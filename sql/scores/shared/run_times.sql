@@ -5,12 +5,27 @@
 -- started_at: start of the run, else of its first call, UTC
 -- position: position of the run among the suite's runs, from 1: by start, or by the beginning of
 --     its date where no time is known, then by run_id; runs without a date come first
-WITH headers AS (
-    SELECT suite, run_id, run_date, started_at
+WITH sources AS (
+    SELECT
+        suite,
+        run_id,
+        run_date,
+        started_at,
+        row_number() OVER (
+            PARTITION BY suite, run_id ORDER BY source_rows DESC NULLS LAST, content_id
+        ) AS place
     FROM lake.runs
-    QUALIFY row_number() OVER (
-        PARTITION BY suite, run_id ORDER BY source_rows DESC NULLS LAST, content_id
-    ) = 1
+),
+
+-- With several sources, only some may have a time.
+headers AS (
+    SELECT
+        suite,
+        run_id,
+        arg_min(run_date, place) AS run_date,
+        arg_min(started_at, place) AS started_at
+    FROM sources
+    GROUP BY suite, run_id
 ),
 
 calls AS (
