@@ -83,6 +83,10 @@ class NoMask(Mask):
         """Return the text."""
         return text
 
+    def texts(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts."""
+        return list(texts)
+
 
 def is_secret_name(name: str) -> bool:
     """Return whether a variable, header or parameter of this name contains a secret."""

@@ -166,8 +166,7 @@ class Journal:
         for entry in entries:
             BY_NAME[entry.table].check_columns(entry.row)
         for entry in entries:
-            row = {key: _json_value(value, self._mask) for key, value in entry.row.items()}
-            yield {"table": entry.table, "row": row}
+            yield {"table": entry.table, "row": _json_row(entry.row, self._mask)}
 
     def _create(self) -> IO[bytes]:
         try:
@@ -290,6 +289,14 @@ def _run_document(run: Generation) -> dict[str, str | None]:
 
 def _line(document: Mapping[str, object]) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode() + b"\n"
+
+
+def _json_row(row: Row, mask: Mask) -> dict[str, object]:
+    # One search of all texts takes a fraction of the time of one for each.
+    texts = {key: utf8(value) for key, value in row.items() if isinstance(value, str)}
+    masked = dict(zip(texts, mask.texts([*texts.values()]), strict=True))
+    others = (key for key in row if key not in masked)
+    return {**row, **masked, **{key: _json_value(row[key], mask) for key in others}}
 
 
 def _json_value(value: object, mask: Mask) -> object:

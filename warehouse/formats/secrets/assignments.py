@@ -30,6 +30,10 @@ _NAME = re.compile(
     rf"|{_NAMES}){_SUFFIX}{_OPERATOR}".encode(),
     re.IGNORECASE,
 )
+# What each of the names begins with: found in a fraction of the time of the names.
+_BEGINNINGS = re.compile(
+    rb"key|pass|auth|code|sig|sid|token|secret|cred|bearer|jwt|session|cookie|pwd"
+)
 # These common words name a secret only after another word.
 _BEFORE = {
     "key": re.compile(
@@ -64,10 +68,21 @@ _VALUES = re.compile(
 )
 
 
-def assigned_secrets(data: bytes, start: int, end: int) -> Iterator[Secret]:
-    """Yield the values assigned to names of secrets between two positions of some bytes."""
+def assigned_secrets(data: bytes, lowered: bytes, start: int, end: int) -> Iterator[Secret]:
+    """Yield the values assigned to names of secrets between two positions of some bytes.
+
+    Args:
+        data: the bytes.
+        lowered: those between the positions, in lower case.
+        start: the first position.
+        end: the position after the last.
+    """
     at = start
-    while name := _NAME.search(data, at, end):
+    while beginning := _BEGINNINGS.search(lowered, at - start):
+        at = start + beginning.start() + 1
+        name = _NAME.match(data, at - 1, end)
+        if name is None:
+            continue
         at = name.end()
         value = _VALUES.match(data, at, end) if _names_secret(data, name) else None
         if value is None or value.lastgroup is None:

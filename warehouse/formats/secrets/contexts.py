@@ -30,6 +30,7 @@ class Context:
     Attributes:
         kind: kind of the secret.
         part: lower-case text that every match contains, in any case.
+        shape: a fast expression that matches wherever `pattern` can; None where `part` is rare.
         gate: an RE2 expression that matches wherever `pattern` can.
         pattern: an expression whose only group is the secret.
         check: whether the text of the group is a secret.
@@ -40,19 +41,33 @@ class Context:
     gate: str
     pattern: re.Pattern[bytes]
     check: Callable[[bytes], bool]
+    shape: re.Pattern[bytes] | None = None
 
     def find(self, data: bytes, start: int, end: int) -> Iterator[Secret]:
         """Yield the secrets between two positions of some bytes."""
+        if self.shape is not None and not self.shape.search(data, start, end):
+            return
         for match in self.pattern.finditer(data, start, end):
             if self.check(match[1]):
                 yield Secret(*match.span(1), self.kind)
 
 
 def _context(
-    *, kind: str, part: bytes, pattern: str, check: Callable[[bytes], bool], gate: str
+    *,
+    kind: str,
+    part: bytes,
+    pattern: str,
+    check: Callable[[bytes], bool],
+    gate: str,
+    shape: bytes | None = None,
 ) -> Context:
     return Context(
-        kind=kind, part=part, gate=gate, pattern=re.compile(pattern.encode()), check=check
+        kind=kind,
+        part=part,
+        gate=gate,
+        pattern=re.compile(pattern.encode()),
+        check=check,
+        shape=re.compile(shape) if shape else None,
     )
 
 
@@ -158,6 +173,7 @@ CONTEXTS = (
         pattern=rf"{START}([MNO][\w-]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,45}})(?!\w)",
         check=is_random_key,
         gate=r"[\w-]\.[\w-]{6}\.[\w-]{27}",
+        shape=rb"\.[\w-]{6}\.[\w-]{27}",
     ),
     _context(
         kind="Salesforce token",

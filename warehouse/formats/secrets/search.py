@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from warehouse.formats.secrets.assignments import ASSIGNMENT_GATE, assigned_secrets
 from warehouse.formats.secrets.contexts import CONTEXTS
 from warehouse.formats.secrets.private_keys import PRIVATE_KEY_GATE, private_keys
-from warehouse.formats.secrets.secret import ESCAPED, START, Secret, is_words
+from warehouse.formats.secrets.secret import Secret, is_words, started
 from warehouse.formats.values import import_pyarrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _RULES = Path(__file__).with_name("rules.toml")
-# Prefixes without punctuation would otherwise be found in any base64 text.
-_BARE_START = rf"(?:(?<![A-Za-z0-9_+/-])|{ESCAPED})"
 _SHORTEST_BODY = 8
 _LONG_LINE = 1 << 14
+# Every token has at least this many characters of the run that contains its prefix.
+_SHORTEST_TOKEN = 15
+_RUN = re.compile(rb"[\w$%%+/.:,@~=\\-]{%d,}" % _SHORTEST_TOKEN)
 # Inputs up to this size are searched directly, in less time than compiling the gate takes.
 SEARCHED_WHOLE = 1 << 13
 
@@ -56,14 +57,13 @@ def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
     for context in CONTEXTS:
         if context.part in lowered:
             yield from context.find(data, start, end)
-    yield from assigned_secrets(data, start, end)
+    yield from assigned_secrets(data, lowered, start, end)
 
 
 def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
     rules = _rules()
-    part = data[start:end]
     # Most texts have few of the prefixes or none; an expression of those alone is much faster.
-    present = frozenset(prefix for prefix in rules if prefix in part)
+    present = _present_prefixes(data, start, end)
     if not present:
         return
     for match in _starts(present).finditer(data, start, end):
@@ -72,6 +72,20 @@ def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
             if token and not is_words(token[0]):
                 yield Secret(*token.span(), kind)
                 break
+
+
+def _present_prefixes(data: bytes, start: int, end: int) -> frozenset[bytes]:
+    """Return the prefixes of tokens that occur where a token is possible."""
+    runs = b" ".join(_RUN.findall(data, start, end))
+    if not runs:
+        return frozenset()
+    return frozenset(
+        prefix
+        for head, prefixes in _prefixes_by_head().items()
+        if head in runs
+        for prefix in prefixes
+        if prefix.split()[-1] in runs
+    )
 
 
 def _suspects(data: bytes, start: int, end: int, border: bytes) -> Iterator[tuple[int, int]]:
@@ -110,12 +124,8 @@ def _without_overlaps(found: Iterable[Secret]) -> Iterator[Secret]:
 @lru_cache(maxsize=256)
 def _starts(prefixes: frozenset[bytes]) -> re.Pattern[bytes]:
     """Return an expression that matches these prefixes of tokens."""
-    starts = [start.decode() for start in sorted(prefixes, key=len, reverse=True)]
-    bare = "|".join(start for start in starts if start.isalnum())
-    rest = "|".join(re.escape(start) for start in starts if not start.isalnum())
-    ways = [f"{START}(?:{rest})"] if rest else []
-    ways += [f"{_BARE_START}(?:{bare})"] if bare else []
-    return re.compile("|".join(ways).encode())
+    starts = sorted(map(bytes.decode, prefixes), key=lambda text: (text.isalnum(), -len(text)))
+    return re.compile("|".join(map(started, starts)).encode())
 
 
 @cache
@@ -126,6 +136,18 @@ def _gate() -> str:
     tokens = rf"{before}(?:{starts})[\w%+/.:,@~=\\-]{{{_SHORTEST_BODY}}}"
     gates = [tokens, PRIVATE_KEY_GATE, ASSIGNMENT_GATE, *(context.gate for context in CONTEXTS)]
     return "|".join(gates)
+
+
+@cache
+def _prefixes_by_head() -> dict[bytes, list[bytes]]:
+    """Return the prefixes of tokens by their first two bytes: few texts have many of these.
+
+    Of a prefix with a space, which no run has, what follows the space counts.
+    """
+    prefixes: dict[bytes, list[bytes]] = {}
+    for prefix in _rules():
+        prefixes.setdefault(prefix.split()[-1][:2], []).append(prefix)
+    return prefixes
 
 
 @cache

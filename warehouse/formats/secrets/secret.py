@@ -12,8 +12,10 @@ from dataclasses import dataclass
 GENERIC = "possible secret"
 # A secret starts at the start of a word, in JSON text also after an escape (`\nghp_`), in a URL
 # after `%3D`.
-ESCAPED = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
-START = rf"(?:(?<![A-Za-z0-9_-])|{ESCAPED})"
+_ESCAPES = (r"\\[bfnrt]", r"\\u[0-9A-Fa-f]{4}", "%[0-9A-F]{2}")
+_WORD = "A-Za-z0-9_-"
+# Prefixes without punctuation would otherwise be found in any base64 text.
+_BASE64 = f"+/{_WORD}"
 # `your-api-key-here`, `replace_with_token`: words and small numbers, joined by punctuation.
 _WORDS = re.compile(
     rb"(?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20})?"
@@ -32,6 +34,23 @@ _NUMBER_OR_DATE = re.compile(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", 
 _MIXED_RUN = re.compile(rb"[A-Za-z0-9]{10,}")
 _SHORTEST_KEY, _SHORTEST_PASSWORD, _SHORTEST_REST = 16, 6, 3
 _KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per character
+
+
+def _start(characters: str, text: str) -> str:
+    behind = "|".join(f"(?<={escape}{text})" for escape in _ESCAPES)
+    return f"(?:(?<![{characters}]{text})|{behind})"
+
+
+START = _start(_WORD, "")
+
+
+def started(text: str) -> str:
+    """Return an expression that matches a literal text where a secret may start.
+
+    The text comes first: Python finds one much faster than a condition about what precedes it.
+    """
+    literal = re.escape(text)
+    return literal + _start(_BASE64 if text.isalnum() else _WORD, literal)
 
 
 @dataclass(frozen=True, slots=True)

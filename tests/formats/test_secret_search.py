@@ -1,0 +1,41 @@
+"""What makes the search for secrets fast passes over nothing that its expressions match."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.formats.secrets import assignments, search
+from warehouse.formats.secrets.secret import started
+
+ESCAPES = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
+
+
+@given(st.data())
+def test_the_prefix_of_every_token_is_seen(data):
+    prefix, kinds = data.draw(st.sampled_from(sorted(search._rules().items())))
+    _, pattern = data.draw(st.sampled_from(kinds))
+    token = data.draw(st.from_regex(pattern, fullmatch=True))
+    before = data.draw(st.sampled_from([b"", b"see ", b'"a\\n', b"a=%3D"]))
+    text = before + token + data.draw(st.sampled_from([b"", b".", b' or"']))
+    assert prefix in search._present_prefixes(text, 0, len(text))
+
+
+def test_prefixes_without_the_rest_of_a_token_are_passed_over():
+    text = b"Keys begin with sk-proj-, ghp_ or AKIA, as in `key_id`, api-version and sk-learn."
+    assert search._present_prefixes(text, 0, len(text)) == set()
+
+
+@given(st.from_regex(assignments._NAME, fullmatch=True))
+def test_every_name_of_a_secret_begins_as_expected(name):
+    assert assignments._BEGINNINGS.match(name.lower())
+
+
+@pytest.mark.parametrize(("prefix", "word"), [("ghp_", "A-Za-z0-9_-"), ("AKIA", "A-Za-z0-9_+/-")])
+@given(pieces=st.lists(st.sampled_from([*"aF0-/+_ ", "\\n", "\\u00e4", "%3D", "#"]), max_size=9))
+def test_a_literal_is_found_where_a_secret_may_start(prefix, word, pieces):
+    text = "".join(pieces).replace("#", prefix)
+    plain = re.finditer(rf"(?:(?<![{word}])|{ESCAPES}){prefix}", text)
+    found = re.finditer(started(prefix), text)
+    assert [match.span() for match in found] == [match.span() for match in plain]
