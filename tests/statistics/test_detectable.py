@@ -1,0 +1,52 @@
+"""Detectable differences: power by brute force and simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from warehouse.statistics.detectable import detectable_mean, detectable_proportion, mcnemar_power
+
+
+@pytest.mark.parametrize(
+    ("difference", "discordance", "n"), [(0.2, 0.3, 25), (0.1, 0.1, 30), (0, 0.9, 9)]
+)
+def test_power_by_all_tables(difference, discordance, n):
+    won = (discordance + difference) / (2 * discordance)
+    power = sum(
+        stats.binom.pmf(m, n, discordance) * stats.binom.pmf(k, m, won)
+        for m in range(1, n + 1)
+        for k in range(m + 1)
+        if stats.binomtest(k, m).pvalue <= 0.05
+    )
+    assert mcnemar_power(difference, discordance, n) == pytest.approx(power)
+
+
+@pytest.mark.parametrize(
+    ("n_discordant", "n"), [(0, 20), (0, 97), (10, 97), (97, 97), (30, 10_000)]
+)
+def test_the_difference_is_found_four_times_in_five(n_discordant, n):
+    found = detectable_proportion(n_discordant, n)
+    assert 0 < found <= 1
+    discordance = max(found, n_discordant / n)
+    assert mcnemar_power(found, discordance, n) >= 0.8
+
+
+def test_approximation_agrees_with_the_exact_power():
+    # 300 of 1,000 tasks: the bound of the discordance is 0.314.
+    found = detectable_proportion(300, 1000)
+    assert mcnemar_power(found, 0.314, 1000) == pytest.approx(0.8, abs=0.02)
+
+
+def test_too_few_tasks_have_none():
+    assert detectable_proportion(5, 19) is None
+    assert detectable_mean(0.1, 19) is None
+    assert detectable_mean(0.0, 100) is None
+
+
+def test_mean_difference_by_simulation():
+    random = np.random.default_rng(5)
+    # The function takes an upper bound of the error: undo it.
+    n, bound = 50, np.sqrt(49 / stats.chi2.ppf(0.2, 49))
+    shift = detectable_mean(1 / np.sqrt(n), n) / bound
+    found = stats.ttest_1samp(random.standard_normal((4000, n)) + shift, 0, axis=1).pvalue < 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.02)
