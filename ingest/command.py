@@ -77,6 +77,9 @@ def import_(
     Tables of results (CSV, JSON, JSON lines, Parquet) are imported if they are named. Their columns
     are found by the usual names and shown, and nothing is stored until you confirm.
 
+    Another store is imported if its folder is named: its batches are copied, each once. A run that
+    both stores have with different records is a conflict, as it is for logs.
+
     \b
       evalstore import benchmark_logs/
       evalstore import benchmark_logs/ models/ tasks/
@@ -84,14 +87,20 @@ def import_(
       evalstore import runs/ --prompts tasks/house_tools.json
       evalstore import benchmark/ --gold --annotators A,B --adjudicated-by C
       evalstore import results.csv --model example/aurora-2
+      evalstore import ../baseline-store
     """
     from ingest.importer import import_paths
     from ingest.reading import ImportOptions
+    from ingest.stores.command import import_stores, is_among_stores
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the id is empty", param_hint="--as")
     given = {"suite": suite, "run": run, "model": model, "task_set": task_set}
     store = open_store(path)
+    stores = [each for each in paths if is_among_stores(each)]
+    if stores:
+        _refuse_for_stores(run_as=run_as, redact=redact, strict=strict)
+    paths = tuple(each for each in paths if each not in stores)
     options = ImportOptions(
         run_as=run_as,
         replace=replace,
@@ -105,9 +114,18 @@ def import_(
         ),
     )
     store.recover_journals()
-    summary = import_paths(store.lake, paths, options, _track)
-    _print_summary(summary, is_masked=redact)
-    _fail_if_bad(summary)
+    if stores:
+        import_stores(store.lake, stores, replace=replace, restore=restore)
+    if paths:
+        summary = import_paths(store.lake, paths, options, _track)
+        _print_summary(summary, is_masked=redact)
+        _fail_if_bad(summary)
+
+
+def _refuse_for_stores(*, run_as: str | None, redact: bool, strict: bool) -> None:
+    given = {"--as": run_as is not None, "--redact": redact, "--strict": strict}
+    if named := ", ".join(name for name, is_given in given.items() if is_given):
+        raise click.UsageError(f"{named}: only for logs, not for a store, which is copied as it is")
 
 
 def _prompts_option(prompts: Path | None) -> Iterator[object]:
