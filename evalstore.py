@@ -60,6 +60,7 @@ _COMMANDS: CommandTable = (
     ("run", "runners.command:run", "Call models and store their answers."),
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
+    ("tag", "warehouse.commands.tag:tag", "Tag a run, such as with the release it tested."),
     ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),

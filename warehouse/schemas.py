@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # 2: a batch may contain others that were merged into it.
 # 3: scores, reported metrics and messages.
-SCHEMA_VERSION = 3
+# 4: tags.
+SCHEMA_VERSION = 4
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
 BATCH = "batch"
@@ -54,12 +55,15 @@ class Table:
         grain: what a row represents.
         columns: in the order in which they are written.
         of_run: whether rows belong to a generation of a run; if not, `content_id` identifies them.
+        about_run: whether rows name a run without belonging to one of its generations: they stay
+            when its content is replaced, and go when it is forgotten.
     """
 
     name: str
     grain: str
     columns: tuple[Column, ...]
     of_run: bool = True
+    about_run: bool = False
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -472,6 +476,26 @@ MESSAGES = Table(
     ),
 )
 
+TAGS = Table(
+    "tags",
+    "a change of a tag of a run",
+    (
+        _CONTENT_ID,
+        _required("suite", "VARCHAR", "suite of the run"),
+        _required("run_id", "VARCHAR", "name of the run"),
+        _required("name", "VARCHAR", "name of the tag"),
+        Column("value", "VARCHAR", "its value; NULL if the tag is removed"),
+        Column(
+            "replaces",
+            "VARCHAR[]",
+            "content_ids of the earlier changes of the tag that it replaces",
+        ),
+        _required("tagged_at", "TIMESTAMP", "when it was made, UTC"),
+    ),
+    of_run=False,
+    about_run=True,
+)
+
 PUBLISHED = Table(
     "published",
     "a metric of a model in an imported published report",
@@ -554,6 +578,7 @@ TABLES: tuple[Table, ...] = (
     RESULT_SCORES,
     REPORTED_METRICS,
     MESSAGES,
+    TAGS,
     PUBLISHED,
     FILES,
     QUARANTINE,

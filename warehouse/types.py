@@ -279,6 +279,18 @@ class MessageRow(_RunKey, total=False):
     file_sha256: str | None
 
 
+class TagRow(TypedDict, total=False):
+    """A row of `tags`: a change of a tag of a run."""
+
+    content_id: str
+    suite: str
+    run_id: str
+    name: str
+    value: str | None
+    replaces: list[str] | None
+    tagged_at: datetime
+
+
 class PublishedRow(TypedDict, total=False):
     """A row of `published`: a metric of a model in an imported published report."""
 

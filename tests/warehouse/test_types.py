@@ -32,6 +32,7 @@ ROW_TYPES = {
     "result_scores": types.ResultScoreRow,
     "reported_metrics": types.ReportedMetricRow,
     "messages": types.MessageRow,
+    "tags": types.TagRow,
     "published": types.PublishedRow,
     "files": types.FileRow,
     "quarantine": types.QuarantineRow,

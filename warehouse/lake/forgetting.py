@@ -8,10 +8,11 @@ deleted rows in its free blocks.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, StoreDamaged
+from warehouse.formats.values import import_pyarrow
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Tombstone
 from warehouse.lake.compaction import parts_in, rows_of
@@ -21,7 +22,7 @@ from warehouse.output.suggestions import did_you_mean
 from warehouse.schemas import BATCH, BY_NAME, TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
@@ -54,7 +55,7 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
 def forget(lake: Lake, run: RunKey) -> int:
     """Remove every generation of a run, and everything kept of the files it was imported from.
 
-    Tasks that were stored with it and that no other run uses are removed too.
+    Its tags, and tasks that were stored with it and that no other run uses, are removed too.
 
     A file that also fed other runs stays listed as their source, without its bytes. If the process
     is killed, the same call completes the work. Return the number of rewritten batches.
@@ -68,14 +69,11 @@ def forget(lake: Lake, run: RunKey) -> int:
         batches = [batch for folder in folders for batch in folder.contents]
         files = {s.sha256 for b in batches for s in b.sources if _feeds(s, run)}
         tombstone = Tombstone(content_hash("run", *run), tuple(sorted(files)))
-        affected = [
-            folder
-            for folder in folders
-            if any(_is_affected(batch, run, files) for batch in folder.contents)
-        ]
         unused = unused_tasks(lake, folders, run)
+        removal = _Removal(run, tombstone, unused, _batches_about(lake, folders, run))
+        affected = [folder for folder in folders if any(map(removal.affects, folder.contents))]
         for folder in affected:
-            _rewrite(lake, folder, run, tombstone=tombstone, unused=unused)
+            _rewrite(lake, folder, removal)
         lake.remove_replaced()
     return len(affected)
 
@@ -84,28 +82,65 @@ def _feeds(source: Source, run: RunKey) -> bool:
     return any(g.run == run for g in source.generations)
 
 
-def _is_affected(batch: Batch, run: RunKey, files: Collection[str]) -> bool:
-    has_run = any(g.run == run for g in batch.generations)
-    return has_run or any(s.sha256 in files for s in batch.sources)
+@dataclass(frozen=True, slots=True)
+class _Removal:
+    """What is removed.
+
+    Attributes:
+        run: the run.
+        tombstone: what stays in its place.
+        unused: the tasks that only this run used.
+        about: names of batches with rows about the run, such as its tags.
+    """
+
+    run: RunKey
+    tombstone: Tombstone
+    unused: UnusedTasks
+    about: frozenset[str]
+
+    def affects(self, batch: Batch) -> bool:
+        """Return whether something of a batch is removed."""
+        has_run = any(g.run == self.run for g in batch.generations)
+        has_file = any(s.sha256 in self.tombstone.files for s in batch.sources)
+        return has_run or has_file or batch.name in self.about
 
 
-def _rewrite(
-    lake: Lake, folder: Batch, run: RunKey, *, tombstone: Tombstone, unused: UnusedTasks
-) -> None:
-    files = tombstone.files
+def _batches_about(lake: Lake, folders: Iterable[Batch], run: RunKey) -> frozenset[str]:
+    """Return the names of the batches with rows about a run, such as its tags.
+
+    Raises:
+        StoreDamaged: a file that may have such rows cannot be read.
+    """
+    pa = import_pyarrow()
+    found = set[str]()
+    for folder in folders:
+        for table in (BY_NAME[name] for name in folder.files if BY_NAME[name].about_run):
+            try:
+                rows = rows_of(lake, folder, table, ("suite", "run_id", BATCH))
+            except (OSError, ValueError, pa.ArrowException) as error:
+                path = lake.file(folder, table.name)
+                raise StoreDamaged(
+                    f"{path}: cannot be read, so it may name the run; restore the file from a "
+                    "backup, or remove its batch"
+                ) from error
+            found.update(rows.filter(_is_of(rows, run))[BATCH].to_pylist())
+    return frozenset(found)
+
+
+def _rewrite(lake: Lake, folder: Batch, removal: _Removal) -> None:
     lake.verify(folder)
     with lake.write("forget") as writer:
         rows_left: dict[str, Counter[str]] = {}
         for name in folder.files:
             table = BY_NAME[name]
-            rows = _without(rows_of(lake, folder, table), table, run, files)
+            rows = _without(rows_of(lake, folder, table), table, removal)
             if table is TASKS:
-                rows = unused.without(rows)
+                rows = removal.unused.without(rows)
             rows_left[name] = Counter(rows[BATCH].to_pylist())
             if rows.num_rows:
                 writer.add_table(table, rows)
         parts = [
-            _without_run(part, run, tombstone) if _is_affected(part, run, files) else part
+            _without_run(part, removal.run, removal.tombstone) if removal.affects(part) else part
             for part in parts_in(folder, writer)
         ]
         writer.commit(
@@ -133,15 +168,20 @@ def _with_rows(part: Batch, rows_left: Mapping[str, Counter[str]]) -> Batch:
     )
 
 
-def _without(rows: pa.Table, table: Table, run: RunKey, files: Collection[str]) -> pa.Table:
+def _without(rows: pa.Table, table: Table, removal: _Removal) -> pa.Table:
     """Drop a run's rows, and other rows from the files it was imported from."""
     import pyarrow.compute as pc
 
-    if table.of_run:
-        is_run = pc.and_(pc.equal(rows["suite"], run[0]), pc.equal(rows["run_id"], run[1]))
-        return rows.filter(pc.invert(is_run))
+    if table.of_run or table.about_run:
+        return rows.filter(pc.invert(_is_of(rows, removal.run)))
     column = "sha256" if "sha256" in table.column_names else None
-    return rows if column is None else rows.filter(_not_in(rows[column], files))
+    return rows if column is None else rows.filter(_not_in(rows[column], removal.tombstone.files))
+
+
+def _is_of(rows: pa.Table, run: RunKey) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
+    return pc.and_(pc.equal(rows["suite"], run[0]), pc.equal(rows["run_id"], run[1]))
 
 
 def _not_in(column: pa.ChunkedArray, values: Iterable[str]) -> pa.ChunkedArray:

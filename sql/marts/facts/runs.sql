@@ -15,6 +15,7 @@
 -- models: names of the models that were called, sorted; where no call is logged, the run's model
 -- prompt_template: prompt template of the source with the most records
 -- n_templates: number of different prompt templates
+-- tags: values of the run's tags by name, such as `tags['release']`; see run_tags
 WITH headers AS (
     SELECT
         *,
@@ -99,6 +100,7 @@ SELECT
     documents.dataset_hashes,
     documents.config,
     documents.inventory,
+    coalesce(tagged.tags, MAP {}) AS tags,
     documents.git_commit,
     documents.versions,
     headers.source_name,
@@ -112,5 +114,6 @@ JOIN documents USING (suite, run_id)
 JOIN templates USING (suite, run_id)
 JOIN scores.run_times AS times USING (suite, run_id)
 LEFT JOIN calls USING (suite, run_id)
+LEFT JOIN scores.tag_maps AS tagged USING (suite, run_id)
 LEFT JOIN poster_labels AS labels USING (suite, run_id)
 WHERE headers.place = 1
