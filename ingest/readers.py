@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.formats.openai_evals import log as openai_evals
 from ingest.formats.openclaw import prompts as openclaw_prompts
 from ingest.formats.openclaw import runs as openclaw_runs
 from ingest.formats.palindrome import yaml_files
@@ -60,6 +61,7 @@ READERS: tuple[Reader, ...] = (
     Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
     Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
     Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),
+    Reader(openai_evals.FORMAT, openai_evals.is_log, openai_evals.read_log),
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
     Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),

@@ -125,12 +125,24 @@ def next_generation(parent: Generation, content_ids: Iterable[str]) -> Generatio
     return Generation(parent.suite, parent.run_id, name, parent.generation)
 
 
-def conflict_message(run_id: str, n_missing: int, n_new: int) -> str:
-    """Return why a log is refused, and what to do."""
+def conflict_message(run_id: str, n_missing: int, n_new: int, *, is_part: bool = False) -> str:
+    """Return why a log is refused, and what to do.
+
+    Args:
+        run_id: the run.
+        n_missing: records of the store that the log lacks.
+        n_new: records that the store lacks.
+        is_part: whether the log is one of several files of the run.
+    """
+    instead = (
+        f"`evalstore forget {run_id}` and an import of all files of the run replace it"
+        if is_part
+        else "`--replace` replaces the run"
+    )
     return (
         f"conflicts with run {run_id}: it lacks {n_missing:,} of the store's records and has "
         f"{n_new:,} that the store lacks. Nothing was imported from it: `--as NEW_ID` imports it "
-        "as another run, `--replace` replaces the run"
+        f"as another run, {instead}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -129,20 +130,29 @@ class StreamedRun:
             n_known = int(pc.sum(pc.is_in(rows["content_id"], value_set=self.known)).as_py() or 0)
         self.n_results += len(rows) - n_known
 
-    def compare(self, before: Places, *, replace: bool) -> None:
-        """Decide how to import a run that the lake has, given its earlier rows."""
+    def compare(self, before: Places, *, replace: bool, is_part: bool = False) -> None:
+        """Decide how to import a run that the lake has, given its earlier rows.
+
+        Args:
+            before: rows of the run in the lake and in this import.
+            replace: whether a conflict opens a new generation.
+            is_part: whether the stream is a part of the run, see `Stream.parts`; it cannot replace
+                the run, of which it would drop the other parts.
+        """
         now = {name: self.places.of(name) for name in self.places.tables}
         known = {name: before.of(name) for name in _COMPARED | now.keys()}
         n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in _COMPARED)
         n_new = sum(_n_not_in(rows, known[name]) for name, rows in now.items() if name in _COMPARED)
-        if n_missing and replace:
+        if n_missing and replace and not is_part:
             self.outcome = FileOutcome.REPLACED
             self.wanted = {name: rows["content_id"] for name, rows in now.items()}
             ids = (self.wanted[name].to_pylist() for name in now if name in _COMPARED)
             self.generation = next_generation(self.generation, chain.from_iterable(ids))
         elif n_missing and n_new:
             self.outcome = FileOutcome.CONFLICT
-            self.message = conflict_message(self.generation.run_id, n_missing, n_new)
+            self.message = conflict_message(
+                self.generation.run_id, n_missing, n_new, is_part=is_part
+            )
         else:
             # Records at other places, but none of them new: a smaller part of the same log.
             news = {
@@ -161,7 +171,8 @@ def header_of(run: StreamedRun, headers: Sequence[Row]) -> Row:
     bare = {"suite": generation.suite, "run_id": generation.run_id, "origin": "import"}
     row = {**bare, **(headers[0] if headers else {}), "source_rows": run.n_records}
     parent = {"parent_generation": generation.parent}
-    return {**row, **run.columns, **parent, "content_id": content_hash("run", row)}
+    hashed = {n: str(value) if isinstance(value, datetime) else value for n, value in row.items()}
+    return {**row, **run.columns, **parent, "content_id": content_hash("run", hashed)}
 
 
 def is_bare(header: Row) -> bool:

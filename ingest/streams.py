@@ -203,7 +203,11 @@ class StreamImport:
                 before.add_rows(name, rows)
             before.add(self._places.get(key, Places()))
             before = before.beginning_with(stream.parts)
-            run.compare(before, replace=self._session.options.replace)
+            run.compare(
+                before,
+                replace=self._session.options.replace,
+                is_part=bool(stream.parts),
+            )
         if run.outcome is FileOutcome.REPLACED:
             self._places.pop(key, None)
         if run.outcome is not FileOutcome.CONFLICT:

@@ -125,11 +125,15 @@ measured AS (
             result_id, success, e2e_ms, input_tokens, output_tokens, cost_usd, extra
         ),
         measures.metric,
-        CASE measures.metric
-            WHEN 'results.input_tokens' THEN more.input_tokens
-            WHEN 'results.output_tokens' THEN more.output_tokens
-            WHEN 'results.extra.total_tokens' THEN more.total_tokens
-        END AS amount
+        try_cast(json_extract_string(
+            more.document,
+            CASE measures.metric
+                WHEN 'results.input_tokens' THEN '$.data.usage.prompt_tokens'
+                WHEN 'results.output_tokens' THEN '$.data.usage.completion_tokens'
+                ELSE replace(measures.metric, 'results.extra', '$')
+            END
+        ) AS DOUBLE) AS amount
+    -- Calls behind the same result.
     FROM calls
     JOIN scores.openai_evals_calls AS more
         ON calls.suite = more.suite

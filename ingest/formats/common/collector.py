@@ -1,0 +1,77 @@
+"""Collects the rows of a run into blocks of a stream; a record that is repeated counts once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest.formats.common.repeats import SeenHashes
+from ingest.reading import Block
+from warehouse.hashing import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ingest.reading import Reject
+    from warehouse.types import Row
+
+_ROWS = 4000
+_PART_DIGITS = 8
+_HASHED_DIGITS = 16
+
+
+def part_id(name: str) -> str:
+    """Return the id of a part of a run, for `Stream.parts`."""
+    return content_hash("part", name)[:_PART_DIGITS]
+
+
+class RowCollector:
+    """The rows of one run, or of one part of it, that were read and not yet yielded.
+
+    Attributes:
+        run_id: the run.
+        rejects: records that cannot be used.
+        secrets: line and kind of each possible secret.
+    """
+
+    def __init__(self, path: Path, run_id: str, *, part: str = "") -> None:
+        self.run_id = run_id
+        self.rejects: list[Reject] = []
+        self.secrets: list[tuple[int, str]] = []
+        self._path = path
+        self._part = part
+        self._rows: dict[str, list[Row]] = {}
+        self._seen: dict[str, SeenHashes] = {}
+
+    def id_of(self, *record: object) -> str:
+        """Return the content id of a record of this part."""
+        found = content_hash(*record)
+        return self._part + found[: len(found) - len(self._part)]
+
+    def add(self, table: str, row: Row) -> None:
+        """Add a row with its `content_id`."""
+        self._rows.setdefault(table, []).append(row)
+
+    def full(self) -> Iterator[Block]:
+        """Yield a block if there are rows enough for one."""
+        if sum(map(len, self._rows.values())) >= _ROWS:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Block]:
+        """Yield what was collected."""
+        rows = {table: self._first(table, rows) for table, rows in self._rows.items()}
+        block = Block(path=self._path, run_id=self.run_id, rows={**rows})
+        block.rejects, block.secrets = self.rejects, self.secrets
+        self._rows, self.rejects, self.secrets = {}, [], []
+        if block.rows or block.rejects or block.secrets:
+            yield block
+
+    def _first(self, table: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that are not repeated."""
+        ids = [int(row["content_id"][-_HASHED_DIGITS:], 16) for row in rows]
+        again = self._seen.setdefault(table, SeenHashes()).add(np.array(ids, np.uint64))
+        return [
+            row for row, is_repeated in zip(rows, again.tolist(), strict=True) if not is_repeated
+        ]

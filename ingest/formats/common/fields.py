@@ -1,0 +1,169 @@
+"""Values of foreign records for columns: each fits its column, or is left for `extra`."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import is_integer, utf8
+
+if TYPE_CHECKING:
+    from warehouse.types import Json, JsonObject
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Fields:
+    """The fields of a record. What is taken is what a column holds; the rest is for `extra`."""
+
+    def __init__(self, record: Json) -> None:
+        self._left: JsonObject = dict(record) if isinstance(record, dict) else {}
+        self._inside: dict[str, Fields] = {}
+
+    def text(self, name: str) -> str | None:
+        """Take a text."""
+        value = self._left.get(name)
+        return utf8(str(self._left.pop(name))) if isinstance(value, str) else None
+
+    def integer(self, name: str) -> int | None:
+        """Take an integer of 64 bits, which may be written as 3.0."""
+        found = whole_number(self._left.get(name))
+        if found is not None:
+            del self._left[name]
+        return found
+
+    def number(self, name: str) -> float | None:
+        """Take a finite number."""
+        found = finite_number(self._left.get(name))
+        if found is not None:
+            del self._left[name]
+        return found
+
+    def boolean(self, name: str) -> bool | None:
+        """Take true or false."""
+        value = self._left.get(name)
+        if not isinstance(value, bool):
+            return None
+        del self._left[name]
+        return value
+
+    def moment(self, name: str) -> datetime | None:
+        """Take a time in ISO 8601 (UTC if it names no offset), as naive UTC."""
+        found = iso_moment(self._left.get(name))
+        if found is not None:
+            del self._left[name]
+        return found
+
+    def value(self, name: str) -> Json:
+        """Take a value of any type."""
+        return self._left.pop(name, None)
+
+    def peek(self, name: str) -> Json:
+        """Return a value without taking it."""
+        return self._left.get(name)
+
+    def inside(self, name: str) -> Fields:
+        """Return the fields of an object in a field; what they leave is left here, too."""
+        if name not in self._inside:
+            value = self._left.get(name)
+            self._inside[name] = Fields(value)
+            if isinstance(value, dict):
+                del self._left[name]
+        return self._inside[name]
+
+    def left(self) -> JsonObject:
+        """Return the fields that were not taken, but for those that are null."""
+        inside = {name: fields.left() for name, fields in self._inside.items()}
+        rest = {**self._left, **{name: each for name, each in inside.items() if each}}
+        return {name: value for name, value in rest.items() if value is not None}
+
+    def extra(self, **more: Json) -> str | None:
+        """Return the fields that were not taken as JSON text, with more of them; None for none."""
+        left = {**{name: value for name, value in more.items() if value is not None}, **self.left()}
+        return json_text(left) if left else None
+
+
+def whole_number(value: Json) -> int | None:
+    """Return an integer of 64 bits, which may be written as 3.0; None for any other value."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if is_integer(value) else None
+
+
+def finite_number(value: Json) -> float | None:
+    """Return a finite number; None for any other value, also for true and false."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def iso_moment(value: Json) -> datetime | None:
+    """Return a time in ISO 8601 as naive UTC; UTC is assumed if it names no offset."""
+    if not isinstance(value, str) or len(value) < len("2026-01-01T00"):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        return _naive_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def unix_moment(seconds: Json) -> datetime | None:
+    """Return a time in seconds since 1970, a number or a text, as naive UTC."""
+    if isinstance(seconds, str):
+        try:
+            seconds = float(seconds)
+        except ValueError:
+            return None
+    number = finite_number(seconds)
+    try:
+        return None if number is None else _naive_utc(_EPOCH + timedelta(seconds=number))
+    except OverflowError:
+        return None
+
+
+def plain_text(value: Json) -> str | None:
+    """Return a text as it is, any other value as JSON text; None for null."""
+    if value is None:
+        return None
+    return utf8(value) if isinstance(value, str) else json_text(value)
+
+
+def amount(value: Json) -> tuple[float | None, str | None]:
+    """Return a score or figure as `value` and `text`: a finite number, or as recorded.
+
+    True and false are 1 and 0. Both are None for null.
+    """
+    if isinstance(value, bool):
+        return float(value), None
+    number = finite_number(value)
+    if number is not None:
+        return number, None
+    if isinstance(value, float):
+        return None, "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return None, plain_text(value)
+
+
+def _naive_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def texts_of(content: Json) -> str | None:
+    """Return the text of a chat message's content: a text, or the texts of its parts by line."""
+    if isinstance(content, str):
+        return utf8(content)
+    if not isinstance(content, list):
+        return None
+    texts = [
+        part if isinstance(part, str) else part.get("text")
+        for part in content
+        if isinstance(part, str | dict)
+    ]
+    found = [utf8(text) for text in texts if isinstance(text, str)]
+    return "\n".join(found) if found else None
