@@ -1,0 +1,134 @@
+"""The values of two sides on the same tasks."""
+
+import numpy as np
+import pytest
+from support import new_store
+
+from warehouse.decisions.paired import across_suites, pair, pairs_of_sides, panels
+from warehouse.decisions.series import read_items, read_series
+from warehouse.decisions.sides import resolve_sides
+
+
+def record(store, model, results, suite="mine", run_id=None, **names):
+    """Record the outcomes of the attempts at each task; None is a failed call."""
+    with store.record(suite=suite, model=model, run_id=run_id, **names) as run:
+        for task, outcomes in results.items():
+            for attempt, passed in enumerate(outcomes, 1):
+                failure = "timeout" if passed is None else None
+                run.log(
+                    task_id=task, attempt=attempt, passed=passed, failure=failure,
+                    cost_usd=attempt / 10, latency_ms=100.0 * attempt,
+                    scores=None if failure else {"length": attempt},
+                )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    store = new_store(tmp_path_factory.mktemp("paired") / "store")
+    record(store, "a", {"t1": [True], "t2": [False], "t3": [True], "only-a": [True]})
+    record(store, "b", {"t1": [False], "t2": [None], "t3": [True], "only-b": [True]})
+    record(store, "many", {"t1": [True, False, False], "t2": [True], "t3": [False, False, True]})
+    for n, passed in enumerate([True, False]):
+        record(store, "again", {"t1": [passed]}, run_id=f"r{n}")
+    record(store, "again", {"t2": [True]}, run_id="r2")
+    store.sync()
+    return store
+
+
+def read(store, *sides, metric="passed", missing="exclude"):
+    with store.reading() as connection:
+        series = read_series(connection, resolve_sides(connection, sides), metric=metric)
+    return panels(series, missing=missing)
+
+
+def test_tasks_of_both_are_paired(store):
+    (panel,) = read(store, "a", "b")
+    found = pair(panel, 0, 1)
+    # A call without an answer did not pass.
+    assert found.task_ids == ["t1", "t2", "t3"]
+    assert found.differences.tolist() == [1.0, 0.0, 0.0]
+    assert (found.n_attempts_a, found.n_attempts_b, found.is_single) == (3, 3, True)
+    assert (panel.is_binary, panel.scale) == (True, 1.0)
+
+
+def test_the_difference_has_all_attempts_and_the_test_as_many_of_each(store):
+    (panel,) = read(store, "many", "a")
+    found = pair(panel, 0, 1)
+    assert found.means_a.tolist() == pytest.approx([1 / 3, 1.0, 1 / 3])
+    assert found.tested_a.tolist() == [1.0, 1.0, 0.0]
+    assert found.tested_b.tolist() == found.means_b.tolist() == [1.0, 0.0, 1.0]
+    assert (found.n_attempts_a, found.n_attempts_b, found.is_single) == (7, 3, False)
+
+
+def test_a_random_choice_of_attempts_keeps_the_first(store):
+    (panel,) = read(store, "many", "a")
+    panel.n_attempts[1] = np.where(panel.is_asked[1], 2, 0)
+    panel.series[1].values = dict.fromkeys(panel.series[1].values, (1.0, 0.0))
+    tested = {tuple(pair(panel, 0, 1, seed=seed).tested_a) for seed in range(20)}
+    # The first passed, then neither; one of the later two passed.
+    assert tested == {(0.5, 1.0, 0.0), (0.5, 1.0, 0.5)}
+
+
+def test_the_latest_run_that_asked_a_task_counts(store):
+    (panel,) = read(store, "again", "a")
+    assert pair(panel, 0, 1).means_a.tolist() == [0.0, 1.0]
+    (panel,) = read(store, "run:r0", "a")
+    assert pair(panel, 0, 1).means_a.tolist() == [1.0]
+
+
+def test_tasks_without_a_value_are_counted_and_can_fail(store):
+    (panel,) = read(store, "a", "b", metric="length")
+    found = pair(panel, 0, 1)
+    assert found.task_ids == ["t1", "t3"]
+    assert (found.n_unjudged_a, found.n_unjudged_b, found.n_excluded) == (0, 1, 1)
+    (panel,) = read(store, "a", "b", metric="length", missing="fail")
+    found = pair(panel, 0, 1)
+    assert found.task_ids == ["t1", "t2", "t3"]
+    assert found.means_b.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_costs_and_times_are_metrics(store):
+    (panel,) = read(store, "many", "b", metric="cost_usd")
+    # 0.1, 0.2 and 0.3 for the attempts; a failed call has its cost too.
+    assert pair(panel, 0, 1).differences.tolist() == pytest.approx([0.1, 0.0, 0.1])
+    (panel,) = read(store, "many", "b", metric="latency_ms", missing="fail")
+    assert pair(panel, 0, 1).task_ids == ["t1", "t3"]
+    assert (panel.is_binary, panel.scale) == (False, None)
+
+
+def test_other_versions_of_a_task_are_not_paired(store):
+    (panel,) = read(store, "a", "b")
+    for task, hashes in (("t1", [1, 2]), ("t2", [1, 1]), ("t3", [1, -1])):
+        panel.hashes[:, panel.task_ids.index(task)] = hashes
+    found = pair(panel, 0, 1)
+    assert (found.task_ids, found.n_changed) == (["t2", "t3"], 1)
+
+
+def test_pairs_are_of_different_sides(store):
+    (panel,) = read(store, "a", "b", "many")
+    assert pairs_of_sides(panel) == [(0, 1), (0, 2), (1, 2)]
+    # The same side twice has nothing to compare; another run of the model does.
+    assert pairs_of_sides(read(store, "a", "a")[0]) == []
+    assert pairs_of_sides(read(store, "again", "run:r0")[0]) == [(0, 1)]
+
+
+def test_items_join_suites(tmp_path):
+    store = new_store(tmp_path / "store")
+    for suite, first, outcomes in (("one", 0, "1101"), ("two", 2, "0110")):
+        with store.record(suite=suite, model="m") as run:
+            for place, passed in enumerate(outcomes, first):
+                run.log(task_id=f"{suite}-{place}", prompt=f"p{place}", passed=passed == "1")
+    with store.reading() as connection:
+        sides = resolve_sides(connection, ["m"])
+        series = read_series(connection, sides, metric="passed")
+        assert read_items(connection, sides) == {}
+    # Prompts of recorded results are no questions; name the items.
+    items = {
+        (one.key, task, asked.run_id): task.partition("-")[2]
+        for one in series
+        for task, asked in one.asked.items()
+    }
+    (panel,) = across_suites(series, items)
+    found = pair(panel, 0, 1)
+    assert (panel.suite, found.task_ids) == ("one+two", ["2", "3"])
+    assert found.differences.tolist() == [0.0, 0.0]

@@ -1,0 +1,1 @@
+"""Decisions between models: what is compared, on which tasks, and what the data show."""

@@ -1,0 +1,314 @@
+"""The values of two sides on the tasks that both were asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from warehouse.decisions.series import CALL_METRICS, VERDICT, Asked, MetricKey, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import numpy.typing as npt
+
+    from warehouse.decisions.series import SeriesKey, Values
+    from warehouse.statistics.arrays import Floats, Indices
+
+Missing: TypeAlias = Literal["exclude", "fail"]
+
+SEED = 23
+_UNKNOWN = -1
+# Scores of posters that are no shares.
+_PERCENTAGES = {"app_quality", "app_core"}
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Panel:
+    """All series of one metric on one task set, on a common list of tasks.
+
+    Attributes:
+        suite: suite of the runs; of several suites, their names joined with `+`.
+        task_set: task set, joined likewise.
+        metric: the metric.
+        series: what was called.
+        task_ids: the tasks, sorted; of several suites, the hashes of their items.
+        means: mean of the attempts at each task, NaN without a value: shape (series, tasks).
+        n_attempts: attempts with a value: shape (series, tasks).
+        is_asked: whether the task was asked: shape (series, tasks).
+        hashes: a number for each hash of a task's content, -1 if not known: shape (series, tasks).
+        is_binary: whether each attempt passed or failed.
+        scale: largest possible value, 1 or 100; None if not known.
+    """
+
+    suite: str
+    task_set: str
+    metric: MetricKey
+    series: list[Series]
+    task_ids: tuple[str, ...]
+    means: Floats
+    n_attempts: Indices
+    is_asked: npt.NDArray[np.bool_]
+    hashes: Indices
+    is_binary: bool
+    scale: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Paired:
+    """Two sides on the tasks that both were asked and that have values, the first minus the second.
+
+    Attributes:
+        panel: where they are from.
+        a: position of the first series in the panel.
+        b: position of the second.
+        tasks: positions of the tasks in the panel, ascending.
+        means_a: mean of all attempts of the first at each of these tasks.
+        means_b: mean of all attempts of the second.
+        tested_a: mean of its first min(kA, kB) attempts, which are exchangeable with the other's.
+        tested_b: the same of the second.
+        n_attempts_a: attempts of the first at these tasks.
+        n_attempts_b: attempts of the second.
+        is_single: whether each side has one attempt at each task.
+        n_unjudged_a: tasks that the first was asked, but that have no value.
+        n_unjudged_b: tasks that the second was asked, but that have no value.
+        n_excluded: tasks that both were asked and that were left out, because one has no value.
+        n_changed: tasks of the same name whose content differs between the sides: not paired.
+    """
+
+    panel: Panel
+    a: int
+    b: int
+    tasks: Indices
+    means_a: Floats
+    means_b: Floats
+    tested_a: Floats
+    tested_b: Floats
+    n_attempts_a: int
+    n_attempts_b: int
+    is_single: bool
+    n_unjudged_a: int
+    n_unjudged_b: int
+    n_excluded: int
+    n_changed: int
+
+    @property
+    def task_ids(self) -> list[str]:
+        """The IDs of the tasks."""
+        return [self.panel.task_ids[task] for task in self.tasks]
+
+    @property
+    def differences(self) -> Floats:
+        """The differences on the tasks, of all attempts."""
+        return self.means_a - self.means_b
+
+
+def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Panel]:
+    """Return the series, grouped by suite, task set and metric.
+
+    Args:
+        series: the series.
+        missing: with `fail`, a task that was asked but not judged counts as 0. Costs and times have
+            no such value and stay unknown.
+    """
+    groups: dict[tuple[str, str, MetricKey], list[Series]] = {}
+    for one in series:
+        groups.setdefault((one.key.suite, one.key.task_set, one.metric), []).append(one)
+    return [
+        _panel(suite, task_set, metric, members, missing)
+        for (suite, task_set, metric), members in groups.items()
+    ]
+
+
+def across_suites(
+    series: Iterable[Series],
+    items: Mapping[tuple[SeriesKey, str, str], str],
+    *,
+    missing: Missing = "exclude",
+) -> list[Panel]:
+    """Return the series of several suites by metric, their tasks named by the items' hashes.
+
+    Args:
+        series: the series.
+        items: the hash of the item of each series, task and run; see `read_items`.
+        missing: as in `panels`.
+    """
+    groups: dict[MetricKey, list[Series]] = {}
+    for one in series:
+        # The tools' names for the scorer and the filter differ, though the metric is the same.
+        metric = MetricKey(one.metric.metric, None, None)
+        groups.setdefault(metric, []).append(_by_item(one, items))
+    return [
+        _panel(
+            "+".join(sorted({one.key.suite for one in members})),
+            "+".join(sorted({one.key.task_set for one in members})),
+            metric,
+            members,
+            missing,
+        )
+        for metric, members in groups.items()
+    ]
+
+
+def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
+    """Return two series of a panel on the tasks that both were asked and that have values.
+
+    Args:
+        panel: the panel.
+        a: position of the first series.
+        b: position of the second.
+        seed: of the choice of attempts, where one side has more.
+    """
+    has_changed = (
+        (panel.hashes[a] != panel.hashes[b])
+        & (panel.hashes[a] != _UNKNOWN)
+        & (panel.hashes[b] != _UNKNOWN)
+    )
+    shared = panel.is_asked[a] & panel.is_asked[b]
+    has_values = ~np.isnan(panel.means[a]) & ~np.isnan(panel.means[b])
+    tasks = np.flatnonzero(shared & has_values & ~has_changed)
+    means_a, means_b = panel.means[a, tasks], panel.means[b, tasks]
+    attempts_a, attempts_b = panel.n_attempts[a, tasks], panel.n_attempts[b, tasks]
+    tested_a, tested_b = means_a, means_b
+    if (attempts_a != attempts_b).any():
+        tested_a = _first_attempts(panel, a, tasks, np.minimum(attempts_a, attempts_b), seed)
+        tested_b = _first_attempts(panel, b, tasks, np.minimum(attempts_a, attempts_b), seed)
+    return Paired(
+        panel=panel,
+        a=a,
+        b=b,
+        tasks=tasks,
+        means_a=means_a,
+        means_b=means_b,
+        tested_a=tested_a,
+        tested_b=tested_b,
+        n_attempts_a=int(attempts_a.sum()),
+        n_attempts_b=int(attempts_b.sum()),
+        is_single=bool((attempts_a == 1).all() and (attempts_b == 1).all()),
+        n_unjudged_a=_n_unjudged(panel, a),
+        n_unjudged_b=_n_unjudged(panel, b),
+        n_excluded=int((shared & ~has_changed & ~has_values).sum()),
+        n_changed=int((shared & has_changed).sum()),
+    )
+
+
+def _panel(
+    suite: str, task_set: str, metric: MetricKey, series: list[Series], missing: Missing
+) -> Panel:
+    task_ids = tuple(sorted(set().union(*(one.asked for one in series))))
+    places = {task_id: place for place, task_id in enumerate(task_ids)}
+    shape = len(series), len(task_ids)
+    means, n_attempts = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+    is_asked, hashes = np.zeros(shape, dtype=np.bool_), np.full(shape, _UNKNOWN, dtype=np.int64)
+    numbers: dict[str, int] = {}
+    for row, one in enumerate(series):
+        if missing == "fail" and metric.metric not in CALL_METRICS:
+            one.values.update(dict.fromkeys(one.asked.keys() - one.values.keys(), (0.0,)))
+        for task_id, asked in one.asked.items():
+            place = places[task_id]
+            is_asked[row, place] = True
+            if asked.task_hash is not None:
+                hashes[row, place] = numbers.setdefault(asked.task_hash, len(numbers))
+        for task_id, values in one.values.items():
+            means[row, places[task_id]] = sum(values) / len(values)
+            n_attempts[row, places[task_id]] = len(values)
+    is_binary, scale = _kind(suite, metric, series)
+    return Panel(
+        suite=suite,
+        task_set=task_set,
+        metric=metric,
+        series=series,
+        task_ids=task_ids,
+        means=means,
+        n_attempts=n_attempts,
+        is_asked=is_asked,
+        hashes=hashes,
+        is_binary=is_binary,
+        scale=scale,
+    )
+
+
+def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) -> Series:
+    """Name the tasks by their items; those of unknown items, or that share one, are left out."""
+    named: dict[str, list[str]] = {}
+    for task_id, asked in series.asked.items():
+        if item := items.get((series.key, task_id, asked.run_id)):
+            named.setdefault(item, []).append(task_id)
+    single = {item: task_ids[0] for item, task_ids in named.items() if len(task_ids) == 1}
+    return Series(
+        key=series.key,
+        metric=series.metric,
+        asked={item: Asked(series.asked[task].run_id, None) for item, task in single.items()},
+        values={
+            item: series.values[task] for item, task in single.items() if task in series.values
+        },
+    )
+
+
+def _first_attempts(panel: Panel, row: int, tasks: Indices, counts: Indices, seed: int) -> Floats:
+    """Return the mean of so many attempts at each task, the first ones.
+
+    Of verdicts only the first attempt and the number of passes are known; the others are drawn at
+    random, which is as exchangeable.
+    """
+    series = panel.series[row]
+    random = np.random.default_rng(seed) if panel.metric.metric == VERDICT else None
+    return np.array(
+        [
+            _mean_of_first(series.values[panel.task_ids[task]], int(count), random)
+            for task, count in zip(tasks, counts, strict=True)
+        ]
+    )
+
+
+def _mean_of_first(values: Values, count: int, random: np.random.Generator | None) -> float:
+    if random is not None and 1 < count < len(values):
+        values = (values[0], *random.permutation(values[1:]).tolist())
+    return sum(values[:count]) / count
+
+
+def _kind(suite: str, metric: MetricKey, series: Iterable[Series]) -> tuple[bool, float | None]:
+    """Return whether each attempt passed or failed, and the largest possible value if known."""
+    if metric.metric in CALL_METRICS:
+        return False, None
+    if metric.metric in _PERCENTAGES and suite == "posters":
+        return False, 100.0
+    found = set().union(*(values for one in series for values in one.values.values()))
+    is_verdict = metric == MetricKey(VERDICT, None, None)
+    # Scores that all happen to be 0 can be of any scale.
+    is_binary = found <= {0.0, 1.0} and (is_verdict or 1.0 in found)
+    is_share = bool(found) and min(found) >= 0 and 0 < max(found) <= 1
+    return is_binary, 1.0 if is_binary or is_share else None
+
+
+def _n_unjudged(panel: Panel, row: int) -> int:
+    return int((panel.is_asked[row] & np.isnan(panel.means[row])).sum())
+
+
+def pairs_of_sides(panel: Panel) -> list[tuple[int, int]]:
+    """Return the pairs of series to compare: each of one side with each of every later one.
+
+    Where both sides have the same model, provider and settings (of other runs), only these are
+    compared; a model written twice is compared by its settings.
+    """
+    rows: dict[int, list[int]] = {}
+    for row, one in enumerate(panel.series):
+        rows.setdefault(one.key.side, []).append(row)
+    found: list[tuple[int, int]] = []
+    for first, second in combinations(sorted(rows), 2):
+        found += _of_two_sides(panel, rows[first], rows[second])
+    return found
+
+
+def _of_two_sides(panel: Panel, first: list[int], second: list[int]) -> list[tuple[int, int]]:
+    names = [one.key[1:] for one in panel.series]
+    every = list(product(first, second))
+    same = [(a, b) for a, b in every if names[a] == names[b]]
+    if other_runs := [(a, b) for a, b in same if panel.series[a].runs != panel.series[b].runs]:
+        return other_runs
+    differing = [(a, b) for a, b in every if names[a] != names[b]]
+    # The same side twice: each pair once.
+    return [pair for pair in differing if names[pair[0]] < names[pair[1]]] if same else differing

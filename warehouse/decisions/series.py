@@ -1,0 +1,291 @@
+"""The values of each side on its tasks, as the views have them.
+
+A task counts by the side's latest run that asked it. Where that run has no value, the task is asked
+but not judged: an older value does not stand in for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from warehouse.decisions.sides import ResolvedSide
+
+# What a metric of calls is computed from; smaller values are better.
+CALL_METRICS: Mapping[str, str] = {
+    "cost_usd": "if(is_cached, NULL, cost_usd)",
+    "latency_ms": "if(is_cached OR NOT is_answered, NULL, latency_ms)",
+    "ttft_ms": "if(is_cached OR NOT is_answered, NULL, ttft_ms)",
+    "tokens": "if(is_answered, input_tokens + output_tokens, NULL)",
+    "input_tokens": "if(is_answered, input_tokens, NULL)",
+    "output_tokens": "if(is_answered, output_tokens, NULL)",
+}
+ALIASES: Mapping[str, str] = {"cost": "cost_usd", "latency": "latency_ms"}
+VERDICT = "passed"
+
+_SIDES = """
+WITH sides AS (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+        unnest($model) AS model
+)
+"""
+# The hash of a task is that of the call; several in a run are no version that could be compared.
+_ASKED = (
+    _SIDES
+    + """
+SELECT
+    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id, min(calls.task_hash) AS task_hash
+FROM results AS calls
+JOIN sides USING (suite, run_id, model)
+JOIN scores.run_times AS times USING (suite, run_id)
+WHERE NOT calls.is_replay AND calls.task_id IS NOT NULL
+    AND ($task_set IS NULL OR calls.task_set = $task_set)
+GROUP BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id
+QUALIFY row_number() OVER (
+    PARTITION BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model,
+        calls.settings, calls.task_id
+    ORDER BY any_value(times.position) DESC
+) = 1
+ORDER BY ALL
+"""
+)
+_SCORED = (
+    _SIDES
+    + """
+SELECT
+    sides.side, scored.suite, scored.task_set, scored.provider, scored.model, scored.settings,
+    scored.task_id, scored.run_id, scored.scorer, scored.metric, scored.filter, scored.scored,
+    times.position
+FROM scores.scored_tasks AS scored
+JOIN sides USING (suite, run_id, model)
+JOIN scores.run_times AS times USING (suite, run_id)
+WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL
+    AND ($task_set IS NULL OR scored.task_set = $task_set)
+    AND {metric}
+ORDER BY ALL
+"""
+)
+_OF_CALLS = (
+    _SIDES  # noqa: S608 - `value` is one of the constants above
+    + """
+, calls AS (
+    SELECT *, coalesce(availability_status = 'ok' AND success, false) AS is_answered
+    FROM results
+    WHERE NOT is_replay AND task_id IS NOT NULL
+)
+
+SELECT
+    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id, NULL AS scorer, $metric AS metric, NULL AS filter,
+    list(CAST({value} AS DOUBLE) ORDER BY attempt, seq) FILTER ({value} IS NOT NULL) AS scored,
+    any_value(times.position) AS position
+FROM calls
+JOIN sides USING (suite, run_id, model)
+JOIN scores.run_times AS times USING (suite, run_id)
+WHERE ($task_set IS NULL OR calls.task_set = $task_set)
+GROUP BY ALL
+HAVING scored IS NOT NULL
+ORDER BY ALL
+"""
+)
+# Of the many scores of posters those that sum them up, as in the leaderboard.
+_HEADLINE = "scored.metric <> 'passed' AND is_headline(scored.suite, scored.metric)"
+_NAMED = "scored.metric = $metric"
+_ITEMS = (
+    _SIDES
+    + """
+SELECT
+    sides.side, items.suite, items.task_set, items.provider, items.model, items.settings,
+    items.task_id, items.run_id, min(items.item_hash) AS item_hash
+FROM result_items AS items
+JOIN sides USING (suite, run_id, model)
+WHERE NOT items.is_replay AND items.item_hash IS NOT NULL
+GROUP BY ALL
+HAVING count(DISTINCT items.item_hash) = 1
+"""
+)
+
+
+class SeriesKey(NamedTuple):
+    """What was called, and on which tasks.
+
+    Attributes:
+        side: position of the side on the command line, from 0.
+        suite: suite of the runs.
+        task_set: task set.
+        provider: way to reach the model; None if not known.
+        model: name of the model.
+        settings: parameters of the calls as text.
+    """
+
+    side: int
+    suite: str
+    task_set: str
+    provider: str | None
+    model: str
+    settings: str
+
+
+class MetricKey(NamedTuple):
+    """A score by name.
+
+    Attributes:
+        metric: name of the score.
+        scorer: what gave it, if known.
+        filter: how the answer was extracted, if known.
+    """
+
+    metric: str
+    scorer: str | None
+    filter: str | None
+
+
+class Asked(NamedTuple):
+    """A task that was asked.
+
+    Attributes:
+        run_id: latest run that asked it.
+        task_hash: hash of the task's content, if the log has it.
+    """
+
+    run_id: str
+    task_hash: str | None
+
+
+Values: TypeAlias = tuple[float, ...]
+
+
+class _Scored(NamedTuple):
+    key: SeriesKey
+    task_id: str
+    run_id: str
+    metric: MetricKey
+    values: Values
+    position: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Series:
+    """The values of one side by one metric.
+
+    Attributes:
+        key: what was called.
+        metric: the metric.
+        asked: the tasks asked, by ID, whether or not they have a value.
+        values: the values of the attempts at each task that has any, in their order.
+    """
+
+    key: SeriesKey
+    metric: MetricKey
+    asked: dict[str, Asked] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs behind the tasks, sorted."""
+        return sorted({asked.run_id for asked in self.asked.values()})
+
+
+def read_series(
+    connection: duckdb.DuckDBPyConnection,
+    sides: Sequence[ResolvedSide],
+    *,
+    metric: str | None,
+    task_set: str | None = None,
+) -> list[Series]:
+    """Return the values of the sides by a metric, in the order of the sides.
+
+    Args:
+        connection: an open warehouse.
+        sides: the sides.
+        metric: name of a score, `passed` for the verdict, or one of `CALL_METRICS`; by default, all
+            that rank models, without the verdict.
+        task_set: the only task set that counts, if given.
+    """
+    parameters = {**_parameters(sides), "task_set": task_set}
+    asked: dict[SeriesKey, dict[str, Asked]] = {}
+    for row in connection.execute(_ASKED, parameters).fetchall():
+        task_id, run_id, task_hash = row[6:]
+        asked.setdefault(SeriesKey(*row[:6]), {})[task_id] = Asked(run_id, task_hash)
+    scored = _scored(connection, metric, parameters)
+    _add_uncalled(asked, scored)
+    found: dict[tuple[SeriesKey, MetricKey], Series] = {}
+    for key, name in _named(asked, scored):
+        found[key, name] = Series(key=key, metric=name, asked=asked[key])
+    for row in scored:
+        if asked[row.key][row.task_id].run_id == row.run_id:
+            found[row.key, row.metric].values[row.task_id] = row.values
+    return [found[key] for key in sorted(found, key=_order)]
+
+
+def _scored(
+    connection: duckdb.DuckDBPyConnection, metric: str | None, parameters: dict[str, Any]
+) -> list[_Scored]:
+    if metric is not None and metric in CALL_METRICS:
+        query = _OF_CALLS.format(value=CALL_METRICS[metric])
+    else:
+        query = _SCORED.format(metric=_HEADLINE if metric is None else _NAMED)
+    if metric is not None:
+        parameters = {**parameters, "metric": metric}
+    return [
+        _Scored(
+            key=SeriesKey(*row[:6]),
+            task_id=row[6],
+            run_id=row[7],
+            metric=MetricKey(metric=row[9], scorer=row[8], filter=row[10]),
+            values=tuple(row[11]),
+            position=row[12],
+        )
+        for row in connection.execute(query, parameters).fetchall()
+    ]
+
+
+def _add_uncalled(asked: dict[SeriesKey, dict[str, Asked]], scored: list[_Scored]) -> None:
+    """Add the tasks that have a score without a call: posters that were not predicted."""
+    latest: dict[tuple[SeriesKey, str], _Scored] = {}
+    for row in scored:
+        if row.task_id not in asked.get(row.key, {}):
+            known = latest.get((row.key, row.task_id))
+            if known is None or known.position < row.position:
+                latest[row.key, row.task_id] = row
+    for (key, task_id), row in latest.items():
+        asked.setdefault(key, {})[task_id] = Asked(row.run_id, None)
+
+
+def _named(
+    asked: Iterable[SeriesKey], scored: Iterable[_Scored]
+) -> Iterator[tuple[SeriesKey, MetricKey]]:
+    """Yield each series of a task set with each metric that any of them has."""
+    names: dict[tuple[str, str], set[MetricKey]] = {}
+    for row in scored:
+        names.setdefault((row.key.suite, row.key.task_set), set()).add(row.metric)
+    for key in asked:
+        for name in names.get((key.suite, key.task_set), ()):
+            yield key, name
+
+
+def read_items(
+    connection: duckdb.DuckDBPyConnection, sides: Sequence[ResolvedSide]
+) -> dict[tuple[SeriesKey, str, str], str]:
+    """Return the hash of the item behind each series, task and run, where it is known."""
+    rows = connection.execute(_ITEMS, _parameters(sides)).fetchall()
+    return {(SeriesKey(*row[:6]), row[6], row[7]): row[8] for row in rows}
+
+
+def _parameters(sides: Iterable[ResolvedSide]) -> dict[str, Any]:
+    calls = [(place, *call) for place, side in enumerate(sides) for call in side.calls]
+    names = ("side", "suite", "run_id", "model")
+    return {name: [call[at] for call in calls] for at, name in enumerate(names)}
+
+
+def _order(key: tuple[SeriesKey, MetricKey]) -> tuple[str, ...]:
+    of, metric = key
+    texts = (of.suite, of.task_set, *metric, f"{of.side:06}", of.model, of.provider, of.settings)
+    return tuple(text or "" for text in texts)
