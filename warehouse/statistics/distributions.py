@@ -35,3 +35,17 @@ def binomial_cdf(successes: Floats, trials: Floats, chance: float) -> Floats:
     tail = betaincc(inside + 1, trials - inside, chance)
     share: Floats = np.where(successes < 0, 0.0, np.where(successes >= trials, 1.0, tail))
     return share
+
+
+def normal_tail(value: float) -> float:
+    """Return the probability that a standard normal variable is above `value`."""
+    from scipy.special import ndtr
+
+    return float(ndtr(-value))
+
+
+def student_tail(value: float, df: float) -> float:
+    """Return the probability that Student's t with `df` degrees of freedom is above `value`."""
+    from scipy.special import stdtr
+
+    return float(stdtr(df, -value))
