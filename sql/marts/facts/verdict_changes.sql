@@ -5,6 +5,7 @@
 -- n_judged: attempts with a verdict; those without an answer are left out
 -- n_passed: attempts that passed
 -- previous_run_id: the model's latest earlier run with a verdict on the task; NULL for the first
+-- previous_n_judged: attempts with a verdict in that run
 -- previous_pass_rate: pass rate of the task in that run
 -- change: `gained` if the pass rate is higher than before, `lost` if it is lower, or `same`; NULL for
 --     the first run, or if the task's text has changed since
@@ -35,6 +36,7 @@ compared AS (
     SELECT
         *,
         lag(run_id) OVER earlier AS previous_run_id,
+        lag(n_judged) OVER earlier AS previous_n_judged,
         lag(pass_rate) OVER earlier AS previous_pass_rate,
         coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
     FROM judged
@@ -57,6 +59,7 @@ SELECT
     n_passed,
     pass_rate,
     previous_run_id,
+    previous_n_judged,
     previous_pass_rate,
     CASE
         WHEN NOT is_same_task THEN NULL

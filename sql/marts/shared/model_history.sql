@@ -12,6 +12,15 @@
 -- n_gained: tasks among them that passed more often, or scored higher, than in the model's previous
 --     run of the task
 -- n_lost: tasks among them that passed less often, or scored lower
+-- change: mean over these tasks of the pass rate, or score, less that in the model's previous run of the
+--     task
+-- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, or
+--     Student's
+-- change_high: upper end of the 95 % interval of the change
+-- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`;
+--     NULL if nothing can be tested
+-- p_value: two-sided p-value of the test
+-- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979)
 WITH changes AS (
     SELECT
         suite,
@@ -22,7 +31,11 @@ WITH changes AS (
         run_id,
         count(change) AS n_compared,
         count(*) FILTER (change = 'gained') AS n_gained,
-        count(*) FILTER (change = 'lost') AS n_lost
+        count(*) FILTER (change = 'lost') AS n_lost,
+        count(*) FILTER (change = 'same' AND pass_rate > 0) AS n_kept,
+        bool_and(n_judged = 1 AND previous_n_judged = 1) FILTER (change IS NOT NULL)
+            AS is_pass_or_fail,
+        list_sort(list(pass_rate - previous_pass_rate) FILTER (change IS NOT NULL)) AS differences
     FROM verdict_changes
     GROUP BY suite, task_set, provider, model, settings, run_id
 ),
@@ -40,7 +53,8 @@ score_changes AS (
         filter,
         count(change) AS n_compared,
         count(*) FILTER (change = 'gained') AS n_gained,
-        count(*) FILTER (change = 'lost') AS n_lost
+        count(*) FILTER (change = 'lost') AS n_lost,
+        list_sort(list(score - previous_score) FILTER (change IS NOT NULL)) AS differences
     FROM scores.score_changes
     GROUP BY suite, task_set, provider, model, settings, run_id, scorer, metric, filter
 ),
@@ -70,7 +84,10 @@ figures AS (
         NULL AS n_scored,
         coalesce(changes.n_compared, 0) AS n_compared,
         coalesce(changes.n_gained, 0) AS n_gained,
-        coalesce(changes.n_lost, 0) AS n_lost
+        coalesce(changes.n_lost, 0) AS n_lost,
+        changes.n_kept,
+        coalesce(changes.is_pass_or_fail, false) AS is_pass_or_fail,
+        changes.differences
     FROM scores.run_rates AS rates
     LEFT JOIN changes
         ON rates.suite = changes.suite
@@ -92,7 +109,10 @@ figures AS (
         metrics.n_tasks AS n_scored,
         changes.n_compared,
         changes.n_gained,
-        changes.n_lost
+        changes.n_lost,
+        NULL AS n_kept,
+        false AS is_pass_or_fail,
+        changes.differences
     FROM scores.run_rates AS rates
     JOIN score_changes AS changes
         ON rates.suite = changes.suite
@@ -117,6 +137,48 @@ figures AS (
         AND metrics.model = intervals.model
         AND metrics.metric = intervals.metric
     WHERE metrics.reducer = 'mean'
+),
+
+differing AS (
+    SELECT
+        *,
+        if(metric = 'passed' AND scorer IS NULL, 1, NULL) AS scale,
+        ordered_mean(differences) AS change,
+        nullif(sqrt(ordered_sum(list_transform(
+            differences, lambda difference: (difference - change) ** 2
+        )) / nullif(n_compared - 1, 0) / nullif(n_compared, 0)), 0) AS standard_error
+    FROM figures
+),
+
+tested AS (
+    SELECT
+        *,
+        CASE
+            WHEN n_compared = 0 THEN NULL
+            WHEN is_pass_or_fail THEN mcnemar_p(n_gained, n_lost)
+            ELSE student_p(change / standard_error, greatest(n_compared - 1, 1))
+        END AS p_value,
+        CASE
+            WHEN is_pass_or_fail THEN newcombe_interval(
+                n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
+            )
+            WHEN p_value IS NOT NULL THEN [
+                greatest(-scale, change - student_quantile(n_compared - 1) * standard_error),
+                least(scale, change + student_quantile(n_compared - 1) * standard_error)
+            ]
+        END AS ends
+    FROM differing
+),
+
+ranked AS (
+    SELECT
+        *,
+        row_number() OVER (of_series ORDER BY p_value NULLS LAST, position) AS place,
+        count(p_value) OVER of_series AS n_tests
+    FROM tested
+    WINDOW of_series AS (
+        PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
+    )
 )
 
 SELECT
@@ -145,8 +207,19 @@ SELECT
     lag(score) OVER earlier AS previous_score,
     n_compared,
     n_gained,
-    n_lost
-FROM figures
+    n_lost,
+    change,
+    ends[1] AS change_low,
+    ends[2] AS change_high,
+    CASE WHEN p_value IS NOT NULL THEN if(is_pass_or_fail, 'mcnemar', 'paired_t') END AS test,
+    p_value,
+    CASE
+        WHEN p_value IS NOT NULL THEN least(1.0, max((n_tests - place + 1) * p_value) OVER (
+            PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
+            ORDER BY place
+        ))
+    END AS p_holm
+FROM ranked
 WINDOW earlier AS (
     PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
     ORDER BY position

@@ -1,0 +1,338 @@
+-- Whether a model has changed over time without a change of its name or settings: where a break
+-- between its runs of a task set is most likely, by the pass rate, the length of its answers, its
+-- latency and its price; how large the change is, and how strong the evidence. Each task is compared
+-- with itself, in the same text and with the same template, so that a run may ask others than the run
+-- before. Answers count as in the leaderboard; those of runs without a date do not.
+-- grain: suite × task set × metric × provider × model × settings, with two runs or more
+-- first: metric, model, settings, is_drift, change, p_holm, after_run_id, n_runs, n_tasks
+-- metric: `passed`; `answer_characters`, `latency_ms` and `cost_usd`, of answered calls: these are
+--     compared by their logarithms, so that no answer outweighs the others, and free calls are left out
+-- n_runs: runs with a value
+-- n_tasks: tasks asked both before and after the break
+-- first_date: date of the first run
+-- last_date: date of the last run
+-- before_run_id: last run before the break
+-- after_run_id: first run after it
+-- changed_on: date of that run
+-- change: after less before, from the tasks asked on both sides, each weighted by n₁n₂ / (n₁ + n₂) for
+--     n₁ answers before and n₂ after: points of the pass rate (-0.1: ten points less), relative for
+--     the other metrics (0.1: ten percent more)
+-- change_low: lower end of the 95 % interval of the change at this break
+-- change_high: upper end of the 95 % interval of the change at this break
+-- test: `mantel_haenszel` for the pass rate, with tasks as strata and corrected for continuity (Mantel
+--     and Haenszel 1959); `van_elteren`, its form for ranks (van Elteren 1960): both take the answers to a
+--     task as exchangeable over all runs if nothing has changed. `t_of_runs` for the latency, which
+--     differs from run to run anyway: a t test over four runs or more, two on each side
+-- n_breaks: places at which a break was looked for
+-- p_value: of the test, times n_breaks (Bonferroni); NULL if nothing can be tested
+-- p_holm: adjusted for all series of the suite (Holm 1979)
+-- is_drift: whether p_holm is below 0.05; NULL if nothing can be tested
+WITH measured AS (
+    SELECT
+        verdicts.suite,
+        verdicts.task_set,
+        verdicts.provider,
+        verdicts.model,
+        verdicts.settings,
+        verdicts.run_id,
+        hash(verdicts.task_id, verdicts.task_hash, raw.template_hash) AS task,
+        unnest([
+            {metric: 'passed', value: CAST(verdicts.passed AS DOUBLE)},
+            {
+                metric: 'answer_characters',
+                value: if(
+                    verdicts.availability_status = 'ok' AND verdicts.success,
+                    ln(1 + length(coalesce(raw.raw_output, raw.answer))),
+                    NULL
+                )
+            },
+            {
+                metric: 'latency_ms',
+                value: if(
+                    verdicts.availability_status = 'ok' AND verdicts.success
+                    AND NOT verdicts.is_cached AND verdicts.latency_ms > 0,
+                    ln(verdicts.latency_ms),
+                    NULL
+                )
+            },
+            {
+                metric: 'cost_usd',
+                value: if(
+                    verdicts.availability_status = 'ok' AND verdicts.success
+                    AND verdicts.cost_usd > 0,
+                    ln(verdicts.cost_usd),
+                    NULL
+                )
+            }
+        ]) AS value_of
+    FROM scores.counted_verdicts AS verdicts
+    JOIN lake.results AS raw
+        ON verdicts.suite = raw.suite
+        AND verdicts.run_id = raw.run_id
+        AND verdicts.result_id = raw.content_id
+),
+
+calls AS (
+    SELECT
+        measured.* EXCLUDE (value_of, run_id),
+        value_of.metric AS metric,
+        value_of.value AS value,
+        times.position
+    FROM measured
+    JOIN scores.run_times AS times
+        ON measured.suite = times.suite
+        AND measured.run_id = times.run_id
+    WHERE value_of.value IS NOT NULL
+        AND coalesce(times.started_at, times.run_date) IS NOT NULL
+),
+
+-- Ranks, so that a single answer cannot make a break.
+ranked AS (
+    SELECT
+        *,
+        CASE
+            WHEN metric = 'passed' THEN value
+            ELSE (
+                rank() OVER (of_task ORDER BY value)
+                + (count(*) OVER (of_task ORDER BY value RANGE BETWEEN CURRENT ROW AND CURRENT ROW) - 1) / 2
+            ) / (count(*) OVER of_task + 1)
+        END AS score
+    FROM calls
+    WINDOW of_task AS (
+        PARTITION BY suite, task_set, metric, provider, model, settings, task
+    )
+),
+
+tasks AS (
+    SELECT
+        suite,
+        task_set,
+        metric,
+        provider,
+        model,
+        settings,
+        task,
+        position,
+        count(*) AS n,
+        exact_sum(value) AS total,
+        exact_sum(value ** 2) AS squares,
+        exact_sum(score) AS score_total,
+        exact_sum(score ** 2) AS score_squares
+    FROM ranked
+    GROUP BY ALL
+),
+
+strata AS (
+    SELECT
+        suite,
+        task_set,
+        metric,
+        provider,
+        model,
+        settings,
+        task,
+        CAST(sum(n) AS DOUBLE) AS n_all,
+        exact_sum(total) / n_all AS mean,
+        exact_sum(score_total) / n_all AS score_mean,
+        coalesce(greatest(
+            0, exact_sum(squares) - exact_sum(total) ** 2 / n_all
+        ) / nullif(n_all - 1, 0), 0) AS spread,
+        coalesce(greatest(
+            0, exact_sum(score_squares) - exact_sum(score_total) ** 2 / n_all
+        ) / nullif(n_all - 1, 0), 0) AS score_spread
+    FROM tasks
+    GROUP BY ALL
+),
+
+placed AS (
+    SELECT
+        tasks.*,
+        strata.n_all,
+        strata.mean,
+        strata.score_mean,
+        strata.spread,
+        strata.score_spread,
+        CAST(sum(tasks.n) OVER (
+            PARTITION BY
+                tasks.suite, tasks.task_set, tasks.metric, tasks.provider, tasks.model,
+                tasks.settings, tasks.task
+            ORDER BY tasks.position
+        ) AS DOUBLE) AS n_until,
+        -- What the run adds to n₁n₂ / (n₁ + n₂) of a break after it.
+        (n_until * (n_all - n_until) - (n_until - n) * (n_all - n_until + n)) / n_all AS weight
+    FROM tasks
+    JOIN strata
+        ON tasks.suite = strata.suite
+        AND tasks.task_set = strata.task_set
+        AND tasks.metric = strata.metric
+        AND tasks.provider IS NOT DISTINCT FROM strata.provider
+        AND tasks.model IS NOT DISTINCT FROM strata.model
+        AND tasks.settings = strata.settings
+        AND tasks.task = strata.task
+),
+
+-- What each run adds to the sums of the side before a break.
+of_runs AS (
+    SELECT
+        suite,
+        task_set,
+        metric,
+        provider,
+        model,
+        settings,
+        position,
+        exact_sum(total - n * mean) AS excess,
+        exact_sum(total - n * mean) / sum(n) AS mean_excess,
+        exact_sum(score_total - n * score_mean) AS score_excess,
+        exact_sum(weight) AS weight,
+        exact_sum(spread * weight) AS variance,
+        exact_sum(score_spread * weight) AS score_variance,
+        count(*) FILTER (n_until = n AND n_until < n_all)
+            - count(*) FILTER (n_until = n_all AND n_until > n) AS n_tasks
+    FROM placed
+    GROUP BY ALL
+),
+
+breaks AS (
+    SELECT
+        *,
+        row_number() OVER until AS n_before,
+        count(*) OVER series AS n_runs,
+        first_value(position) OVER series AS first_position,
+        last_value(position) OVER series AS last_position,
+        lead(position) OVER until AS next_position,
+        sum(excess) OVER until AS excess_before,
+        sum(score_excess) OVER until AS score_excess_before,
+        sum(weight) OVER until AS weight_before,
+        sum(variance) OVER until AS variance_before,
+        sum(score_variance) OVER until AS score_variance_before,
+        CAST(sum(n_tasks) OVER until AS BIGINT) AS n_tasks_both,
+        sum(mean_excess) OVER until AS sum_before,
+        sum(mean_excess) OVER series AS sum_all,
+        sum(mean_excess ** 2) OVER series AS squares_all
+    FROM of_runs
+    WINDOW
+        until AS (
+            PARTITION BY suite, task_set, metric, provider, model, settings
+            ORDER BY position
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ),
+        series AS (
+            PARTITION BY suite, task_set, metric, provider, model, settings
+            ORDER BY position
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        )
+),
+
+sized AS (
+    SELECT
+        *,
+        n_runs - n_before AS n_after,
+        -excess_before / weight_before AS shift,
+        CASE
+            WHEN metric <> 'latency_ms' THEN sqrt(variance_before) / weight_before
+            WHEN n_before >= 2 AND n_after >= 2 THEN sqrt(greatest(0, squares_all
+                - sum_before ** 2 / n_before - (sum_all - sum_before) ** 2 / n_after
+            ) / (n_runs - 2) * (1 / n_before + 1 / n_after))
+        END AS error,
+        CASE metric WHEN 'latency_ms' THEN student_quantile(n_runs - 2) ELSE 1.959963984540054 END
+            * error AS margin,
+        CASE
+            WHEN metric = 'latency_ms' AND error > 1e-9
+                THEN (sum_all - sum_before) / n_after - sum_before / n_before
+            WHEN metric = 'passed' AND score_variance_before > 1e-9
+                THEN greatest(0, abs(score_excess_before) - 0.5)
+            WHEN score_variance_before > 1e-9 THEN score_excess_before
+        END AS deviation
+    FROM breaks
+    WHERE next_position IS NOT NULL AND n_tasks_both > 0
+),
+
+tested AS (
+    SELECT
+        *,
+        CASE
+            WHEN metric = 'latency_ms' THEN student_p(deviation / error, greatest(n_runs - 2, 1))
+            ELSE normal_p(deviation / sqrt(score_variance_before))
+        END AS p_of_break
+    FROM sized
+),
+
+likeliest AS (
+    SELECT
+        *,
+        count(p_of_break) OVER of_series AS n_breaks,
+        -- least() passes over NULL.
+        CASE WHEN p_of_break IS NOT NULL THEN least(1.0, p_of_break * n_breaks) END AS p_value
+    FROM tested
+    WINDOW of_series AS (PARTITION BY suite, task_set, metric, provider, model, settings)
+    QUALIFY row_number() OVER (of_series ORDER BY p_of_break NULLS LAST, position) = 1
+),
+
+adjusted AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY suite
+            ORDER BY p_value NULLS LAST, task_set, metric, provider, model, settings
+        ) AS place,
+        count(p_value) OVER (PARTITION BY suite) AS n_series
+    FROM likeliest
+),
+
+found AS (
+    SELECT
+        *,
+        CASE
+            WHEN p_value IS NOT NULL THEN least(1.0, max((n_series - place + 1) * p_value) OVER (
+                PARTITION BY suite ORDER BY place
+            ))
+        END AS p_holm
+    FROM adjusted
+)
+
+SELECT
+    found.suite,
+    found.task_set,
+    found.metric,
+    found.provider,
+    found.model,
+    found.settings,
+    found.n_runs,
+    found.n_tasks_both AS n_tasks,
+    first.run_date AS first_date,
+    last.run_date AS last_date,
+    before.run_id AS before_run_id,
+    after.run_id AS after_run_id,
+    after.run_date AS changed_on,
+    CASE metric WHEN 'passed' THEN shift ELSE exp(shift) - 1 END AS change,
+    CASE metric WHEN 'passed' THEN greatest(-1, shift - margin) ELSE exp(shift - margin) - 1 END
+        AS change_low,
+    CASE metric WHEN 'passed' THEN least(1, shift + margin) ELSE exp(shift + margin) - 1 END
+        AS change_high,
+    CASE
+        WHEN p_value IS NULL THEN NULL
+        WHEN metric = 'passed' THEN 'mantel_haenszel'
+        WHEN metric = 'latency_ms' THEN 't_of_runs'
+        ELSE 'van_elteren'
+    END AS test,
+    n_breaks,
+    p_value,
+    p_holm,
+    p_holm < 0.05 AS is_drift
+FROM found
+JOIN scores.run_times AS first
+    ON found.suite = first.suite
+    AND found.first_position = first.position
+JOIN scores.run_times AS last
+    ON found.suite = last.suite
+    AND found.last_position = last.position
+JOIN scores.run_times AS before
+    ON found.suite = before.suite
+    AND found.position = before.position
+JOIN scores.run_times AS after
+    ON found.suite = after.suite
+    AND found.next_position = after.position
+ORDER BY
+    found.suite, found.p_holm NULLS LAST, found.p_value, found.task_set, found.metric,
+    found.provider, found.model, found.settings
