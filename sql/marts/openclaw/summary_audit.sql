@@ -11,18 +11,15 @@ SELECT
     run_id,
     provider,
     model,
-    CASE
-        WHEN starts_with(settings, 'thinking_level ')
-            THEN substr(settings, len('thinking_level ') + 1)
-    END AS thinking_level,
-    metric AS field,
-    reported_text AS recorded,
-    recomputed_text AS computed,
+    thinking_level,
+    field,
+    recorded,
+    computed,
     recorded IS NOT DISTINCT FROM computed OR coalesce(
         abs(try_cast(recorded AS DOUBLE) - try_cast(computed AS DOUBLE))
         <= 1e-12 * greatest(1, abs(try_cast(recorded AS DOUBLE))),
         false
     ) AS agrees
-FROM metric_audit
-WHERE source = 'summary'
+-- Not metric_audit: planning the figures of the other suites would take most of the time.
+FROM scores.summary_pairs
 ORDER BY run_id, provider NULLS FIRST, model, coalesce(thinking_level, 'None'), field

@@ -107,23 +107,22 @@ calls AS (
 
 poster_scores AS (
     SELECT
-        report.suite,
-        report.run_id,
-        report.model,
-        report.app_quality_mean AS score,
+        means.suite,
+        means.run_id,
+        means.model,
+        means.app_quality_mean AS score,
         intervals.quality_low AS score_low,
         intervals.quality_high AS score_high,
-        report.posters AS n_scored,
+        means.posters AS n_scored,
         labels.label,
         labels.gold_posters,
         labels.silver_posters
-    FROM poster_report AS report
-    JOIN poster_labels AS labels ON report.run_id = labels.run_id
+    FROM scores.poster_means AS means
+    JOIN poster_labels AS labels ON means.run_id = labels.run_id
     LEFT JOIN scores.poster_intervals AS intervals
-        ON report.run_id = intervals.run_id
-        AND report.model = intervals.model
-        AND report.part = intervals.part
-    WHERE report.part = 'all' AND report.posters > 0
+        ON means.run_id = intervals.run_id
+        AND means.model = intervals.model
+        AND intervals.part = 'all'
 ),
 
 -- Of each run, the verdict and every other metric.

@@ -60,23 +60,24 @@ answers AS (
 
 latest_scores AS (
     SELECT
-        report.suite,
-        report.model,
-        report.app_quality_mean AS score,
+        means.suite,
+        means.model,
+        means.app_quality_mean AS score,
         intervals.quality_low AS score_low,
         intervals.quality_high AS score_high,
-        report.posters AS n_scored,
+        means.posters AS n_scored,
         labels.label
-    FROM poster_report AS report
-    JOIN poster_labels AS labels ON report.run_id = labels.run_id
-    JOIN poster_runs ON report.run_id = poster_runs.run_id
+    FROM scores.poster_means AS means
+    JOIN poster_labels AS labels ON means.run_id = labels.run_id
+    JOIN scores.run_times AS times
+        ON means.suite = times.suite
+        AND means.run_id = times.run_id
     LEFT JOIN scores.poster_intervals AS intervals
-        ON report.run_id = intervals.run_id
-        AND report.model = intervals.model
-        AND report.part = intervals.part
-    WHERE report.part = 'all' AND report.posters > 0
+        ON means.run_id = intervals.run_id
+        AND means.model = intervals.model
+        AND intervals.part = 'all'
     QUALIFY row_number() OVER (
-        PARTITION BY report.model ORDER BY poster_runs.run_date DESC NULLS LAST, report.run_id DESC
+        PARTITION BY means.model ORDER BY times.run_date DESC NULLS LAST, means.run_id DESC
     ) = 1
 )
 

@@ -65,16 +65,9 @@ WITH pairs AS (
 judged AS (
     SELECT
         *,
-        CASE
-            WHEN reason IS NOT NULL THEN 'not recomputable'
-            WHEN coalesce(n_reported, 1) > n_stored THEN 'samples missing'
-            WHEN reported_text IS NOT DISTINCT FROM recomputed_text THEN 'equal'
-            -- In SQL NaN equals NaN.
-            WHEN reported = recomputed THEN 'equal'
-            WHEN isfinite(reported) AND isfinite(recomputed)
-                AND abs(reported - recomputed) <= 1e-9 * greatest(1, abs(reported)) THEN 'equal'
-            ELSE 'differs'
-        END AS status
+        figure_status(
+            reason, n_reported, n_stored, reported_text, recomputed_text, reported, recomputed
+        ) AS status
     FROM pairs
 )
 
