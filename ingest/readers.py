@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.formats.eee import files as eee
 from ingest.formats.openai_evals import log as openai_evals
 from ingest.formats.openclaw import prompts as openclaw_prompts
 from ingest.formats.openclaw import runs as openclaw_runs
@@ -61,6 +62,9 @@ READERS: tuple[Reader, ...] = (
     Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
     Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
     Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),
+    Reader(eee.AGGREGATE, eee.is_aggregate, eee.read_aggregate),
+    Reader(eee.SAMPLES, eee.is_samples, eee.read_samples),
+    Reader("every_eval_ever index", eee.is_index, eee.decline_index),
     Reader(openai_evals.FORMAT, openai_evals.is_log, openai_evals.read_log),
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),

@@ -36,9 +36,6 @@ class EventRows:
     """
 
     def __init__(self, spec: JsonObject, task_set: str | None, rows: RowCollector) -> None:
-        functions = spec.get("completion_fns")
-        first = functions[0] if isinstance(functions, list) and functions else None
-        self._model = utf8(first) if isinstance(first, str) else None
         self._scorer = scorer_of(spec)
         self._task_set = task_set
         self._set_hash = content_hash("openai/evals", task_set, spec.get("eval_name"))
@@ -92,7 +89,6 @@ class EventRows:
         row: ResultRow = {
             "content_id": content_id,
             "seq": record.line,
-            "model": self._model,
             "task_set": self._task_set,
             "task_id": utf8(sample_id),
             "attempt": 1,

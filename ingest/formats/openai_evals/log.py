@@ -80,11 +80,14 @@ def _header(spec: JsonObject, run_id: str, path: Path) -> RunRow:
     fields.value("run_id")
     config = fields.value("run_config")
     seed = Fields(config).integer("seed")
+    functions = spec.get("completion_fns")
+    first = functions[0] if isinstance(functions, list) and functions else None
     return {
         "suite": SUITE,
         "run_id": run_id,
         "origin": "import",
         "started_at": fields.moment("created_at"),
+        "model": utf8(first) if isinstance(first, str) else None,
         "task_set": task_set_of(spec),
         "seed": seed,
         "config": None if config is None else json_text(config),

@@ -42,7 +42,8 @@ documents AS (
         arg_min(temperature, place) AS temperature,
         arg_min(seed, place) AS seed,
         arg_min(git_commit, place) AS git_commit,
-        arg_min(versions, place) AS versions
+        arg_min(versions, place) AS versions,
+        arg_min(extra, place) AS extra
     FROM headers
     GROUP BY suite, run_id
 ),
@@ -105,7 +106,7 @@ SELECT
     documents.versions,
     headers.source_name,
     headers.record_keys,
-    headers.extra,
+    documents.extra,
     documents.source,
     headers.file_sha256,
     headers.batch

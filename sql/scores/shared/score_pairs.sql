@@ -80,10 +80,11 @@ scopes AS (
     GROUP BY ALL
 ),
 
-covered AS (
+scoped AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
-        sum(CASE WHEN figures.way = 'none' THEN scopes.n_calls ELSE scopes.n_tasks END) AS n_stored
+        sum(scopes.n_tasks) AS n_tasks,
+        sum(scopes.n_calls) AS n_calls
     FROM figures
     JOIN scopes
         ON figures.suite = scopes.suite
@@ -92,6 +93,16 @@ covered AS (
         AND (figures.settings IS NULL OR figures.settings = scopes.settings)
         AND (figures.task_set IS NULL OR figures.task_set = scopes.task_set)
     GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
+),
+
+-- Some tools report the number of calls, not of tasks.
+covered AS (
+    SELECT
+        suite, run_id, reported_id, is_error,
+        CASE WHEN figures.way = 'none' OR figures.n = n_calls THEN n_calls ELSE n_tasks END
+            AS n_stored
+    FROM scoped
+    JOIN figures USING (suite, run_id, reported_id, is_error)
 ),
 
 -- Some figures add up what each call took instead of scores.

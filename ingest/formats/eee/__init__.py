@@ -1,0 +1,1 @@
+"""Reads every_eval_ever: aggregate results of evaluations, and their samples."""
