@@ -68,6 +68,7 @@ _COMMANDS: CommandTable = (
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),
     ("publish", "exports.command:publish", "Write a run's report to a folder, ready to commit."),
+    ("mcp", "warehouse.commands.mcp:mcp", "Serve the store to an agent (MCP)."),
     ("info", "warehouse.commands.info:info", "Describe the store, or verify its files."),
     ("sync", "warehouse.commands.sync:sync", "Update the warehouse from the lake."),
     ("compact", "warehouse.commands.compact:compact", "Merge the small batches of the lake."),

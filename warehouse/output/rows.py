@@ -132,6 +132,49 @@ def of_query(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters = 
     return Rows(columns, shown, batches, arrow)
 
 
+def first_of_query(
+    con: duckdb.DuckDBPyConnection,
+    statement: str,
+    parameters: Parameters,
+    *,
+    limit: int,
+    max_characters: int,
+) -> Rows:
+    """Return the first rows of a query, with long values cut by DuckDB itself.
+
+    Values that may be long (texts, JSON, lists, structs, bytes) become text of at most one more
+    character than allowed, so that the reader sees which were longer.
+
+    Args:
+        con: where the query runs.
+        statement: the query, one statement.
+        parameters: its parameters.
+        limit: maximum number of rows.
+        max_characters: allowed characters of a value.
+
+    Raises:
+        duckdb.Error: the query is wrong.
+    """
+    statement = without_semicolon(statement)
+    try:
+        described = _described(con, statement, parameters)
+    except duckdb.Error:  # DESCRIBE itself, or wrong: executing it raises the error if so
+        return _executed(con.execute(statement, parameters))
+    columns = _unique(row[0] for row in described)
+    types = tuple(row[1] for row in described)
+    selected = ", ".join(
+        f"{_bounded(kind, max_characters + 1).format(f'#{n}')} AS {_identifier(name)}"
+        for n, (name, kind) in enumerate(zip(columns, types, strict=True), start=1)
+    )
+    query = f"SELECT {selected} FROM (\n{statement}\n) LIMIT {limit}"  # noqa: S608 - the user's own query
+
+    def batches() -> Iterator[Batch]:
+        with _lines_as_written(query, statement):
+            yield from _fetched(con.execute(query, parameters))
+
+    return Rows(columns, types, batches, lambda: _to_arrow(columns, batches()))
+
+
 def of_values(columns: Sequence[str], values: Iterable[Sequence[object]]) -> Rows:
     """Return rows made in Python; they are read once, and only as far as needed."""
     rows = map(tuple, values)
@@ -212,6 +255,17 @@ def _cast(kind: str, casts: dict[str, str]) -> str:
     inner = "|".join(re.escape(name) for name in casts if name != "FLOAT")
     nested = "(" in kind or kind.endswith("]")
     return "to_json({0})" if nested and re.search(rf"\b({inner})\b", kind) else "{0}"
+
+
+def _bounded(kind: str, length: int) -> str:
+    """Return the expression for a column, as text of so many characters if it may be long."""
+    if kind == "BLOB":
+        return f"lower(left(hex({{0}}), {length}))"
+    if kind in {"VARCHAR", "JSON", "BIT", "BIGNUM", "GEOMETRY"} or kind.startswith("ENUM("):
+        return f"left({{0}}::VARCHAR, {length})"
+    if kind == "VARIANT" or (("(" in kind or kind.endswith("]")) and not _NUMBER.fullmatch(kind)):
+        return f"left(to_json({{0}})::VARCHAR, {length})"
+    return _cast(kind, _AS_TEXT)
 
 
 def _identifier(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Answers to agents: what `evalstore mcp` offers, and the server that offers it."""
