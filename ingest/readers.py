@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.formats.eee import files as eee
+from ingest.formats.inspect import logs as inspect_logs
 from ingest.formats.openai_evals import log as openai_evals
 from ingest.formats.openclaw import prompts as openclaw_prompts
 from ingest.formats.openclaw import runs as openclaw_runs
@@ -69,6 +70,8 @@ READERS: tuple[Reader, ...] = (
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
     Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),
+    Reader("Inspect log", inspect_logs.is_log, inspect_logs.read_log),
+    Reader("list of Inspect logs", inspect_logs.is_index, inspect_logs.decline_index),
     Reader("log, task file or model file", yaml_files.is_yaml, small_file(yaml_files.read)),
 )
 # Reads the files that were given by name and that no reader claims; it says what is wrong.

@@ -21,7 +21,7 @@ WITH headers AS (
         *,
         row_number() OVER (
             PARTITION BY suite, run_id
-            ORDER BY source_rows DESC NULLS LAST, content_id
+            ORDER BY source_rows DESC NULLS LAST, ended_at IS NULL, content_id
         ) AS place
     FROM lake.runs
 ),

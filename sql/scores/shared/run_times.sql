@@ -12,7 +12,8 @@ WITH sources AS (
         run_date,
         started_at,
         row_number() OVER (
-            PARTITION BY suite, run_id ORDER BY source_rows DESC NULLS LAST, content_id
+            PARTITION BY suite, run_id
+            ORDER BY source_rows DESC NULLS LAST, ended_at IS NULL, content_id
         ) AS place
     FROM lake.runs
 ),

@@ -1,0 +1,1 @@
+"""Reads Inspect's logs: `.eval` archives and `.json` files."""

@@ -1,0 +1,174 @@
+"""Parses the JSON of a log: fast where that is exact, else as Python does (NaN, huge numbers)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from warehouse.types import Json
+
+# orjson makes floats of integers beyond 64 bits, and NULL of infinity.
+# The digits that make a number huge, with all digits as 0. Within a text they are only text, and
+# more digits after a point than a float has are rounded in the same way by all parsers.
+_SHAPES = bytes.maketrans(b"123456789E", b"000000000e")
+_HUGE_SHAPES = ((b"0" * 19, b"0"), (b"0e000", b"0."), (b"0e+000", b"0."))
+_BEFORE_NUMBERS = b" \t\r\n:,[-"
+_LONGEST_NUMBER = 400
+_DIGEST_BYTES = 16
+
+
+class UnreadableDocumentError(Exception):
+    """A text that is not a JSON object; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogObject:
+    """An object of a log.
+
+    Attributes:
+        value: its content.
+        text: its text, if JSON columns would change it; else None.
+    """
+
+    value: dict[str, Any]
+    text: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether columns can hold it unchanged."""
+        return self.text is None
+
+    def as_json(self, value: Json) -> str:
+        """Return a part of it as JSON text."""
+        try:
+            return orjson.dumps(value).decode() if self.is_plain else json_text(value)
+        except TypeError:  # more levels than orjson writes
+            return json_text(value)
+
+    def digest(self, value: Json) -> str:
+        """Return 32 hexadecimal digits that identify a part of it, whatever the order of keys."""
+        data = _sorted_json(value) if self.is_plain else _sorted_exactly(value)
+        return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def read_object(data: bytes) -> LogObject:
+    """Parse an object.
+
+    Raises:
+        UnreadableDocumentError: it is not a JSON object, or nested too deeply.
+    """
+    try:
+        value, is_plain = orjson.loads(data), not _has_huge_number(data)
+    except orjson.JSONDecodeError:
+        value, is_plain = None, False
+    if is_plain:
+        return LogObject(_object(value))
+    try:
+        text = data.decode().lstrip("\ufeff")
+        exact = _object(json.loads(text))
+        is_same = is_exact(exact) and _fits_64_bits(exact)
+    except UnicodeDecodeError as error:
+        raise UnreadableDocumentError(
+            f"not UTF-8 ({error.reason} at byte {error.start})"
+        ) from error
+    except ValueError as error:
+        raise UnreadableDocumentError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise UnreadableDocumentError("nested too deeply") from error
+    return LogObject(exact) if is_same else LogObject(exact, utf8(text))
+
+
+def as_text(value: object) -> str | None:
+    """Return a text that is not empty; None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_count(value: object) -> int | None:
+    """Return a number of things that a column can hold; None for anything else."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+    return value if is_count else None  # type: ignore[return-value]  # an integer, as tested
+
+
+def as_amount(value: object) -> float | None:
+    """Return a number that is finite and not negative; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def as_moment(value: object) -> datetime | None:
+    """Return a time of ISO 8601 in UTC, which is assumed where no offset is given."""
+    from datetime import UTC, datetime
+
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def _has_huge_number(data: bytes) -> bool:
+    shapes = data.translate(_SHAPES)
+    for shape, digits in _HUGE_SHAPES:
+        at = shapes.find(shape)
+        while at >= 0:
+            start = max(at - _LONGEST_NUMBER, 0)
+            start += len(shapes[start:at].rstrip(digits))
+            if start == 0 or shapes[start - 1] in _BEFORE_NUMBERS:
+                return True
+            at = shapes.find(shape, at + len(shape))
+    return False
+
+
+def _sorted_json(value: Json) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # more levels than orjson writes
+        return _sorted_exactly(value)
+
+
+def _sorted_exactly(value: Json) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UnreadableDocumentError("not a JSON object")
+    return value
+
+
+def _fits_64_bits(value: object) -> bool:
+    """Return whether orjson can write a value."""
+    try:
+        orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

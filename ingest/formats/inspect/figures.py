@@ -1,0 +1,136 @@
+"""The figures in a log's header as rows of `reported_metrics`."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from ingest.formats.inspect.documents import as_count, as_list, as_object, as_text
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ingest.formats.inspect.documents import LogObject
+    from ingest.formats.inspect.header import Evaluation
+    from warehouse.types import ReportedMetricRow
+
+_STATISTICS = {"accuracy": "mean", "mean": "mean", "std": "std", "var": "var", "stderr": "stderr"}
+_REDUCER = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
+_REDUCERS = {"at_least": "at_least_k", "pass_at": "pass_at_k", "pass_k": "pass^k"}
+_INTERVALS = {"ci", "ci_wilson", "lower", "upper"}
+_METRIC_IN_COLUMNS = {"value"}
+_SCORE_IN_COLUMNS = {"name", "scorer", "reducer", "metrics"}
+
+
+def figure_rows(header: LogObject, shared: Evaluation) -> Iterator[ReportedMetricRow]:
+    """Yield a row for each figure in the header of a log."""
+    seq = 0
+    of_model: ReportedMetricRow = {
+        "provider": shared.provider,
+        "model": shared.model,
+        "task_set": shared.task_set,
+    }
+    for score in _scores(as_object(header.value.get("results"))):
+        metrics = score.get("metrics")
+        named = metrics.items() if isinstance(metrics, dict) else enumerate(as_list(metrics), 1)
+        for key, given in named:
+            seq += 1
+            metric = given if isinstance(given, dict) else {"value": given}
+            yield {**_row(header, score, str(key), metric), **of_model, "seq": seq}
+
+
+def _row(
+    header: LogObject, score: Mapping[str, Any], key: str, metric: Mapping[str, Any]
+) -> ReportedMetricRow:
+    name = (as_text(metric.get("name")) or key).removeprefix("inspect_ai/")
+    scorer = as_text(score.get("scorer")) or as_text(score.get("name"))
+    score_name = as_text(score.get("name")) or scorer
+    reducer, parameters = _reducer(as_text(score.get("reducer")))
+    reason = _reason(name, metric)
+    value = metric.get("value")
+    number = _finite(value)
+    extra = {k: v for k, v in metric.items() if k not in _METRIC_IN_COLUMNS and v not in ({}, None)}
+    of_score = {
+        k: v for k, v in score.items() if k not in _SCORE_IN_COLUMNS and v not in ({}, None)
+    }
+    if of_score:
+        extra["score"] = of_score
+    return {
+        "content_id": header.digest([scorer, score_name, score.get("reducer"), key, value, extra]),
+        "task_group": _group(metric),
+        "scorer": scorer and utf8(scorer),
+        "metric": utf8(key),
+        "score": score_name and utf8(score_name),
+        "statistic": None if reason else _STATISTICS[name],
+        "reducer": reducer,
+        "reducer_parameters": parameters,
+        "value": number,
+        "text": None if number is not None or value is None else _text(header, value),
+        "n": _tasks(header, score),
+        "reason": reason,
+        "extra": header.as_json(extra) if extra else None,
+    }
+
+
+def _scores(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the scores of all versions of the format."""
+    yield from map(as_object, as_list(results.get("scores")))
+    yield from map(as_object, as_list(results.get("scorers")))
+    if "metrics" in results:
+        yield {**as_object(results.get("scorer")), "metrics": results["metrics"]}
+
+
+def _reason(name: str, metric: Mapping[str, Any]) -> str | None:
+    """Return why a figure does not follow from the scores in the store."""
+    parameters = as_object(metric.get("params")) or as_object(metric.get("options"))
+    if name.startswith("bootstrap"):
+        return "random bootstrap"
+    if name in _INTERVALS or metric.get("group") in _INTERVALS:
+        return "an end of an interval"
+    if "group_key" in parameters or metric.get("group"):
+        return "the samples of the group are not recorded"
+    if name == "stderr" and "cluster" in parameters:
+        return "clustered standard error"
+    if name not in _STATISTICS:
+        return "metric of the task's own code"
+    return "metric with parameters of its own" if parameters else None
+
+
+def _group(metric: Mapping[str, Any]) -> str | None:
+    group = as_text(metric.get("group"))
+    return group and utf8(group)
+
+
+def _reducer(recorded: str | None) -> tuple[str | None, str | None]:
+    found = _REDUCER.fullmatch(recorded or "")
+    if found is None:
+        return recorded and utf8(recorded), None
+    return _REDUCERS[found[1]], f'{{"k":{int(found[2])}}}'
+
+
+def _tasks(header: LogObject, score: Mapping[str, Any]) -> int | None:
+    """Return the number of tasks behind a figure: of samples that differ, not of epochs."""
+    scored = as_count(score.get("scored_samples"))
+    if scored is not None:
+        return scored
+    total = as_count(as_object(header.value.get("results")).get("total_samples"))
+    config = as_object(as_object(header.value.get("eval")).get("config"))
+    return total and (total // (as_count(config.get("epochs")) or 1) or None)
+
+
+def _finite(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(header: LogObject, value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return utf8(value)
+    return str(value) if isinstance(value, float) else header.as_json(value)

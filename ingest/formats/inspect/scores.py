@@ -1,0 +1,124 @@
+"""The scores of a sample as rows of `result_scores`, with Inspect's rule for their values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ingest.formats.inspect.documents import as_object, as_text
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from ingest.formats.inspect.documents import LogObject
+    from warehouse.types import ResultScoreRow
+
+# Inspect's letters: correct, partial, incorrect, no answer.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_IN_COLUMNS = {"value", "answer", "explanation"}
+
+
+def as_number(value: object) -> float | None:
+    """Return the number that Inspect makes of a score: `value_to_float`.
+
+    A letter or word has its value, any other text 0. NaN means that no score was given: it is None,
+    like what is neither text nor a finite number.
+    """
+    if isinstance(value, str):
+        return _number_of_text(value)
+    if not isinstance(value, bool | int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def verdict(value: object, *, is_graded: bool) -> bool | None:
+    """Return whether a score means a pass; None if it does not say.
+
+    A letter, a word or a boolean says so. A number does if its scorer's figure is the accuracy:
+    1 passes, as in Inspect's own reducers, and less does not.
+
+    Args:
+        value: the score, as recorded.
+        is_graded: whether the log declares the accuracy of its scorer.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        is_known = value in _LETTERS or value.lower() in _WORDS
+        return _number_of_text(value) == 1 if is_known else None
+    number = as_number(value) if is_graded else None
+    return None if number is None else number >= 1
+
+
+def score_rows(
+    log: LogObject, scores: Mapping[str, Any], result_id: str, graded: Collection[str]
+) -> Iterator[ResultScoreRow]:
+    """Yield a row for each score of a sample; of a score with several values one for each.
+
+    Args:
+        log: the sample.
+        scores: its scores by scorer, as recorded.
+        result_id: content id of the result.
+        graded: the scorers whose figure is the accuracy.
+    """
+    for scorer, given in scores.items():
+        score = given if isinstance(given, dict) else {"value": given}
+        value = score.get("value")
+        parts = value if isinstance(value, dict) and value else {scorer: value}
+        answer, explanation = as_text(score.get("answer")), as_text(score.get("explanation"))
+        extra = {
+            key: item
+            for key, item in score.items()
+            if key not in _IN_COLUMNS or (key != "value" and item and not isinstance(item, str))
+        }
+        for place, (metric, part) in enumerate(parts.items()):
+            number = as_number(part)
+            is_text = part is not None and (number is None or isinstance(part, str))
+            yield {
+                "content_id": f"{result_id}/{_short(log, [scorer, metric])}",
+                "result_id": result_id,
+                "scorer": utf8(scorer),
+                "metric": utf8(metric),
+                "value": number,
+                "text": _as_recorded(log, part) if is_text else None,
+                "passed": verdict(part, is_graded=scorer in graded),
+                "answer": answer and utf8(answer),
+                "explanation": explanation and utf8(explanation),
+                "extra": log.as_json(extra) if extra and not place else None,
+            }
+
+
+def first_score(scores: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Return the scorer and score that the sample's verdict is taken from: the first."""
+    for scorer, score in scores.items():
+        return scorer, as_object(score)
+    return None, {}
+
+
+def _short(log: LogObject, names: list[str]) -> str:
+    return log.digest(names)[:16]
+
+
+def _as_recorded(log: LogObject, value: object) -> str:
+    if isinstance(value, str):
+        return utf8(value)
+    if isinstance(value, float):
+        return str(value)
+    return log.as_json(value)  # type: ignore[arg-type]  # a part of the log's JSON
+
+
+def _number_of_text(text: str) -> float:
+    known = _LETTERS.get(text, _WORDS.get(text.lower()))
+    if known is not None:
+        return known
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0

@@ -1,0 +1,478 @@
+"""Inspect logs: both kinds of files, logs in parts, and logs that are broken on purpose."""
+
+import copy
+import json
+
+import pytest
+from inspect_cases import (
+    DEFLATED,
+    IDS,
+    STORED,
+    ZSTD,
+    figures,
+    header,
+    members,
+    sample,
+    write_eval,
+    write_json,
+    write_zip,
+)
+from support import command, digests, import_into, new_store
+
+from ingest.formats.inspect.scores import as_number, verdict
+from ingest.reconciliation import FileOutcome
+
+
+@pytest.fixture
+def samples():
+    return [sample(each) for each in IDS]
+
+
+def finished(**metrics):
+    return {**header(), "results": figures(**metrics)}
+
+
+def outcomes(summary):
+    return dict(summary.outcomes)
+
+
+def digest_of(folder, *paths):
+    """Return the digests of a store into which files were imported one after the other."""
+    store = new_store(folder)
+    for path in paths:
+        import_into(store, path)
+    # Which files a log came in does differ.
+    return digests(store, without=["main.files"])
+
+
+# --- what becomes of a log
+
+
+def test_rows_of_a_sample(store, tmp_path):
+    write_eval(tmp_path / "log.eval", finished(), [sample("a/1", 2)])
+    import_into(store, tmp_path)
+    with store.reading() as connection:
+        found = connection.sql("FROM results")
+        [values] = found.fetchall()
+        row = dict(zip(found.columns, values, strict=True))
+    expected = {
+        "suite": "inspect",
+        "run_id": "E1",
+        "task_set": "capitals",
+        "task_id": "a/1",
+        "attempt": 2,
+        "provider": "mockllm",
+        "model": "mockllm/model",
+        "settings": "temperature 0.5",
+        "raw_output": "Paris a/1 2",
+        "answer": "Paris",
+        "is_correct": True,
+        "scorer": "match",
+        "input_tokens": 10,
+        "output_tokens": 3,
+        "duration_seconds": 1.25,
+        "e2e_ms": 500,
+        "is_cached": False,
+        "success": True,
+        "seq": 5,  # the first of the four, asked again
+    }
+    assert {name: row[name] for name in expected} == expected
+    assert str(row["run_date"]) == "2026-03-01"
+    assert str(row["started_at"]) == "2026-03-01 08:00:02"
+    assert json.loads(row["extra"])["metadata"] == {"level": 1}
+    [(commit, versions, config)] = store.sql(
+        "SELECT git_commit, versions, config FROM runs"
+    ).fetchall()
+    assert (commit, json.loads(versions)) == ("abc123", {"inspect_ai": "0.3.285"})
+    assert json.loads(config)["task_args"] == {"hard": True}
+
+
+def test_items_have_the_question_and_the_right_answers(store, tmp_path, samples):
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
+    samples[0] |= {"input": chat, "choices": ["here", "there"], "target": "B"}
+    write_eval(tmp_path / "log.eval", finished(), samples[:2])
+    import_into(store, tmp_path)
+    tasks = "SELECT prompt, question, choices, target FROM tasks ORDER BY task_id DESC"
+    assert store.sql(tasks).fetchall() == [
+        ("Be brief.\nWhere?", "Where?", '["here","there"]', "B"),
+        ("Capital 2?", None, None, '["Paris"]'),
+    ]
+    same = "SELECT item_hash(question, NULL, choices, target) FROM (SELECT 'Where?' AS question, "
+    same += """'["here","there"]' AS choices, 'there' AS target)"""
+    item = "SELECT item_hash FROM result_items WHERE task_id = 'a/1'"
+    assert store.sql(item).fetchall() == store.sql(same).fetchall()
+
+
+def test_cached_answers_are_marked(store, tmp_path, samples):
+    call = samples[0]["events"][1]
+    samples[0]["events"][1] = {**call, "cache": "read"}
+    samples[1]["events"].append({**call, "cache": "read"})
+    samples[2]["events"] = []
+    write_eval(tmp_path / "log.eval", finished(), samples[:3])
+    import_into(store, tmp_path)
+    found = store.sql("SELECT task_id, is_cached, e2e_ms FROM lake.results ORDER BY seq").fetchall()
+    assert found == [("a/1", True, None), ("2", False, 500), ("ä 3", None, None)]
+
+
+def test_conversations_keep_tools_and_long_texts(store, tmp_path):
+    calls = [{"id": "c1", "function": "add", "arguments": {"x": 1}, "parse_error": "bad"}]
+    messages = [
+        {"role": "user", "content": "attachment://long"},
+        {"role": "assistant", "content": [{"type": "text", "text": "a"}], "tool_calls": calls},
+        {
+            "role": "tool",
+            "tool_call_id": "c1",
+            "content": "2",
+            "error": {"type": "t", "message": "m"},
+        },
+    ]
+    one = sample(2, messages=messages, attachments={"long": "the long text"})
+    write_eval(tmp_path / "log.eval", finished(), [one])
+    import_into(store, tmp_path)
+    assert store.sql("SELECT seq, role, text, error FROM messages ORDER BY seq").fetchall() == [
+        (1, "user", "the long text", None),
+        (2, "assistant", "a", None),
+        (3, "tool", "2", "t: m"),
+    ]
+    called = "SELECT function, arguments, error, answer FROM tool_calls"
+    assert store.sql(called).fetchall() == [("add", '{"x":1}', "bad", "2")]
+    assert store.sql("SELECT prompt, tool_calls FROM results").fetchall() == [
+        ("the long text", ["add"])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "number", "passed"),
+    [
+        ("C", 1.0, True),
+        ("P", 0.5, False),
+        ("I", 0.0, False),
+        ("N", 0.0, False),
+        ("Yes", 1.0, True),
+        ("0.25", 0.25, None),
+        ("good", 0.0, None),
+        (True, 1.0, True),
+        (0.7, 0.7, False),
+        (2, 2.0, True),
+        (float("nan"), None, None),
+        (10**400, None, None),
+        ([1], None, None),
+        (None, None, None),
+    ],
+)
+def test_scores_are_numbers_by_the_rule_of_inspect(value, number, passed):
+    assert as_number(value) == number
+    assert verdict(value, is_graded=True) is passed
+    if not isinstance(value, str | bool):
+        assert verdict(value, is_graded=False) is None
+
+
+def test_a_score_with_several_values_has_a_row_for_each(store, tmp_path):
+    score = {"value": {"x": 1, "y": float("nan")}, "metadata": {"why": "so"}}
+    write_json(tmp_path / "log.json", finished(), [sample(2, scores={"multi": score})])
+    import_into(store, tmp_path)
+    rows = store.sql(
+        "SELECT scorer, metric, value, text, extra FROM lake.result_scores ORDER BY metric"
+    ).fetchall()
+    assert rows == [
+        ("multi", "x", 1.0, None, '{"metadata":{"why":"so"}}'),
+        ("multi", "y", None, "nan", None),
+    ]
+    [(source,)] = store.sql("SELECT source FROM results").fetchall()
+    assert json.loads(source)["scores"]["multi"]["value"]["x"] == 1  # NaN is no JSON
+
+
+def test_figures_are_audited(store, tmp_path, samples):
+    samples[3]["scores"]["match"]["value"] = "I"
+    metrics = {"value": 0.75, "stderr": 0.25, "mine": 3, "bootstrap_stderr": 0.2}
+    write_eval(tmp_path / "right.eval", finished(**metrics), samples)
+    import_into(store, tmp_path)
+    audit = "SELECT metric, status, reason FROM metric_audit ORDER BY seq"
+    assert store.sql(audit).fetchall() == [
+        ("accuracy", "equal", None),
+        ("stderr", "equal", None),
+        ("mine", "not recomputable", "metric of the task's own code"),
+        ("bootstrap_stderr", "not recomputable", "random bootstrap"),
+    ]
+
+
+# --- the same log in several forms and parts
+
+
+def test_the_same_log_in_any_form_is_one(tmp_path, samples):
+    forms = {
+        "stored": write_eval(tmp_path / "a.eval", finished(), samples, STORED),
+        "deflated": write_eval(tmp_path / "b.eval", finished(), samples, DEFLATED),
+        "zstd": write_eval(tmp_path / "c.eval", finished(), samples, ZSTD),
+        "json": write_json(tmp_path / "d.json", finished(), samples),
+        "reversed": write_json(tmp_path / "e.txt", finished(), samples[::-1]),
+    }
+    expected = digest_of(tmp_path / "first", forms["stored"])
+    for name, path in forms.items():
+        assert digest_of(tmp_path / name, path) == expected, name
+    store = new_store(tmp_path / "all")
+    for place, path in enumerate(forms.values()):
+        outcome = FileOutcome.UNCHANGED if place else FileOutcome.IMPORTED
+        assert outcomes(import_into(store, path)) == {outcome: 1}
+    assert digests(store, without=["main.files"]) == expected
+
+
+def test_a_log_imported_while_it_grows_ends_as_the_whole(tmp_path, samples):
+    whole = write_eval(tmp_path / "whole.eval", finished(), samples)
+    running = header(is_finished=False)
+    begun = write_eval(tmp_path / "begun.eval", running, [])
+    half = write_eval(tmp_path / "half.eval", running, samples[:2])
+    # Killed before the header was written.
+    full = write_eval(tmp_path / "full.eval", running, samples)
+    cancelled = {**header(), "status": "cancelled"}
+    stopped = write_eval(tmp_path / "stopped.eval", cancelled, samples[:3])
+    expected = digest_of(tmp_path / "0", whole)
+    orders = [
+        [half, whole],
+        [whole, half],
+        [begun, half, full, whole],
+        [full, whole],
+        [whole, begun],
+    ]
+    orders += [[stopped, whole], [half, stopped, whole]]
+    for number, order in enumerate(orders, 1):
+        assert digest_of(tmp_path / str(number), *order) == expected, number
+
+
+def test_of_a_sample_that_was_tried_again_the_last_counts(store, tmp_path, samples):
+    first = copy.deepcopy(samples[1]) | {"uuid": "earlier", "scores": {}}
+    path = write_eval(tmp_path / "log.eval", finished(), [samples[0], first])
+    import_into(store, path)
+    write_eval(path, finished(), [samples[0], first, samples[1], samples[1]])
+    assert outcomes(import_into(store, path)) == {FileOutcome.GROWN: 1}
+    assert store.sql("SELECT task_id, is_correct FROM results ORDER BY seq").fetchall() == [
+        ("a/1", True),
+        ("2", True),
+    ]
+
+
+def test_a_log_scored_differently_conflicts(store, tmp_path, samples):
+    import_into(store, write_eval(tmp_path / "a.eval", finished(), samples))
+    samples[0]["scores"]["match"]["value"] = "I"
+    again = write_eval(tmp_path / "b.eval", finished(), samples)
+    assert outcomes(import_into(store, again)) == {FileOutcome.CONFLICT: 1}
+    assert outcomes(import_into(store, again, replace=True)) == {FileOutcome.REPLACED: 1}
+    assert store.sql("SELECT count(*) FILTER (is_correct) FROM results").fetchall() == [(3,)]
+
+
+@pytest.mark.parametrize("kind", ["eval", "json"])
+def test_a_header_without_samples_is_a_run_with_figures(store, tmp_path, kind):
+    write = write_eval if kind == "eval" else write_json
+    write(tmp_path / f"log.{kind}", finished(), [])
+    import_into(store, tmp_path)
+    assert store.sql("SELECT run_id, n_results FROM runs").fetchall() == [("E1", 0)]
+    assert store.sql("SELECT status FROM metric_audit").fetchall() == [("samples missing",)]
+
+
+def test_documents_without_columns_are_kept(store, tmp_path, samples):
+    reductions = [{"scorer": "match", "samples": []}]
+    named = members(finished(), samples)
+    named += [("reductions.json", json.dumps(reductions).encode()), ("new.bin", b"\0\1")]
+    write_zip(tmp_path / "log.eval", [*named, ("summaries.json", b"[]")])
+    import_into(store, tmp_path)
+    kept = store.sql("SELECT name, content FROM lake.artifacts ORDER BY name").fetchall()
+    assert [name for name, _ in kept] == ["new.bin", "reductions.json"]
+    assert json.loads(kept[1][1]) == reductions
+
+
+def test_runs_of_old_logs_are_named_by_their_ids(store, tmp_path, samples):
+    head = finished()
+    del head["eval"]["eval_id"]
+    write_json(tmp_path / "log.json", head, samples)
+    import_into(store, tmp_path)
+    assert store.sql("SELECT run_id FROM runs").fetchall() == [("R1/T1",)]
+
+
+def test_lists_of_logs_are_declined(store, tmp_path):
+    listing = {"a/b.eval": {"version": 2, "status": "success", "eval": {"task": "t"}}}
+    (tmp_path / "logs.json").write_text(json.dumps(listing))
+    (tmp_path / "eval-set.json").write_text('{"eval_set_id": "x", "tasks": [{"model": "m"}]}')
+    done = command(store.path, "import", tmp_path)
+    assert done.code == 0
+    assert "2 declined" in done.out
+    assert done.err.count("it lists Inspect logs and holds none") == 2
+
+
+def test_secrets_are_reported_and_masked(store, tmp_path, samples):
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM5"
+    samples[1]["metadata"] = {"token": token}
+    write_eval(tmp_path / "log.eval", finished(), samples)
+    assert sum(import_into(store, tmp_path).secrets.values()) == 1
+    masked = new_store(tmp_path / "masked")
+    import_into(masked, tmp_path / "log.eval", redact=True)
+    extras = "".join(extra for (extra,) in masked.sql("SELECT extra FROM results").fetchall())
+    assert token not in extras
+    assert "(redacted)" in extras
+
+
+# --- broken logs
+
+
+def rejects(store, path):
+    """Import a broken log, and return the reasons for what was quarantined."""
+    done = command(store.path, "import", path)
+    assert done.code == 2, done.out
+    assert "Traceback" not in done.err
+    return [reason for (reason,) in store.sql("SELECT reason FROM quarantine").fetchall()]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"{", "not JSON"),
+        (b"[1]", "not a JSON object"),
+        (b"\xff\xfe{}", "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"id": 1, "epoch": 1, "metadata": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"epoch": 1}', "its id is neither"),
+        (b'{"id": true, "epoch": 1}', "its id is neither"),
+        (b'{"id": 1, "epoch": "one"}', "its epoch is not"),
+        (b'{"id": 1, "epoch": -1}', "its epoch is not"),
+        (b'{"id": 1, "epoch": 1e999}', "its epoch is not"),
+    ],
+)
+def test_a_sample_that_cannot_be_used_is_quarantined_with_its_name(
+    store, tmp_path, samples, text, reason
+):
+    named = members(finished(), samples[:1])
+    named.insert(1, ("samples/../../etc/passwd.json", text))
+    write_zip(tmp_path / "log.eval", named)
+    [found] = rejects(store, tmp_path)
+    assert found.startswith("samples/../../etc/passwd.json: "), found
+    assert reason in found
+    assert store.sql("SELECT task_id FROM results").fetchall() == [("a/1",)]
+
+
+WRONG = [None, True, 0, -1, 1e308, "", "text", [], [None], {}, {"a": None}, [[[]]], 10**30]
+FIELDS = [
+    *("input", "target", "choices", "messages", "output", "scores", "metadata", "events", "uuid"),
+    *("model_usage", "total_time", "error", "error_retries", "attachments", "transcript", "limit"),
+    *("score", "started_at", "store"),
+]
+
+
+@pytest.mark.parametrize("kind", ["sample", "nested"])
+def test_fields_of_wrong_types_lose_nothing_and_break_nothing(store, tmp_path, kind):
+    logged = []
+    for number, field in enumerate(FIELDS):
+        for place, wrong in enumerate(WRONG):
+            value = wrong if kind == "sample" else [wrong, {"role": wrong, "content": wrong}]
+            nested = {"mockllm/model": wrong, "message": wrong, "match": wrong, "value": wrong}
+            value = {**nested, "choices": value} if kind == "nested" and place % 2 else value
+            logged.append(sample(number * 100 + place, **{field: value}))
+    write_json(tmp_path / "log.json", finished(), logged)
+    assert import_into(store, tmp_path).n_quarantined == 0
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(len(logged),)]
+
+
+def test_headers_of_wrong_types_break_nothing(store, tmp_path, samples):
+    for number, wrong in enumerate(WRONG):
+        for field in (
+            "dataset",
+            "config",
+            "scorers",
+            "model_generate_config",
+            "created",
+            "revision",
+        ):
+            head = {**header(**{field: wrong, "eval_id": f"{field} {number}"}), "results": wrong}
+            head |= {"stats": wrong, "plan": wrong}
+            write_json(tmp_path / f"{field} {number}.json", head, samples[:1])
+    summary = import_into(store, tmp_path)
+    assert summary.n_quarantined == 0, summary.messages
+    assert store.sql("SELECT count(*) FROM runs").fetchall() == [(len(WRONG) * 6,)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"size": 5}, "not the 5 bytes that it declares"),
+        ({"crc": 1}, "its checksum is another"),
+        ({"flags": 0x801}, "encrypted"),
+        ({"codec": 12}, "of an unknown compression, 12"),
+        ({"size": 2**27}, "134,217,728 bytes; the limit is"),
+    ],
+)
+def test_members_that_lie_are_quarantined(store, tmp_path, samples, changed, reason):
+    def changes(name):
+        return changed if name.startswith("samples/2") else {}
+
+    write_zip(tmp_path / "log.eval", members(finished(), samples), changes=changes)
+    [found] = rejects(store, tmp_path)
+    assert found.startswith("samples/2_epoch_1.json: ")
+    assert reason in found
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(3,)]
+
+
+@pytest.mark.parametrize("codec", [DEFLATED, ZSTD])
+def test_bombs_are_refused(store, tmp_path, samples, codec):
+    named = members(finished(), samples)
+    bombs = [(f"samples/{n}.json", b" " * 2**20) for n in range(40)]
+    sizes = {name: {"size": 60 * 2**20} for name, _ in bombs}
+    path = tmp_path / "log.eval"
+    write_zip(path, [*named, *bombs], codec, changes=lambda name: sizes.get(name, {}))
+    [found] = rejects(store, path)
+    assert "it looks like a bomb" in found
+    write_zip(path, [*named, ("samples/9.json", b" " * (65 * 2**20))], codec)
+    assert any("the limit is 67,108,864" in reason for reason in rejects(store, path))
+
+
+def test_overlapping_members_are_refused(store, tmp_path, samples):
+    def changes(name):
+        return {"offset": 0} if name.startswith("samples/2") else {}
+
+    write_zip(tmp_path / "log.eval", members(finished(), samples), changes=changes)
+    assert rejects(store, tmp_path) == ["members of the archive overlap"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_cut_archives_are_quarantined(store, tmp_path, samples, share):
+    path = write_eval(tmp_path / "log.eval", finished(), samples)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    assert len(rejects(store, path)) == 1
+
+
+def test_of_a_cut_json_log_the_whole_samples_are_imported(store, tmp_path, samples):
+    path = write_json(tmp_path / "log.json", finished(), samples)
+    text = path.read_bytes()
+    path.write_bytes(text[: text.rindex('"ä 3"'.encode()) + 40])
+    assert rejects(store, path) == ["the log: the file ends in the middle of the object"]
+    assert store.sql("SELECT task_id FROM results ORDER BY seq").fetchall() == [("a/1",), ("2",)]
+
+
+def test_elements_that_are_no_samples_are_counted(store, tmp_path, samples):
+    write_json(tmp_path / "log.json", finished(), [1, samples[0], [samples[1]], None])
+    assert rejects(store, tmp_path) == ["samples: 3 elements that are not objects"]
+    write_json(tmp_path / "log.json", header(eval_id="E2"), {"a": 1})
+    assert "samples: not a list" in rejects(store, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        ({"version": 4}, "version 4 of Inspect's log format"),
+        ({"version": "x"}, "version 'x' of Inspect's log format"),
+        ({"eval": {"task": "t"}}, "its eval names no task or no model"),
+        ({"eval": [{"task": "t"}]}, "its eval names no task or no model"),
+    ],
+)
+def test_headers_that_cannot_be_used_are_quarantined(store, tmp_path, samples, head, reason):
+    write_json(tmp_path / "log.json", {**finished(), **head}, samples)
+    [found] = rejects(store, tmp_path)
+    assert reason in found
+
+
+def test_what_is_not_a_log_is_left_to_others(store, tmp_path):
+    tmp_path = tmp_path / "logs"
+    tmp_path.mkdir()
+    (tmp_path / "events.json").write_text('{"events": [], "expected": {"eval": {"task": 1}}}')
+    (tmp_path / "other.zip").write_bytes(b"PK\3\4" + b"\0" * 100)
+    (tmp_path / "other.json").write_text('{"eval": {"task": "t"}, "mine": 1}')
+    summary = import_into(store, tmp_path)
+    assert (summary.n_other, summary.n_quarantined) == (3, 0)
