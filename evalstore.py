@@ -58,6 +58,7 @@ _COMMANDS: CommandTable = (
     ("import", "ingest.command:import_", "Import logs, with their task and model files."),
     ("init", "runners.command:init", "Create a first suite of your own, with a README."),
     ("run", "runners.command:run", "Call models and store their answers."),
+    ("rescore", "runners.rescore.command:rescore", "Judge stored answers by another scorer."),
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
     ("tag", "warehouse.commands.tag:tag", "Tag a run, such as with the release it tested."),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # 2: a batch may contain others that were merged into it.
 # 3: scores, reported metrics and messages.
-# 4: tags.
+# 4: tags and re-scores.
 SCHEMA_VERSION = 4
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
@@ -496,6 +496,25 @@ TAGS = Table(
     about_run=True,
 )
 
+RESCORES = Table(
+    "rescores",
+    "a verdict of a re-score: of a version of a scorer on a stored answer",
+    (
+        _CONTENT_ID,
+        _required("suite", "VARCHAR", "suite of the run"),
+        _required("run_id", "VARCHAR", "name of the run"),
+        _required("result_id", "VARCHAR", "content_id of the result"),
+        _required("scorer", "VARCHAR", "name of the scorer"),
+        _required("version", "VARCHAR", "version of the scorer: a hash of its rules"),
+        Column("rule", "JSON", "rule that judged the answer, as tasks hold it in `scorer`"),
+        Column("passed", "BOOLEAN", "whether the answer passes; NULL without a verdict"),
+        Column("reason", "VARCHAR", "why it does not pass, or why there is no verdict"),
+        _required("rescored_at", "TIMESTAMP", "when it was judged, UTC"),
+    ),
+    of_run=False,
+    about_run=True,
+)
+
 PUBLISHED = Table(
     "published",
     "a metric of a model in an imported published report",
@@ -579,6 +598,7 @@ TABLES: tuple[Table, ...] = (
     REPORTED_METRICS,
     MESSAGES,
     TAGS,
+    RESCORES,
     PUBLISHED,
     FILES,
     QUARANTINE,

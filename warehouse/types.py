@@ -291,6 +291,21 @@ class TagRow(TypedDict, total=False):
     tagged_at: datetime
 
 
+class RescoreRow(TypedDict, total=False):
+    """A row of `rescores`: a verdict of a re-score."""
+
+    content_id: str
+    suite: str
+    run_id: str
+    result_id: str
+    scorer: str
+    version: str
+    rule: str | None
+    passed: bool | None
+    reason: str | None
+    rescored_at: datetime
+
+
 class PublishedRow(TypedDict, total=False):
     """A row of `published`: a metric of a model in an imported published report."""
 

@@ -33,6 +33,7 @@ ROW_TYPES = {
     "reported_metrics": types.ReportedMetricRow,
     "messages": types.MessageRow,
     "tags": types.TagRow,
+    "rescores": types.RescoreRow,
     "published": types.PublishedRow,
     "files": types.FileRow,
     "quarantine": types.QuarantineRow,

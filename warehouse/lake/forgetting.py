@@ -55,7 +55,7 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
 def forget(lake: Lake, run: RunKey) -> int:
     """Remove every generation of a run, and everything kept of the files it was imported from.
 
-    Its tags, and tasks that were stored with it and that no other run uses, are removed too.
+    Its tags and re-scores go too, and tasks that were stored with it and that no other run uses.
 
     A file that also fed other runs stays listed as their source, without its bytes. If the process
     is killed, the same call completes the work. Return the number of rewritten batches.

@@ -1,0 +1,1 @@
+"""Verdicts of changed scorers on stored answers, without a call."""

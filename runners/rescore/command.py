@@ -1,0 +1,103 @@
+"""`evalstore rescore`: the verdicts of a changed scorer on stored answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.cli import TableOptions, note, open_store, print_rows, table_options
+from warehouse.completion import complete_run, complete_suite
+
+if TYPE_CHECKING:
+    from runners.rescore.rescore import RescoreReport
+
+_SUITES = "SELECT DISTINCT suite FROM lake.runs"
+_CHANGES = """
+SELECT
+    suite, model, settings, count(*) AS n_rescored,
+    count(*) FILTER (passed) AS n_passed_before,
+    count(*) FILTER (rescored) AS n_passed,
+    count(*) FILTER (change = 'gained') AS n_gained,
+    count(*) FILTER (change = 'lost') AS n_lost,
+    count(*) FILTER (rescored IS NULL) AS n_undecided
+FROM rescored_verdicts
+WHERE suite = $suite AND scorer = $scorer AND version = $version
+    AND ($runs IS NULL OR list_contains($runs, run_id))
+GROUP BY suite, model, settings
+ORDER BY suite, model, settings
+"""
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    shell_complete=complete_run,
+    help="Judge only the answers of this run; repeatable.",
+)
+@click.option("--name", help="Name of the scorer.  [default: the file's name]")
+@click.option(
+    "--suite",
+    shell_complete=complete_suite,
+    help="Suite of the answers.  [default: the one that the file names]",
+)
+@table_options
+@click.pass_obj
+def rescore(
+    path: Path,
+    file: Path,
+    *,
+    runs: tuple[str, ...],
+    name: str | None,
+    suite: str | None,
+    output: TableOptions,
+) -> None:
+    """Judge stored answers by the scorers of FILE: a suite's file, or openclaw prompts.
+
+    No model is called. The verdicts are stored next to the others, as `rescored`, with the name of
+    the scorer and its version, a hash of its rules: `passed` does not change, nor does any export.
+    The view rescored_verdicts has all of them, and what changed. The same file again adds nothing.
+
+    An answer is judged by the rule of the task with the same ID, if it has the same prompt.
+
+    \b
+      evalstore rescore capitals.yaml
+      evalstore rescore tasks/openclaw.json --run 20260213_235930 --name strict
+    """
+    from runners.rescore.rescore import rescore as rescore_answers
+    from runners.rescore.scorer import read_scorer
+    from warehouse.lake.forgetting import find_run
+
+    store = open_store(path)
+    suites = [name for (name,) in store.sql(_SUITES).fetchall()]
+    scorer = read_scorer(file, name=name, suite=suite, suites=suites)
+    keys = [find_run(store.lake, run, scorer.suite) for run in runs] or None
+    report = rescore_answers(store, scorer, keys)
+    for line in _lines(report):
+        note(line)
+    note(f"scorer {scorer.name}@{scorer.version}: {_answers(report.n_new)} judged")
+    parameters = {
+        "suite": scorer.suite,
+        "scorer": scorer.name,
+        "version": scorer.version,
+        "runs": list(runs) or None,
+    }
+    print_rows(path, _CHANGES, output, parameters)
+
+
+def _lines(report: RescoreReport) -> list[str]:
+    counts = (
+        (report.n_known, "judged before by this version"),
+        (report.n_undecided, "without a verdict: see `reason` in rescored_verdicts"),
+        (report.n_other_prompt, "not judged: the file has another prompt for the task"),
+        (report.n_other_task, "not judged: the file has no rule for the task"),
+    )
+    return [f"{_answers(n)} {text}" for n, text in counts if n]
+
+
+def _answers(count: int) -> str:
+    return f"{count:,} answer" if count == 1 else f"{count:,} answers"

@@ -1,0 +1,143 @@
+"""The scorer of a re-score: the rules of a suite's file, with a name and a version."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runners.suites.base import PLACEHOLDER
+from runners.suites.custom.document import read_suite_file
+from runners.suites.custom.functions import judge_by_function, load_function, source_hash
+from runners.suites.custom.tasks import rule_of, tasks_of
+from warehouse.errors import BadInput
+from warehouse.hashing import content_hash
+from warehouse.output.suggestions import did_you_mean
+from warehouse.scoring.custom.scorers import score
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from runners.plan import Task
+    from runners.suites.custom.document import SuiteFile
+    from warehouse.scoring.custom.scorers import Rule
+    from warehouse.scoring.openclaw.verdicts import Verdict
+
+_OPENCLAW = "openclaw"
+_NAME = re.compile(r"[\w][\w ./-]{0,99}")
+_VERSION_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRule:
+    """How the answers to a task are judged.
+
+    Attributes:
+        prompts: the prompt, as it is and in the suite's template; answers to others are not judged.
+        rule: the rule, as tasks store it.
+    """
+
+    prompts: frozenset[str]
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileScorer:
+    """The scorer that a suite's file defines.
+
+    Attributes:
+        name: its name.
+        version: hash of its rules, and of the files of a user's functions.
+        suite: suite of the answers.
+        rules: by ID of the task; tasks that nothing judges are left out.
+        folder: folder of the file, where a user's modules are.
+    """
+
+    name: str
+    version: str
+    suite: str
+    rules: Mapping[str, TaskRule]
+    folder: Path
+
+    def judge(self, task_id: str, answer: str) -> Verdict:
+        """Judge an answer to a task that has a rule."""
+        rule = self.rules[task_id].rule
+        if rule["type"] == "function":
+            function = load_function(str(rule["function"]), self.folder)
+            return judge_by_function(function, answer, rule)
+        return score(answer, rule)
+
+
+def read_scorer(
+    path: Path, *, name: str | None, suite: str | None, suites: Collection[str]
+) -> FileScorer:
+    """Read the scorer of a suite's file, or of an openclaw prompt file.
+
+    Args:
+        path: the file.
+        name: name of the scorer; by default, that of the file.
+        suite: suite of the answers; by default, the one that the file names.
+        suites: the suites that the store has runs of.
+
+    Raises:
+        BadInput: the file has mistakes, a model would have to judge, or the store has no answers of
+            the suite.
+    """
+    file = read_suite_file(path)
+    rules = {
+        task.task_id: TaskRule(prompts=_prompts(file, task), rule=rule)
+        for task in tasks_of(file)
+        if (rule := _rule(file, task)) is not None
+    }
+    if not rules:
+        raise BadInput(f"{path}: no task has a scorer, a validator or a reference")
+    chosen = path.stem if name is None else name
+    if not _NAME.fullmatch(chosen):
+        raise BadInput(
+            f"{chosen!r} cannot be the name of a scorer: choose another with --name, of up to 100 "
+            "letters, digits, spaces and _ - . /"
+        )
+    return FileScorer(
+        name=chosen,
+        version=_version(rules, path.parent),
+        suite=_suite(file, suite, suites),
+        rules=rules,
+        folder=path.parent,
+    )
+
+
+def _rule(file: SuiteFile, task: Task) -> Rule | None:
+    rule = rule_of(task)
+    if rule is not None and rule["type"] == "judge":
+        raise BadInput(
+            f"{file.path}: task {task.task_id!r} is judged by a model, and a re-score calls none; "
+            "`evalstore run` does"
+        )
+    return rule
+
+
+def _prompts(file: SuiteFile, task: Task) -> frozenset[str]:
+    """Return what may have been asked: runs of ours record the prompt, others what was sent."""
+    template = file.content.get("template")
+    sent = template.replace(PLACEHOLDER, task.prompt) if isinstance(template, str) else task.prompt
+    return frozenset({task.prompt, sent})
+
+
+def _version(rules: Mapping[str, TaskRule], folder: Path) -> str:
+    names = {str(one.rule["function"]) for one in rules.values() if one.rule["type"] == "function"}
+    sources = {name: source_hash(load_function(name, folder)) for name in sorted(names)}
+    judged = {task_id: (sorted(one.prompts), one.rule) for task_id, one in rules.items()}
+    return content_hash("scorer", judged, sources)[:_VERSION_DIGITS]
+
+
+def _suite(file: SuiteFile, suite: str | None, suites: Collection[str]) -> str:
+    """Return the suite of the answers; a list of prompts with validators is one of openclaw."""
+    given = suite if suite is not None else file.content.get("suite")
+    if given is None:
+        given = file.path.stem if file.path.stem in suites else _OPENCLAW
+    if given not in suites:
+        known = f"its suites are: {', '.join(sorted(suites))}" if suites else "it has no runs"
+        hint = did_you_mean(str(given), suites, known)
+        raise BadInput(f"the store has no runs of suite {given!r}; {hint}")
+    return str(given)

@@ -1,0 +1,237 @@
+"""`evalstore rescore`: stored answers are judged by another scorer, and nothing else changes."""
+
+import json
+import socket
+
+import pytest
+from support import ROOT, command, digests, traces
+
+from warehouse.connection import open_for_reading
+from warehouse.lake.batch import Generation
+from warehouse.schemas import RESULTS, RUNS
+
+SUITE = {
+    "suite": "capitals",
+    "template": "Answer with one word. {prompt}",
+    "tasks": [
+        {"id": "fr", "prompt": "The capital of France?", "reference": "Paris"},
+        {"id": "it", "prompt": "The capital of Italy?", "reference": "Rome"},
+        {"id": "fi", "prompt": "The capital of Finland?", "reference": "Helsinki"},
+    ],
+}
+ANSWERS = {"fr": "Paris", "it": "rome", "fi": "Turku"}
+CHANGES = (
+    "SELECT task_id, passed, rescored, change FROM rescored_verdicts ORDER BY task_id, version"
+)
+
+
+@pytest.fixture
+def space(tmp_path, monkeypatch, store):
+    """Return a store with a recorded run of the suite's tasks, real and as a rehearsal."""
+    monkeypatch.chdir(tmp_path)
+    prompts = {task["id"]: task["prompt"] for task in SUITE["tasks"]}
+    for run_id in ("one", "two"):
+        with store.record(suite="capitals", model="m", run_id=run_id) as run:
+            for task_id, answer in ANSWERS.items():
+                passed = answer == "Paris"
+                # What was sent is recorded once with the template and once without.
+                prompt = SUITE["template"].replace("{prompt}", prompts[task_id])
+                prompt = prompt if run_id == "two" else prompts[task_id]
+                run.log(task_id=task_id, prompt=prompt, output=answer, passed=passed)
+    store.sync()
+    return store
+
+
+def write(tmp_path, name="lenient", **changes):
+    """Write the suite's file, with a scorer that ignores case unless told otherwise."""
+    scorer = {"type": "exact", "ignore_case": True}
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps({**SUITE, "scorer": scorer, **changes}))
+    return path
+
+
+def test_changed_verdicts_are_listed(space, tmp_path):
+    ended = command(space.path, "rescore", write(tmp_path), "--run", "one", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out) == [
+        {
+            "suite": "capitals",
+            "model": "m",
+            "settings": "",
+            "n_rescored": 3,
+            "n_passed_before": 1,
+            "n_passed": 2,
+            "n_gained": 1,
+            "n_lost": 0,
+            "n_undecided": 0,
+        }
+    ]
+    assert space.sql(CHANGES).fetchall() == [
+        ("fi", False, False, "same"),
+        ("fr", True, True, "same"),
+        ("it", False, True, "gained"),
+    ]
+    assert space.sql("SELECT DISTINCT scorer, is_latest FROM rescored_verdicts").fetchall() == [
+        ("lenient", True)
+    ]
+
+
+def test_no_other_view_changes_and_no_call_is_made(space, tmp_path, monkeypatch):
+    before = digests(space, schemas=("main",))
+
+    def refuse(*_arguments, **_options):
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert command(space.path, "rescore", write(tmp_path)).code == 0
+    after = digests(space, schemas=("main",))
+    changed = {view for view in before if before[view] != after[view]}
+    assert changed == {"main.rescored_verdicts"}
+
+
+def test_the_same_scorer_adds_nothing(space, tmp_path):
+    path = write(tmp_path)
+    command(space.path, "rescore", path, "--run", "one")
+    before = space.lake.batch_names()
+    ended = command(space.path, "rescore", path, "--run", "one")
+    assert "3 answers judged before by this version" in ended.err
+    assert space.lake.batch_names() == before
+    # Only what is new is judged: the answers of the other run.
+    ended = command(space.path, "rescore", path)
+    assert "lenient@" in ended.err
+    assert ended.err.endswith(": 3 answers judged\n")
+    assert space.sql("SELECT count(*), count(DISTINCT version) FROM lake.rescores").fetchall() == [
+        (6, 1)
+    ]
+
+
+def test_a_changed_rule_is_another_version(space, tmp_path):
+    command(space.path, "rescore", write(tmp_path), "--run", "one")
+    command(space.path, "rescore", write(tmp_path, scorer="exact"), "--run", "one")
+    query = "SELECT rescored FROM rescored_verdicts WHERE task_id = 'it' AND {}"
+    assert space.sql(query.format("is_latest")).fetchall() == [(False,)]
+    assert space.sql(query.format("NOT is_latest")).fetchall() == [(True,)]
+    # A comment, the order of keys and the names of tasks are no change.
+    same = [{**dict(reversed(task.items())), "name": "x"} for task in SUITE["tasks"]]
+    ended = command(space.path, "rescore", write(tmp_path, scorer="exact", tasks=same))
+    assert "3 answers judged before" in ended.err
+
+
+def test_answers_to_other_prompts_and_tasks_are_counted_and_not_judged(space, tmp_path):
+    tasks = [{**SUITE["tasks"][0], "prompt": "Capital of France?"}, SUITE["tasks"][1]]
+    ended = command(space.path, "rescore", write(tmp_path, tasks=tasks), "--run", "one")
+    assert "1 answer not judged: the file has another prompt for the task" in ended.err
+    assert "1 answer not judged: the file has no rule for the task" in ended.err
+    assert ended.err.endswith(": 1 answer judged\n")
+
+
+def test_a_function_judges_and_its_source_is_part_of_the_version(space, tmp_path):
+    (tmp_path / "our_rules_a.py").write_text(
+        "def judge(answer, references, options):\n"
+        "    if answer == 'Turku':\n"
+        "        raise ValueError('no idea')\n"
+        "    return answer.istitle(), 'not a name'\n"
+    )
+    (tmp_path / "our_rules_b.py").write_text(
+        "def judge(answer, references, options): return True\n"
+    )
+    versions = set()
+    for module in ("our_rules_a", "our_rules_b"):
+        scorer = {"type": "function", "function": f"{module}:judge"}
+        ended = command(space.path, "rescore", write(tmp_path, scorer=scorer), "--run", "one")
+        assert ended.code == 0, ended.err
+        [(version,)] = space.sql(
+            "SELECT DISTINCT version FROM rescored_verdicts WHERE is_latest"
+        ).fetchall()
+        versions.add(version)
+    assert len(versions) == 2
+    query = (
+        "SELECT task_id, rescored, reason FROM rescored_verdicts "
+        "WHERE contains(rule, 'our_rules_a') ORDER BY task_id"
+    )
+    assert space.sql(query).fetchall() == [
+        ("fi", None, "ValueError: no idea"),
+        ("fr", True, None),
+        ("it", False, "not a name"),
+    ]
+
+
+def test_validators_of_an_openclaw_prompt_file(store, tmp_path):
+    prompts = tmp_path / "mine.json"
+    prompt = {"id": "P0", "prompt": "Reply with PONG.", "name": "pong"}
+    prompts.write_text(json.dumps([{**prompt, "validator": {"type": "exact", "value": "PONG"}}]))
+    key = {"suite": "openclaw", "run_id": "r", "generation": "root"}
+    answer = {"task_id": "P0", "prompt": prompt["prompt"], "raw_output": "pong", "model": "m"}
+    state = {"availability_status": "ok", "success": True, "objective_pass": False}
+    with store.lake.write("import") as writer:
+        writer.add(RUNS, [{**key, "content_id": "run"}])
+        writer.add(RESULTS, [{**key, "content_id": "call", "seq": 1, **answer, **state}])
+        writer.commit(generations=[Generation(*key.values(), None)])
+    changed = {"type": "one_of", "values": ["PONG", "pong"]}
+    prompts.write_text(json.dumps([{**prompt, "validator": changed}]))
+    assert command(store.path, "rescore", prompts).code == 0
+    assert store.sql(CHANGES).fetchall() == [("P0", False, True, "gained")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({"scorer": {"type": "judge", "model": "j", "prompt": "{answer}?"}}, (), "calls none"),
+        ({"scorer": {"type": "exakt"}}, (), "unknown scorer 'exakt'; did you mean 'exact'?"),
+        ({"suite": "capitls"}, (), "no runs of suite 'capitls'; did you mean 'capitals'?"),
+        ({}, ("--suite", "x"), "no runs of suite 'x'; its suites are: capitals"),
+        ({}, ("--run", "on"), "there is no run 'on'; did you mean 'one'?"),
+        ({}, ("--name", "a@b"), "'a@b' cannot be the name of a scorer"),
+        ({"tasks": [{"id": "fr", "prompt": "?"}]}, (), "no task has a scorer"),
+    ],
+)
+def test_mistakes_are_explained_and_change_nothing(space, tmp_path, changes, options, message):
+    before = space.lake.batch_names()
+    ended = command(space.path, "rescore", write(tmp_path, **changes), *options)
+    assert (ended.code, message in ended.err) == (2, True), ended.err
+    assert space.lake.batch_names() == before
+
+
+@pytest.mark.slow
+def test_forget_removes_the_verdicts_too(space, tmp_path):
+    command(space.path, "rescore", write(tmp_path))
+    command(space.path, "compact")
+    assert command(space.path, "forget", "one", "--yes").code == 0
+    query = "SELECT run_id, count(*) FROM lake.rescores GROUP BY run_id"
+    assert space.sql(query).fetchall() == [("two", 3)]
+    assert not [path for path in traces(space, "'one'") if path.suffix == ".parquet"]
+
+
+def test_tasks_have_the_verdicts_of_each_scorer(space, tmp_path):
+    # A third run: of two attempts at one task, one gave no answer; another task was not rescored.
+    with space.record(suite="capitals", model="m", run_id="three") as run:
+        prompt = SUITE["tasks"][1]["prompt"]
+        run.log(task_id="it", prompt=prompt, output="ROME", passed=False, attempt=1)
+        run.log(task_id="it", prompt=prompt, failure="timeout", attempt=2)
+        run.log(task_id="de", prompt="The capital of Germany?", output="Bonn", passed=False)
+    command(space.path, "rescore", write(tmp_path), "--run", "one", "--run", "three")
+    query = (
+        "SELECT run_id, task_id, n_attempts, scored FROM scores.rescored_tasks "
+        "WHERE scorer = 'lenient' AND is_latest AND metric = 'passed' ORDER BY run_id, task_id"
+    )
+    assert space.sql(query).fetchall() == [
+        ("one", "fi", 1, [0.0]),
+        ("one", "fr", 1, [1.0]),
+        ("one", "it", 1, [1.0]),
+        ("three", "de", 1, []),
+        ("three", "it", 2, [1.0, 0.0]),
+    ]
+
+
+def test_all_views_answer_in_any_client(space, tmp_path):
+    command(space.path, "rescore", write(tmp_path))
+    space.sync()
+    with open_for_reading(space.warehouse, wait_seconds=0) as connection:
+        assert connection.execute("SELECT count(*) FROM rescored_verdicts").fetchall() == [(6,)]
+
+
+@pytest.mark.parametrize("name", ["openclaw.json"])
+def test_shipped_prompts_can_be_read(space, name):
+    ended = command(space.path, "rescore", ROOT / "tasks" / name, "--suite", "capitals")
+    assert ended.code == 0, ended.err
+    assert "6 answers not judged: the file has no rule for the task" in ended.err
