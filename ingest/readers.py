@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.eee import files as eee
 from ingest.formats.inspect import logs as inspect_logs
+from ingest.formats.lm_eval import layout as lm_eval_layout
+from ingest.formats.lm_eval import runs as lm_eval_runs
 from ingest.formats.openai_evals import log as openai_evals
 from ingest.formats.openclaw import prompts as openclaw_prompts
 from ingest.formats.openclaw import runs as openclaw_runs
@@ -62,6 +64,8 @@ def small_file(parse: Parse) -> Read:
 READERS: tuple[Reader, ...] = (
     Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
     Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
+    Reader("lm-evaluation-harness results", lm_eval_layout.is_results, lm_eval_runs.read_run),
+    Reader("lm-evaluation-harness samples", lm_eval_layout.is_samples, lm_eval_runs.read_run),
     Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),
     Reader(eee.AGGREGATE, eee.is_aggregate, eee.read_aggregate),
     Reader(eee.SAMPLES, eee.is_samples, eee.read_samples),

@@ -80,7 +80,7 @@ def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> Sou
         reading: a reading of it.
         streamed: SHA-256 of the files of its stream.
     """
-    if [file.path for file in reading.files] == [path]:
+    if not streamed and [file.path for file in reading.files] == [path]:
         return reading.files[0]
     hashes = sorted((_place(path, file.path), file.sha256) for file in reading.files)
     if len(streamed) == 1:

@@ -413,6 +413,7 @@ REPORTED_METRICS = Table(
         ),
         Column("task_set", "VARCHAR", "task set that the figure covers; NULL for several"),
         Column("task_group", "VARCHAR", "group of tasks or task sets that the figure covers"),
+        Column("task_sets", "VARCHAR[]", "task sets of the group; NULL if not recorded"),
         Column("scorer", "VARCHAR", "what gave the scores; NULL if not recorded"),
         _required("metric", "VARCHAR", "name of the figure, as reported"),
         Column(
@@ -425,8 +426,8 @@ REPORTED_METRICS = Table(
         Column(
             "statistic",
             "VARCHAR",
-            "how the figure follows from the scores: mean, stderr, std, var, sum, min, max, median "
-            "or count; NULL if it does not",
+            "how it follows from the scores: mean, stderr, std, var, sum, min, max, median, "
+            "count, or macro_mean (of the task sets' means); NULL if it does not",
         ),
         Column(
             "reducer",

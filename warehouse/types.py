@@ -246,6 +246,7 @@ class ReportedMetricRow(_RunKey, total=False):
     settings: str | None
     task_set: str | None
     task_group: str | None
+    task_sets: list[str] | None
     scorer: str | None
     metric: str
     score: str | None

@@ -14,6 +14,7 @@ WITH reported AS (
     SELECT
         * EXCLUDE (stderr, stderr_method),
         false AS is_error,
+        false AS is_pooled,
         coalesce(reducer, 'mean') AS way,
         try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
     FROM reported_metrics
@@ -29,12 +30,15 @@ WITH reported AS (
                 CASE
                     WHEN stderr_method IS NULL THEN 'how the error was estimated is not recorded'
                     WHEN stderr_method = 'bootstrap' THEN 'random bootstrap'
+                    WHEN stderr_method = 'pooled' AND task_sets IS NOT NULL
+                        AND statistic IN ('mean', 'macro_mean') THEN NULL
                     WHEN stderr_method <> 'sample' THEN stderr_method || ' standard error'
                     WHEN statistic <> 'mean' THEN 'not the standard error of a mean'
                 END
             ) AS reason
         ),
         true,
+        coalesce(stderr_method = 'pooled', false),
         coalesce(reducer, 'mean'),
         try_cast(reducer_parameters ->> '$.k' AS BIGINT)
     FROM reported_metrics
@@ -48,7 +52,8 @@ figures AS (
                 WHEN reason IS NOT NULL THEN reason
                 WHEN statistic IS NULL THEN 'how it follows from the scores is not recorded'
                 WHEN statistic NOT IN (
-                    'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count'
+                    'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count',
+                    'macro_mean'
                 ) THEN 'unknown statistic ' || statistic
                 WHEN way NOT IN (
                     'none', 'mean', 'median', 'max', 'mode', 'majority', 'at_least_k', 'pass_at_k',
@@ -56,7 +61,8 @@ figures AS (
                 ) THEN 'unknown reducer ' || way
                 WHEN way IN ('at_least_k', 'pass_at_k', 'pass^k') AND k IS NULL
                     THEN 'the k of the reducer is not recorded'
-                WHEN task_group IS NOT NULL THEN 'the tasks of the group are not recorded'
+                WHEN coalesce(task_group, CASE statistic WHEN 'macro_mean' THEN '' END) IS NOT NULL
+                    AND task_sets IS NULL THEN 'the tasks of the group are not recorded'
             END AS reason
         )
     FROM reported
@@ -92,6 +98,7 @@ scoped AS (
         AND (figures.model IS NULL OR figures.model IN (scopes.model, scopes.recorded_model))
         AND (figures.settings IS NULL OR figures.settings = scopes.settings)
         AND (figures.task_set IS NULL OR figures.task_set = scopes.task_set)
+        AND (figures.task_sets IS NULL OR list_contains(figures.task_sets, scopes.task_set))
     GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
 ),
 
@@ -197,6 +204,8 @@ tasks_scored AS (
 behind AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
+        figures.task_sets IS NOT NULL AS is_of_group,
+        tasks.task_set,
         tasks.scorer,
         tasks.n_texts,
         CASE
@@ -220,6 +229,7 @@ behind AS (
         AND (figures.model IS NULL OR figures.model IN (tasks.model, tasks.recorded_model))
         AND (figures.settings IS NULL OR figures.settings = tasks.settings)
         AND (figures.task_set IS NULL OR figures.task_set = tasks.task_set)
+        AND (figures.task_sets IS NULL OR list_contains(figures.task_sets, tasks.task_set))
         AND (figures.scorer IS NULL OR figures.scorer = tasks.scorer)
     WHERE figures.reason IS NULL
 ),
@@ -247,6 +257,33 @@ statistics AS (
         ordered_sum(list_transform(amounts, lambda amount: (amount - mean) ** 2)) / nullif(n_scored - 1, 0)
             AS variance
     FROM means
+),
+
+-- Of the figures of groups: the scores of each task set in it.
+parts AS (
+    SELECT
+        suite, run_id, reported_id, is_error, task_set,
+        list_filter(
+            flatten(list(amounts ORDER BY position)), lambda amount: amount IS NOT NULL
+        ) AS counted,
+        ordered_mean(counted) AS mean
+    FROM behind
+    WHERE is_of_group
+    GROUP BY suite, run_id, reported_id, is_error, task_set
+),
+
+of_groups AS (
+    SELECT
+        suite, run_id, reported_id, is_error,
+        ordered_mean(list(mean ORDER BY task_set) FILTER (mean IS NOT NULL)) AS macro_mean,
+        -- The variance within the task sets, each with its own mean.
+        ordered_sum(list(
+            ordered_sum(list_transform(counted, lambda amount: (amount - mean) ** 2))
+            ORDER BY task_set
+        ) FILTER (len(counted) > 0))
+            / nullif(sum(len(counted)) - count(*) FILTER (len(counted) > 0), 0) AS pooled_variance
+    FROM parts
+    GROUP BY suite, run_id, reported_id, is_error
 )
 
 SELECT
@@ -274,12 +311,15 @@ SELECT
             WHEN 'count' THEN n_scored
             WHEN 'sum' THEN CASE WHEN n_scored > 0 THEN ordered_sum(amounts) END
             WHEN 'mean' THEN mean
+            WHEN 'macro_mean' THEN of_groups.macro_mean
             WHEN 'median' THEN list_median(amounts)
             WHEN 'min' THEN list_min(amounts)
             WHEN 'max' THEN list_max(amounts)
             WHEN 'var' THEN variance
             WHEN 'std' THEN sqrt(variance)
-            WHEN 'stderr' THEN sqrt(variance / n_scored)
+            WHEN 'stderr' THEN sqrt(
+                CASE WHEN figures.is_pooled THEN of_groups.pooled_variance ELSE variance END / n_scored
+            )
         END
     END AS recomputed,
     figures.n AS n_reported,
@@ -293,9 +333,11 @@ SELECT
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
+            OR figures.is_pooled AND of_groups.pooled_variance IS NULL
             THEN 'undefined for fewer than two scored tasks'
         WHEN figures.statistic <> 'count' AND n_scored = 0 THEN 'no scored tasks'
     END AS reason
 FROM figures
 LEFT JOIN covered USING (suite, run_id, reported_id, is_error)
 LEFT JOIN statistics USING (suite, run_id, reported_id, is_error)
+LEFT JOIN of_groups USING (suite, run_id, reported_id, is_error)
