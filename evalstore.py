@@ -65,6 +65,7 @@ _COMMANDS: CommandTable = (
     ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
+    ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("check", "warehouse.commands.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),

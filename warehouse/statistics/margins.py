@@ -27,7 +27,7 @@ from warehouse.statistics.distributions import (
     student_quantile,
     student_tail,
 )
-from warehouse.statistics.proportions import clopper_pearson_high
+from warehouse.statistics.proportions import Interval, clopper_pearson_high
 
 if TYPE_CHECKING:
     from warehouse.statistics.arrays import Floats, Indices
@@ -248,3 +248,20 @@ def _excess(
     n = len(sums)
     variance = float((residuals**2).sum()) * (n + 2) / (n + 1)
     return mean, sqrt(variance) / float(all_sizes.sum()), n - 1
+
+
+def mean_limits(differences: Floats, *, level: float = 1 - _ALPHA) -> Interval | None:
+    """Return the interval of a mean difference that fits `excess_of_means`.
+
+    Student's interval, with the standard error of data with two more tasks. None below 6 tasks.
+
+    Args:
+        differences: difference on each task, in the metric's unit: shape (tasks,).
+        level: confidence, between 0 and 1.
+    """
+    _, error, df = _excess(differences, None, None)
+    if df < MIN_CLUSTERS - 1:
+        return None
+    middle = float(differences.mean())
+    reach = error * student_quantile((1 + level) / 2, df)
+    return Interval(middle - reach, middle + reach)

@@ -1,0 +1,372 @@
+"""The gate: what it decides, and what it says when the data cannot tell."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from support import command, new_store
+
+from warehouse.decisions.gate.decision import Outcome
+from warehouse.decisions.gate.gate import run_gate
+from warehouse.decisions.gate.rules import Rule, Rules
+from warehouse.errors import BadInput
+from warehouse.lake.batch import Generation
+from warehouse.schemas import RESULTS, RUNS
+from warehouse.statistics.margins import excess_of_means, excess_of_proportions
+
+HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
+
+
+def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1", cost=0.01):
+    """Return the rows of a run; `passed` has the number of passed attempts of each task.
+
+    None is an answer without a verdict.
+    """
+    run_id = run_id or model.replace("/", "-")
+    key = {"suite": suite, "run_id": run_id, "generation": "root"}
+    run = {**key, "content_id": f"run {run_id}", "origin": "import", "run_date": "2026-04-01"}
+    results = [
+        {
+            **key,
+            "content_id": f"{run_id} {n} {attempt}",
+            "seq": n,
+            "model": model,
+            "task_set": suite,
+            "task_id": f"t{n}",
+            "task_hash": f"{n} {version}",
+            "attempt": attempt + 1,
+            "answer": "x",
+            "availability_status": "ok",
+            "success": True,
+            "is_correct": None if count is None else attempt < count,
+            "cost_usd": cost,
+            "e2e_ms": 100 + n,
+        }
+        for n, count in enumerate(passed)
+        for attempt in range(attempts)
+    ]
+    return run, results
+
+
+def write(store, *runs):
+    """Write runs as one batch of the lake."""
+    with store.lake.write("import") as writer:
+        for run, results in runs:
+            writer.add(RUNS, [run])
+            writer.add(RESULTS, results)
+        writer.commit(generations=[Generation(run["suite"], run["run_id"]) for run, _ in runs])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Return a store of models that passed known tasks out of 60."""
+    store = new_store(tmp_path_factory.mktemp("gate") / "store")
+    write(
+        store,
+        run_rows("m/base", [1] * 54 + [0] * 6),
+        run_rows("m/same", [1] * 54 + [0] * 6),
+        run_rows("m/worse", [0] * 20 + [1] * 34 + [1, 1, 0, 0, 0, 0]),
+        run_rows("m/better", [1] * 60),
+        run_rows("m/cut", [1] * 30),
+        run_rows("m/unjudged", [None] * 10 + [1] * 50),
+        run_rows("m/changed", [1] * 54 + [0] * 6, version="2"),
+        run_rows("m/free", [1] * 60, cost=None),
+        run_rows("m/lost", [0] * 60),
+        run_rows("m/one", [1], suite="tiny"),
+        run_rows("m/none", [0], suite="tiny"),
+        run_rows("m/often", [3] * 54 + [0] * 6, attempts=3),
+        run_rows("m/rarer", [2] * 54 + [0] * 6, attempts=3),
+        run_rows(HOSTILE, [0] * 60, run_id="hostile"),
+    )
+    store.sync()
+    return store
+
+
+def decide(store, *rules, candidate="m/same", baseline="m/base", **fields):
+    fields.setdefault("suite", "mine")
+    with store.reading() as connection:
+        return run_gate(
+            connection, Rules(candidate=candidate, baseline=baseline, rules=rules, **fields)
+        )
+
+
+def drop(limit=0.02, **fields):
+    return Rule(kind="max_drop", limit=limit, **fields)
+
+
+def only(verdict):
+    [decision] = verdict.decisions
+    return decision
+
+
+def test_no_difference_at_all_passes_and_says_what_would_have_been_found(store):
+    verdict = decide(store, drop())
+    decision = only(verdict)
+    assert (verdict.exit_code, decision.outcome) == (0, Outcome.PASSED)
+    assert decision.reason.startswith("the same as the baseline on 60 tasks (95 % interval of the")
+    assert decision.p_value > 0.5
+    assert f"a drop of {100 * decision.missed_drop:.3g} points would be found" in decision.reason
+    assert 0.02 < decision.missed_drop < 0.2
+
+
+def test_a_drop_fails_with_the_figures(store):
+    verdict = decide(store, drop(), candidate="m/worse")
+    decision = only(verdict)
+    # 54 and 36 of 60: 20 only by the baseline, 2 only by the candidate.
+    assert (verdict.exit_code, decision.outcome) == (1, Outcome.FAILED)
+    assert (decision.n_only_baseline, decision.n_only_candidate) == (20, 2)
+    assert decision.drop == pytest.approx(18 / 60)
+    assert decision.p_value == excess_of_proportions(20, 2, 60, 0.02)
+    assert decision.reason.startswith("30 points below the baseline on 60 tasks (")
+    assert decision.reason.endswith(": the drop is larger than the 2 points allowed (p = 0.0001)")
+
+
+def test_several_attempts_are_averaged_within_the_task(store):
+    decision = only(decide(store, drop(), candidate="m/rarer", baseline="m/often"))
+    drops = [1 / 3] * 54 + [0.0] * 6
+    assert decision.test == "student"
+    assert decision.p_value == pytest.approx(excess_of_means(np.array(drops), 0.02))
+    assert decision.drop == pytest.approx(0.3)
+    assert decision.n_tasks == 60
+
+
+def test_holm_adjusts_all_drop_rules_together(store):
+    rules = [drop(0.02), drop(0.2), drop(0.3)]
+    decisions = decide(store, *rules, candidate="m/worse").decisions
+    p = [excess_of_proportions(20, 2, 60, limit) for limit in (0.02, 0.2, 0.3)]
+    assert [each.p_value for each in decisions] == p
+    adjusted = [3 * p[0], max(3 * p[0], 2 * p[1]), max(2 * p[1], p[2])]
+    assert [each.p_adjusted for each in decisions] == pytest.approx(adjusted)
+    assert [each.outcome.value for each in decisions] == ["failed", "passed", "passed"]
+
+
+def test_prove_passes_only_if_a_drop_is_excluded(store):
+    unproven = decide(store, drop(0.02), proves=True)
+    assert (unproven.exit_code, only(unproven).p_value > 0.05) == (1, True)
+    assert "a drop of 2 points or more is not excluded" in only(unproven).reason
+    proven = decide(store, drop(0.1), proves=True, candidate="m/better")
+    assert (proven.exit_code, only(proven).outcome) == (0, Outcome.PASSED)
+    assert "a drop of 10 points or more is excluded" in only(proven).reason
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "fields", "reason"),
+    [
+        ("m/same", "m/lacking", {}, "there is no baseline: the store has no results of a model"),
+        ("m/same", "run:lacking", {}, "there is no baseline: run:lacking: no such run"),
+        ("m/same", "tag:branch=main", {}, "there is no baseline: tag:branch=main"),
+        (
+            "m/cut",
+            "m/base",
+            {},
+            "the candidate has values of 30 of the baseline's 60 tasks (50 %), less than min_cov",
+        ),
+        (
+            "m/unjudged",
+            "m/base",
+            {},
+            "the candidate has values of 50 of the baseline's 60 tasks (83.3 %)",
+        ),
+        ("m/none", "m/one", {"suite": "tiny"}, "only 1 task, less than min_tasks (20)"),
+        (
+            "m/none",
+            "m/one",
+            {"suite": "tiny", "min_tasks": 1, "metric": "cost"},
+            "the store has no value of cost for these sides of tiny",
+        ),
+    ],
+)
+def test_it_says_why_it_cannot_tell(store, candidate, baseline, fields, reason):
+    rule = drop(metric=fields.pop("metric", "passed"))
+    verdict = decide(store, rule, candidate=candidate, baseline=baseline, **fields)
+    assert verdict.exit_code == 3
+    assert only(verdict).reason.startswith(reason)
+
+
+def test_changed_tasks_are_not_compared(store):
+    verdict = decide(store, drop(), candidate="m/changed")
+    assert verdict.exit_code == 3
+    reason = only(verdict).reason
+    assert reason == (
+        "no task has a value of both the baseline and the candidate; 60 tasks have other content "
+        "than in the baseline"
+    )
+
+
+def test_one_task_is_decided_only_if_the_rules_ask_for_it(store):
+    verdict = decide(store, drop(), candidate="m/none", baseline="m/one", suite="tiny", min_tasks=1)
+    # One task lost of one: under a drop of 2 points that happens at half of the shares.
+    assert only(verdict).outcome is Outcome.PASSED
+    assert only(verdict).n_tasks == 1
+
+
+def test_missing_answers_count_as_failures_if_asked_for(store):
+    decision = only(decide(store, drop(), candidate="m/unjudged", missing="fail"))
+    assert (decision.n_tasks, decision.n_only_baseline, decision.n_only_candidate) == (60, 10, 6)
+
+
+@pytest.mark.parametrize(
+    ("fallback", "code", "treated"),
+    [
+        (None, 3, "cannot tell"),
+        ("fail", 1, "failed"),
+        ("warn", 0, "warning"),
+        ("pass", 0, "passed"),
+    ],
+)
+def test_the_rules_decide_what_happens_when_the_data_cannot_tell(store, fallback, code, treated):
+    verdict = decide(store, drop(), candidate="m/cut", cannot_tell=fallback)
+    assert (verdict.exit_code, verdict.treatment(only(verdict))) == (code, treated)
+    rule = drop(cannot_tell=fallback)
+    assert decide(store, rule, candidate="m/cut").exit_code == code
+
+
+def test_a_failure_outweighs_what_the_data_cannot_tell(store):
+    unknown = Rule(kind="must_pass", tasks=("t999",))
+    assert decide(store, unknown, drop(), candidate="m/worse").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "candidate", "outcome", "reason"),
+    [
+        # Wilson's lower end of 54 of 60 is 0.7985.
+        (Rule(kind="min_value", limit=0.79), "m/base", "passed", "79.9 points, is at least 79"),
+        (Rule(kind="min_value", limit=0.8), "m/base", "failed", "79.9 points, is below 80 points"),
+        (
+            Rule(kind="min_value", limit=0.8),
+            "m/unjudged",
+            "cannot tell",
+            "50 of the 60 tasks asked",
+        ),
+        # 60 calls of 0.01 and 36 passed; a latency of 100 to 159 ms, 156.05 at 0.95 * 59.
+        (
+            Rule(kind="max_cost_per_passed_usd", limit=0.0167),
+            "m/worse",
+            "passed",
+            "0.01667 US dollars for each passed call (0.6 US dollars, 36 passed), at most 0.0167",
+        ),
+        (Rule(kind="max_cost_per_passed_usd", limit=0.01), "m/worse", "failed", "more than 0.01"),
+        (Rule(kind="max_cost_per_passed_usd", limit=1), "m/lost", "failed", "no call passed"),
+        (
+            Rule(kind="max_cost_per_passed_usd", limit=1),
+            "m/free",
+            "cannot tell",
+            "the cost of 0 of 60 calls is known",
+        ),
+        (Rule(kind="max_p95_ms", limit=157), "m/base", "passed", "95 % of 60 answers took at most"),
+        (Rule(kind="max_p95_ms", limit=156), "m/base", "failed", "156 ms, more than 156"),
+        (Rule(kind="must_pass", tasks=("t0", "t1")), "m/base", "passed", "all 2 tasks passed"),
+        (Rule(kind="must_pass", tasks=("t0", "t59")), "m/base", "failed", "at least once: t59"),
+        (Rule(kind="must_pass", tasks=("t0",)), "m/unjudged", "cannot tell", "not answered"),
+        (Rule(kind="must_pass", tasks=("t0",)), "m/rarer", "failed", "failed at least once: t0"),
+    ],
+)
+def test_rules_about_the_candidate_need_no_baseline(store, rule, candidate, outcome, reason):
+    decision = only(decide(store, rule, candidate=candidate, baseline=None))
+    assert decision.outcome.value == outcome
+    assert reason in decision.reason
+
+
+def test_misuse_is_refused(store):
+    with pytest.raises(BadInput, match="needs a baseline"):
+        decide(store, drop(), baseline=None)
+    with pytest.raises(BadInput, match="are the same calls; name a run"):
+        decide(store, drop(), baseline="m/same")
+    with pytest.raises(BadInput, match="no results of a model 'm/sama'; did you mean 'm/same'"):
+        decide(store, drop(), candidate="m/sama")
+
+
+# --- the command
+
+
+RULES = """
+candidate: m/worse
+baseline: m/base
+suite: mine
+rules:
+  - {metric: passed, max_drop: 0.02}
+  - {must_pass: [t59], cannot_tell: warn}
+"""
+
+
+def test_the_command_reads_rules_and_writes_reports(store, tmp_path):
+    (tmp_path / "rules.yaml").write_text(RULES)
+    reports = {kind: tmp_path / f"gate.{kind}" for kind in ("junit", "markdown", "json")}
+    options = [f"--{kind}={path}" for kind, path in reports.items()]
+    ended = command(store.path, "gate", tmp_path / "rules.yaml", *options)
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.splitlines()[0] == "m/worse against m/base"
+    assert ended.out.splitlines()[-1] == "gate failed: 2 failed"
+    root = ET.fromstring(reports["junit"].read_text())
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("2", "2", "0")
+    assert [case.get("name") for case in root.iter("testcase")] == [
+        "max_drop 0.02 of passed (mine)",
+        "must_pass t59",
+    ]
+    document = json.loads(reports["json"].read_text())
+    assert (document["outcome"], document["exit_code"]) == ("failed", 1)
+    assert document["decisions"][0]["n_only_baseline"] == 20
+    assert "| ❌ failed | max\\_drop" in reports["markdown"].read_text() or (
+        "| ❌ failed | max_drop 0.02 of passed | mine |" in reports["markdown"].read_text()
+    )
+
+
+def test_options_replace_values_of_the_file(store, tmp_path):
+    (tmp_path / "rules.yaml").write_text(RULES)
+    ended = command(store.path, "gate", tmp_path / "rules.yaml", "--candidate", "m/better")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "gate passed: 2 passed")
+
+
+def test_the_simple_case_needs_no_file(store):
+    arguments = ["--candidate", "m/cut", "--baseline", "m/base", "--suite", "mine"]
+    ended = command(store.path, "gate", *arguments, "--max-drop", "0.02")
+    assert (ended.code, ended.out.splitlines()[-1]) == (3, "gate cannot tell: 1 not decided")
+    github = command(store.path, "gate", *arguments, "--max-drop", "0.02", "--format", "github")
+    assert github.out.startswith("::error title=cannot tell%3A max_drop 0.02 of passed (mine)::the")
+    warned = command(
+        store.path, "gate", *arguments, "--max-drop", "0.02", "--cannot-tell", "warn",
+        "--format", "github",
+    )  # fmt: skip
+    assert (warned.code, warned.out.startswith("::warning title=")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--candidate", "m/same"], "no rule: give a file"),
+        (["--max-drop", "0.1", "--baseline", "m/base"], "no candidate: name it"),
+        (["--candidate", "m/same", "--max-drop", "2"], "--max-drop: must be below 1"),
+        (["--candidate", "m/same", "--metric", "x", "--max-p95-ms", "1"], "--metric: only with"),
+        (
+            ["--candidate", "m/same", "--metric", "cost_usd", "--min-value", "1"],
+            "--min-value: cost_usd is better if it is lower",
+        ),
+        (["lacking.yaml"], "lacking.yaml: No such file"),
+    ],
+)
+def test_misuse_of_the_command(store, arguments, message):
+    ended = command(store.path, "gate", *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+
+
+@pytest.mark.parametrize("fmt", ["table", "json", "junit", "markdown", "github"])
+def test_hostile_names_are_escaped(store, fmt):
+    arguments = ["--candidate", "run:hostile", "--baseline", "m/base", "--suite", "mine"]
+    tasks = ["--must-pass", "<script>|\n::error::x", "--max-drop", "0.02"]
+    ended = command(store.path, "gate", *arguments, *tasks, "--format", fmt)
+    assert ended.code == 1
+    assert "\n::error::" not in ended.out
+    if fmt == "json":
+        assert json.loads(ended.out)["decisions"][0]["candidate"] == HOSTILE
+    elif fmt == "junit":
+        names = [case.get("name") for case in ET.fromstring(ended.out).iter("testcase")]
+        assert names[1] == r"must_pass <script>|\n::error::x"
+    elif fmt == "markdown":
+        assert "<script>" not in ended.out
+        assert r"&lt;script&gt;\|" in ended.out
+    elif fmt == "github":
+        assert all(re.match("::(error|warning) title=[^:,]*::", x) for x in ended.out.splitlines())
+        assert len(ended.out.splitlines()) == 2

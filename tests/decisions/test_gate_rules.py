@@ -1,0 +1,90 @@
+"""The rules of a gate as YAML: what is read, and what is refused with its line."""
+
+import pytest
+
+from warehouse.decisions.gate.rules import Rule, Rules
+from warehouse.decisions.gate.rules_file import read_rules_file
+from warehouse.errors import BadInput
+
+FULL = b"""\
+candidate: run:nightly-17
+baseline: tag:branch=main
+suite: mine
+alpha: 0.01
+min_tasks: 50
+min_coverage: 1
+missing: fail
+prove: true
+cannot_tell: fail
+rules:
+  - metric: exact_match
+    max_drop: 0.02
+    min_value: 0.5
+  - {max_cost_per_passed_usd: 0.02, task_set: hard}
+  - {max_p95_ms: 5000, cannot_tell: warn}
+  - must_pass: [refund, 12]
+"""
+
+
+def test_everything_is_read():
+    assert Rules(**read_rules_file(FULL, "rules.yaml")) == Rules(
+        candidate="run:nightly-17",
+        baseline="tag:branch=main",
+        suite="mine",
+        alpha=0.01,
+        min_tasks=50,
+        min_coverage=1.0,
+        missing="fail",
+        proves=True,
+        cannot_tell="fail",
+        rules=(
+            Rule(kind="max_drop", limit=0.02, metric="exact_match"),
+            Rule(kind="min_value", limit=0.5, metric="exact_match"),
+            Rule(kind="max_cost_per_passed_usd", limit=0.02, task_set="hard"),
+            Rule(kind="max_p95_ms", limit=5000.0, cannot_tell="warn"),
+            Rule(kind="must_pass", tasks=("refund", "12")),
+        ),
+    )
+
+
+def test_defaults():
+    rules = Rules(**read_rules_file(b"candidate: a\nrules: [{max_p95_ms: 1}]", "r"))
+    assert (rules.alpha, rules.min_tasks, rules.min_coverage) == (0.05, 20, 0.95)
+    assert (rules.missing, rules.proves, rules.cannot_tell) == ("exclude", False, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("candidat: a\nrules: [{max_p95_ms: 1}]", "r:1: candidat: unknown key of a gate; did you"),
+        (
+            "rules:\n  - max_p95: 1",
+            "r:2: max_p95: unknown key of a rule; did you mean 'max_p95_ms'",
+        ),
+        ("rules:\n  - metric: passed", "r:2: the rule has no limit; the limits are: max_drop, min"),
+        ("rules:\n  - {metric: x, max_p95_ms: 1}", "r:2: metric: only with max_drop or min_value"),
+        ("candidate: a", "r:1: rules: missing; a gate needs at least one rule"),
+        ("rules: []", "r:1: rules: must be a list with at least one item"),
+        ("rules: [{max_drop: two}]", "r:1: max_drop: must be a number from -1e+15 to 1e+15"),
+        ("rules: [{max_drop: .nan}]", "r:1: max_drop: must be a number"),
+        ("rules: [{max_drop: true}]", "r:1: max_drop: must be a number"),
+        ("rules: [{max_drop: 2}]", "r:1: max_drop: must be below 1: pass rates are 0 to 1"),
+        ("rules: [{max_drop: -0.1}]", "r:1: max_drop: must not be negative"),
+        ("rules: [{metric: latency_ms, max_drop: 1}]", "r:1: max_drop: latency_ms is better if"),
+        ("rules: [{must_pass: t1}]", "r:1: must_pass: must be a list"),
+        ("alpha: 1\nrules: [{max_drop: 0.1}]", "r:1: alpha: must be a number between 0 and 1"),
+        ("alpha: 0.1\nalpha: 0.2\nrules: [{max_drop: 0.1}]", "r:2: alpha: duplicate key"),
+        (
+            "cannot_tell: no\nrules: [{max_drop: 0.1}]",
+            "r:1: cannot_tell: must be one of fail, warn",
+        ),
+        ("prove: 1\nrules: [{max_drop: 0.1}]", "r:1: prove: must be true or false"),
+        ("[a]", "r:1: a gate must be a mapping"),
+        ("rules: [{max_drop: 0.1}", "r"),
+        ("a: &a [*a]", "r"),
+    ],
+)
+def test_anything_else_is_refused_with_its_line(text, message):
+    with pytest.raises(BadInput) as caught:
+        read_rules_file(text.encode(), "r")
+    assert str(caught.value).startswith(message)

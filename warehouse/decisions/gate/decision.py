@@ -1,0 +1,123 @@
+"""What the data show about a rule, and what follows from all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warehouse.decisions.gate.rules import Rule, Rules
+
+PASSED, FAILED, MISUSED, UNKNOWN = 0, 1, 2, 3
+
+
+class Outcome(StrEnum):
+    """What the data show about a rule, or about all of them."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The decision about a rule on one task set. Rates are 0 to 1.
+
+    Attributes:
+        rule: the rule.
+        outcome: what the data show.
+        reason: in a sentence, why.
+        suite: suite; None if the rule could not be applied to any.
+        task_set: task set, likewise.
+        scorer: what gave the score, if known.
+        filter: how the answer was extracted, if known.
+        candidate: model and settings of the candidate.
+        baseline: model and settings of the baseline.
+        n_tasks: tasks that the decision is based on.
+        n_baseline_tasks: tasks with a value of the baseline.
+        n_changed: tasks whose content differs between the two, left out.
+        n_unjudged: tasks that the candidate was asked, but that have no value.
+        baseline_value: mean of the baseline.
+        candidate_value: mean of the candidate; for costs, US dollars for each passed call; for
+            latency, milliseconds.
+        drop: baseline_value - candidate_value.
+        low: lower end of the interval of the drop; for `min_value`, of the candidate's mean.
+        high: upper end of it.
+        n_only_baseline: tasks that only the baseline passed, at one attempt each.
+        n_only_candidate: tasks that only the candidate passed.
+        p_value: of the one-sided test against the largest allowed drop.
+        p_adjusted: the same, adjusted for all drop rules (Holm).
+        missed_drop: larger drop that would have been found four times in five.
+        test: `score` (exact, paired proportions) or `student`.
+    """
+
+    rule: Rule
+    outcome: Outcome
+    reason: str
+    suite: str | None = None
+    task_set: str | None = None
+    scorer: str | None = None
+    filter: str | None = None
+    candidate: str | None = None
+    baseline: str | None = None
+    n_tasks: int = 0
+    n_baseline_tasks: int | None = None
+    n_changed: int | None = None
+    n_unjudged: int | None = None
+    baseline_value: float | None = None
+    candidate_value: float | None = None
+    drop: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_only_baseline: int | None = None
+    n_only_candidate: int | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    missed_drop: float | None = None
+    test: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Suite and task set, once if they are the same."""
+        names = dict.fromkeys(name for name in (self.suite, self.task_set) if name)
+        return "/".join(names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The decisions of a gate.
+
+    Attributes:
+        rules: the rules.
+        decisions: one for each rule and task set, in the order of the rules.
+        notes: what else the reader should know.
+    """
+
+    rules: Rules
+    decisions: tuple[Decision, ...]
+    notes: tuple[str, ...] = ()
+
+    def treatment(self, decision: Decision) -> str:
+        """Return what a decision counts as: `passed`, `failed`, `warning` or `cannot tell`."""
+        if decision.outcome is not Outcome.CANNOT_TELL:
+            return decision.outcome.value
+        fallback = decision.rule.cannot_tell or self.rules.cannot_tell
+        if fallback is None:
+            return Outcome.CANNOT_TELL.value
+        return {"fail": "failed", "warn": "warning", "pass": "passed"}[fallback]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What follows from all decisions: a failure outweighs what the data cannot tell."""
+        treated = {self.treatment(decision) for decision in self.decisions}
+        for outcome in (Outcome.FAILED, Outcome.CANNOT_TELL):
+            if outcome.value in treated:
+                return outcome
+        return Outcome.PASSED
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed, 3 cannot tell."""
+        codes = {Outcome.PASSED: PASSED, Outcome.FAILED: FAILED, Outcome.CANNOT_TELL: UNKNOWN}
+        return codes[self.outcome]

@@ -1,0 +1,212 @@
+"""Judges a rule of the largest allowed drop, on the tasks that both sides have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.decisions.gate.decision import Decision, Outcome
+from warehouse.decisions.gate.words import amount, interval_words, p_words, series_name, tasks_words
+from warehouse.statistics.adjustment import holm
+from warehouse.statistics.margins import (
+    excess_of_means,
+    excess_of_proportions,
+    mean_limits,
+    missed_mean,
+    missed_proportion,
+)
+from warehouse.statistics.proportions import newcombe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warehouse.decisions.gate.rules import Rule, Rules
+    from warehouse.decisions.paired import Paired
+    from warehouse.statistics.proportions import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A drop rule whose test was made, but not yet adjusted for the other rules.
+
+    Attributes:
+        decision: the figures; its outcome is not decided.
+        paired: the tasks.
+    """
+
+    decision: Decision
+    paired: Paired
+
+
+def tested_drop(rule: Rule, rules: Rules, paired: Paired) -> Decision | Tested:
+    """Test a drop rule; a decision at once if the data cannot tell.
+
+    Args:
+        rule: the rule.
+        rules: the gate.
+        paired: the baseline and the candidate, in this order.
+    """
+    decision = _figures(rule, paired)
+    if reason := _too_little(rules, decision, paired):
+        return replace(decision, reason=reason)
+    if paired.panel.is_binary and paired.is_single:
+        return Tested(_of_proportions(decision, rules, paired), paired)
+    return Tested(_of_means(decision, rules, paired), paired)
+
+
+def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
+    """Decide the drop rules together: their p-values are adjusted by Holm's method."""
+    adjusted = holm([each.decision.p_value for each in tested])
+    level = rules.alpha / max(1, len(tested))
+    return [
+        _decided(each, rules, p_adjusted, level)
+        for each, p_adjusted in zip(tested, adjusted, strict=True)
+    ]
+
+
+def _figures(rule: Rule, paired: Paired) -> Decision:
+    panel = paired.panel
+    n_tasks = len(paired.tasks)
+    values = (float(paired.means_a.mean()), float(paired.means_b.mean())) if n_tasks else None
+    return Decision(
+        rule=rule,
+        outcome=Outcome.CANNOT_TELL,
+        reason="",
+        suite=panel.suite,
+        task_set=panel.task_set,
+        scorer=panel.metric.scorer,
+        filter=panel.metric.filter,
+        baseline=series_name(panel.series[paired.a].key),
+        candidate=series_name(panel.series[paired.b].key),
+        n_tasks=n_tasks,
+        n_baseline_tasks=int((~np.isnan(panel.means[paired.a])).sum()),
+        n_changed=paired.n_changed,
+        n_unjudged=paired.n_unjudged_b,
+        baseline_value=values[0] if values else None,
+        candidate_value=values[1] if values else None,
+        drop=values[0] - values[1] if values else None,
+    )
+
+
+def _too_little(rules: Rules, decision: Decision, paired: Paired) -> str | None:
+    """Return why the data cannot tell; None if they can."""
+    n_tasks, n_baseline = decision.n_tasks, decision.n_baseline_tasks or 0
+    changed = _changed(paired.n_changed)
+    if n_tasks == 0:
+        return f"no task has a value of both the baseline and the candidate{changed}"
+    coverage = n_tasks / n_baseline
+    if coverage < rules.min_coverage:
+        return (
+            f"the candidate has values of {n_tasks:,} of the baseline's {n_baseline:,} tasks "
+            f"({100 * coverage:.3g} %), less than min_coverage "
+            f"({100 * rules.min_coverage:.3g} %){changed}"
+        )
+    if n_tasks < rules.min_tasks:
+        return f"only {tasks_words(n_tasks)}, less than min_tasks ({rules.min_tasks:,}){changed}"
+    return None
+
+
+def _changed(n_changed: int) -> str:
+    if not n_changed:
+        return ""
+    verb = "has" if n_changed == 1 else "have"
+    return f"; {tasks_words(n_changed)} {verb} other content than in the baseline"
+
+
+def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decision:
+    passed_a, passed_b = paired.means_a > 0, paired.means_b > 0
+    n, limit = decision.n_tasks, decision.rule.limit
+    only_a, only_b = int((passed_a & ~passed_b).sum()), int((passed_b & ~passed_a).sum())
+    both = int((passed_a & passed_b).sum())
+    limits = newcombe(both, only_a, only_b, n - both - only_a - only_b, level=1 - rules.alpha)
+    if rules.proves:
+        p_value = excess_of_proportions(only_b, only_a, n, -limit)
+    else:
+        p_value = excess_of_proportions(only_a, only_b, n, limit)
+    tested = replace(
+        decision,
+        n_only_baseline=only_a,
+        n_only_candidate=only_b,
+        p_value=p_value,
+        test="score",
+    )
+    return _with_limits(tested, limits)
+
+
+def _of_means(decision: Decision, rules: Rules, paired: Paired) -> Decision:
+    drops, limit = paired.differences, decision.rule.limit
+    if rules.proves:
+        # Few tasks cannot show that rare large drops are absent.
+        p_value = excess_of_means(-drops, -limit, largest=paired.panel.scale)
+    else:
+        p_value = excess_of_means(drops, limit)
+    if p_value is None:
+        return replace(decision, reason=f"only {tasks_words(decision.n_tasks)}, too few for a test")
+    tested = replace(decision, p_value=p_value, test="student")
+    return _with_limits(tested, mean_limits(drops, level=1 - rules.alpha))
+
+
+def _with_limits(decision: Decision, limits: Interval | None) -> Decision:
+    return decision if limits is None else replace(decision, low=limits.low, high=limits.high)
+
+
+def _decided(tested: Tested, rules: Rules, p_adjusted: float | None, level: float) -> Decision:
+    decision, paired = tested.decision, tested.paired
+    if p_adjusted is None:
+        return decision
+    is_rejected = p_adjusted <= rules.alpha
+    outcome = Outcome.PASSED if is_rejected == rules.proves else Outcome.FAILED
+    missed = None if rules.proves else _missed(decision, paired, level)
+    decided = replace(decision, outcome=outcome, p_adjusted=p_adjusted, missed_drop=missed)
+    return replace(decided, reason=_reason(decided, rules, paired.panel.scale))
+
+
+def _missed(decision: Decision, paired: Paired, level: float) -> float | None:
+    limit = decision.rule.limit
+    if decision.n_only_baseline is None or decision.n_only_candidate is None:
+        return missed_mean(paired.differences, limit, alpha=level)
+    return missed_proportion(
+        decision.n_only_baseline, decision.n_only_candidate, decision.n_tasks, limit, alpha=level
+    )
+
+
+def _reason(decision: Decision, rules: Rules, scale: float | None) -> str:
+    limit = amount(decision.rule.limit, scale)
+    p_value = p_words(decision.p_adjusted or 0.0)
+    found = f"{_difference(decision, scale)} on {tasks_words(decision.n_tasks)}"
+    details = [interval_words(decision.low, decision.high, scale, rules.alpha), *_counts(decision)]
+    found += f" ({'; '.join(filter(None, details))})"
+    if rules.proves:
+        if decision.outcome is Outcome.PASSED:
+            return f"{found}: a drop of {limit} or more is excluded ({p_value})"
+        return f"{found}: a drop of {limit} or more is not excluded ({p_value})"
+    if decision.outcome is Outcome.FAILED:
+        return f"{found}: the drop is larger than the {limit} allowed ({p_value})"
+    text = f"{found}: the data do not show a drop of more than {limit} ({p_value})"
+    if decision.missed_drop is not None and decision.missed_drop < (scale or np.inf):
+        missed = amount(decision.missed_drop, scale)
+        text += f"; a drop of {missed} would be found four times in five, a smaller one less often"
+    return text
+
+
+def _difference(decision: Decision, scale: float | None) -> str:
+    drop = decision.drop or 0.0
+    if drop == 0:
+        return "the same as the baseline"
+    return f"{amount(abs(drop), scale)} {'below' if drop > 0 else 'above'} the baseline"
+
+
+def _counts(decision: Decision) -> list[str]:
+    counts = []
+    if decision.n_only_baseline is not None and decision.n_only_candidate is not None:
+        counts.append(
+            f"{decision.n_only_baseline:,} passed by the baseline only, "
+            f"{decision.n_only_candidate:,} by the candidate only"
+        )
+    if decision.n_unjudged:
+        counts.append(f"{decision.n_unjudged:,} asked but without a value")
+    if decision.n_changed:
+        counts.append(f"{decision.n_changed:,} with other content left out")
+    return counts

@@ -1,0 +1,201 @@
+"""Judges the rules about the candidate only: its values, costs, latency and single tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.decisions.gate.decision import Decision, Outcome
+from warehouse.decisions.gate.words import amount, series_name, tasks_words
+from warehouse.statistics.margins import mean_limits
+from warehouse.statistics.proportions import Interval, wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warehouse.decisions.gate.calls import CallTotals
+    from warehouse.decisions.gate.rules import Rule, Rules
+    from warehouse.decisions.paired import Panel
+    from warehouse.statistics.arrays import Floats
+
+_SHOWN = 10
+
+
+def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
+    """Decide a rule of the least value, by the lower end of the candidate's interval.
+
+    Args:
+        rule: the rule.
+        rules: the gate.
+        panel: the panel with the candidate's series.
+        row: its position.
+    """
+    is_known = ~np.isnan(panel.means[row])
+    means, n_asked = panel.means[row, is_known], int(panel.is_asked[row].sum())
+    decision = Decision(
+        rule=rule,
+        outcome=Outcome.CANNOT_TELL,
+        reason="",
+        suite=panel.suite,
+        task_set=panel.task_set,
+        scorer=panel.metric.scorer,
+        filter=panel.metric.filter,
+        candidate=series_name(panel.series[row].key),
+        n_tasks=len(means),
+        n_unjudged=n_asked - len(means),
+        candidate_value=float(means.mean()) if len(means) else None,
+    )
+    if len(means) < rules.min_coverage * n_asked:
+        return replace(
+            decision,
+            reason=f"{len(means):,} of the {n_asked:,} tasks asked have a value, less than "
+            f"min_coverage ({100 * rules.min_coverage:.3g} %)",
+        )
+    if len(means) < rules.min_tasks:
+        few = f"only {tasks_words(len(means))}, less than min_tasks ({rules.min_tasks:,})"
+        return replace(decision, reason=few)
+    n_attempts = int(panel.n_attempts[row].sum())
+    limits = value_interval(means, n_attempts, panel.scale, level=1 - rules.alpha)
+    if limits is None:
+        return replace(decision, reason=f"only {tasks_words(len(means))}, too few for an interval")
+    is_kept = limits.low >= rule.limit
+    low, limit = amount(limits.low, panel.scale), amount(rule.limit, panel.scale)
+    mean = amount(float(means.mean()), panel.scale)
+    return replace(
+        decision,
+        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
+        reason=f"{mean} on {tasks_words(len(means))}; the lower end of its interval, {low}, is "
+        f"{'at least' if is_kept else 'below'} {limit}",
+        low=limits.low,
+        high=limits.high,
+    )
+
+
+def value_interval(
+    means: Floats, n_attempts: int, scale: float | None, *, level: float
+) -> Interval | None:
+    """Return the interval of a mean over tasks.
+
+    Of shares it is Wilson's, of as many trials as the variance between tasks is worth, as in the
+    leaderboard (SQL macro `effective_tasks`); otherwise Student's.
+
+    Args:
+        means: mean of the attempts at each task: shape (tasks,), at least one.
+        n_attempts: attempts at all of them.
+        scale: largest possible value, 1 or 100; None if not known.
+        level: confidence, between 0 and 1.
+    """
+    if scale is None:
+        return mean_limits(means, level=level)
+    n, rates = len(means), means / scale
+    middle = (float(rates.sum()) + 1) / (n + 2)
+    variance = (float((rates**2).sum()) + 1) / (n + 2) - middle**2
+    trials = max(float(n), min(float(n_attempts), n * middle * (1 - middle) / variance))
+    limits = wilson(float(rates.mean()) * trials, trials, level=level)
+    return None if limits is None else Interval(scale * limits.low, scale * limits.high)
+
+
+def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
+    """Decide a rule of the largest cost for each passed call."""
+    decision = _of_calls(rule, totals)
+    if totals.n_cost_known < rules.min_coverage * totals.n_calls or not totals.n_cost_known:
+        return replace(
+            decision,
+            reason=f"the cost of {totals.n_cost_known:,} of {totals.n_calls:,} calls is known",
+        )
+    if totals.n_tasks < rules.min_tasks:
+        return replace(decision, reason=_few(totals, rules))
+    spent = f"{totals.cost_usd:.4g} US dollars"
+    if not totals.n_passed:
+        return replace(
+            decision,
+            outcome=Outcome.FAILED,
+            reason=f"no call passed, for {spent}",
+        )
+    cost = totals.cost_usd / totals.n_passed
+    is_kept = cost <= rule.limit
+    return replace(
+        decision,
+        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
+        candidate_value=cost,
+        reason=f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed), "
+        f"{'at most' if is_kept else 'more than'} {rule.limit:g}",
+    )
+
+
+def decide_latency(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
+    """Decide a rule of the largest 95th percentile of the latency."""
+    decision = _of_calls(rule, totals)
+    if totals.p95_ms is None or totals.n_timed < rules.min_coverage * totals.n_answered:
+        return replace(
+            decision,
+            reason=f"the latency of {totals.n_timed:,} of {totals.n_answered:,} answers is known",
+        )
+    if totals.n_tasks < rules.min_tasks:
+        return replace(decision, reason=_few(totals, rules))
+    is_kept = totals.p95_ms <= rule.limit
+    return replace(
+        decision,
+        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
+        candidate_value=totals.p95_ms,
+        reason=f"95 % of {totals.n_timed:,} answers took at most {totals.p95_ms:,.0f} ms, "
+        f"{'at most' if is_kept else 'more than'} {rule.limit:,.0f}",
+    )
+
+
+def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
+    """Decide a rule of tasks that must pass, wherever the candidate was asked them.
+
+    Args:
+        rule: the rule.
+        panels: the panels with a series of the candidate by the verdict, and its position.
+    """
+    failed, unknown = [], []
+    for task_id in rule.tasks:
+        rates = [
+            float(panel.means[row, place])
+            for panel, row in panels
+            for place in _place(panel, row, task_id)
+        ]
+        if any(rate < 1 for rate in rates):
+            failed.append(task_id)
+        elif not rates or any(np.isnan(rate) for rate in rates):
+            unknown.append(task_id)
+    decision = Decision(rule=rule, outcome=Outcome.PASSED, reason="", n_tasks=len(rule.tasks))
+    if failed:
+        reason = f"{tasks_words(len(failed))} failed at least once: {_names(failed)}"
+        return replace(decision, outcome=Outcome.FAILED, reason=reason)
+    if unknown:
+        reason = f"{tasks_words(len(unknown))} not answered by the candidate: {_names(unknown)}"
+        return replace(decision, outcome=Outcome.CANNOT_TELL, reason=reason)
+    return replace(decision, reason=f"all {tasks_words(len(rule.tasks))} passed at every attempt")
+
+
+def _place(panel: Panel, row: int, task_id: str) -> list[int]:
+    """Return the position of a task among those that a series was asked; none if it was not."""
+    if task_id not in panel.series[row].asked:
+        return []
+    return [panel.task_ids.index(task_id)]
+
+
+def _names(tasks: Sequence[str]) -> str:
+    more = len(tasks) - _SHOWN
+    return ", ".join(tasks[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _few(totals: CallTotals, rules: Rules) -> str:
+    return f"only {tasks_words(totals.n_tasks)}, less than min_tasks ({rules.min_tasks:,})"
+
+
+def _of_calls(rule: Rule, totals: CallTotals) -> Decision:
+    return Decision(
+        rule=rule,
+        outcome=Outcome.CANNOT_TELL,
+        reason="",
+        suite=totals.suite,
+        task_set=totals.task_set,
+        candidate=totals.name,
+        n_tasks=totals.n_tasks,
+    )

@@ -1,0 +1,90 @@
+"""The report of a gate: text for a terminal, and JSON.
+
+Names of models and tasks come from logs, so that each format escapes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from warehouse.decisions.gate.decision import Decision
+from warehouse.output.formatting import as_json, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.decisions.gate.decision import Verdict
+
+# Version of the JSON: incremented when a key is removed or changes its meaning; keys may be added.
+FORMAT = 1
+_WIDTH = len("cannot tell")
+
+
+def summary(verdict: Verdict) -> str:
+    """Return what follows from all decisions, in a sentence."""
+    treated = [verdict.treatment(decision) for decision in verdict.decisions]
+    counts = {name: treated.count(name) for name in ("passed", "failed", "cannot tell", "warning")}
+    words = {"warning": "not decided (warning)", "cannot tell": "not decided"}
+    listed = ", ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items() if n)
+    return f"gate {verdict.outcome.value}: {listed}"
+
+
+def sides(verdict: Verdict) -> str:
+    """Return which sides were compared."""
+    rules = verdict.rules
+    return rules.candidate + (f" against {rules.baseline}" if rules.baseline else "")
+
+
+def heading(decision: Decision) -> str:
+    """Return the rule and where it was applied: `max_drop 0.02 of passed (mine)`."""
+    places = [decision.place, decision.scorer, decision.filter]
+    where = ", ".join(place for place in places if place)
+    return decision.rule.text + (f" ({where})" if where else "")
+
+
+def text_report(verdict: Verdict) -> str:
+    """Return the report for a terminal or a log."""
+    return "\n".join(_lines(verdict)) + "\n"
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield visible(sides(verdict))
+    for decision in verdict.decisions:
+        treated = verdict.treatment(decision)
+        yield visible(f"{treated:{_WIDTH}}  {heading(decision)}")
+        yield visible(f"{'':{_WIDTH}}  {decision.reason}")
+    yield visible(summary(verdict))
+
+
+def json_report(verdict: Verdict) -> str:
+    """Return everything as one JSON object, identical for identical rows."""
+    rules = verdict.rules
+    names = [each.name for each in fields(Decision) if each.name not in {"rule", "outcome"}]
+    decisions = [
+        {
+            "rule": decision.rule.text,
+            "kind": decision.rule.kind,
+            "metric": decision.rule.metric,
+            "limit": decision.rule.limit,
+            "outcome": decision.outcome.value,
+            "counts_as": verdict.treatment(decision),
+            **{name: getattr(decision, name) for name in names},
+        }
+        for decision in verdict.decisions
+    ]
+    document = {
+        "format": FORMAT,
+        "outcome": verdict.outcome.value,
+        "exit_code": verdict.exit_code,
+        "candidate": rules.candidate,
+        "baseline": rules.baseline,
+        "alpha": rules.alpha,
+        "min_tasks": rules.min_tasks,
+        "min_coverage": rules.min_coverage,
+        "missing": rules.missing,
+        "prove": rules.proves,
+        "decisions": decisions,
+        "notes": list(verdict.notes),
+    }
+    return as_json(document) + "\n"

@@ -1,0 +1,45 @@
+"""The words and figures that decisions share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warehouse.decisions.series import SeriesKey
+
+
+def amount(value: float, scale: float | None) -> str:
+    """Return a value of a metric: of shares and percentages, points.
+
+    Args:
+        value: in the metric's unit.
+        scale: largest possible value, 1 or 100; None if not known.
+    """
+    if scale is None:
+        return f"{value:.4g}"
+    points = f"{100 * value / scale:.3g}"
+    return f"{points} point{'' if points == '1' else 's'}"
+
+
+def interval_words(low: float | None, high: float | None, scale: float | None, alpha: float) -> str:
+    """Return the interval of a drop; empty if it has none."""
+    if low is None or high is None:
+        return ""
+    level = f"{100 * (1 - alpha):.3g} % interval of the drop"
+    factor = 1.0 if scale is None else 100 / scale
+    return f"{level} {factor * low:.3g} to {factor * high:.3g}"
+
+
+def p_words(p_value: float) -> str:
+    """Return a p-value: `p = 0.021`."""
+    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"  # noqa: PLR2004 - four decimals
+
+
+def tasks_words(n_tasks: int) -> str:
+    """Return a number of tasks: `1 task`, `1,000 tasks`."""
+    return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
+
+
+def series_name(key: SeriesKey) -> str:
+    """Return what was called: the model, with its settings if it has any."""
+    return f"{key.model} ({key.settings})" if key.settings else key.model
