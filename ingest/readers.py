@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.formats.bfcl import files as bfcl
 from ingest.formats.eee import files as eee
 from ingest.formats.inspect import logs as inspect_logs
 from ingest.formats.lm_eval import layout as lm_eval_layout
@@ -67,6 +68,10 @@ READERS: tuple[Reader, ...] = (
     Reader("lm-evaluation-harness results", lm_eval_layout.is_results, lm_eval_runs.read_run),
     Reader("lm-evaluation-harness samples", lm_eval_layout.is_samples, lm_eval_runs.read_run),
     Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),
+    Reader("BFCL results", bfcl.is_results, bfcl.read_results),
+    Reader("BFCL scores", bfcl.is_scores, bfcl.read_scores),
+    Reader("BFCL results without ids", bfcl.is_without_ids, bfcl.decline_without_ids),
+    Reader("BFCL leaderboard", bfcl.is_table, bfcl.read_table),
     Reader(eee.AGGREGATE, eee.is_aggregate, eee.read_aggregate),
     Reader(eee.SAMPLES, eee.is_samples, eee.read_samples),
     Reader("every_eval_ever index", eee.is_index, eee.decline_index),

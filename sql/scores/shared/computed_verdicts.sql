@@ -2,7 +2,8 @@
 -- grain: result with a computed verdict
 -- is_correct: whether the result passes; NULL if nothing could be judged
 -- reference: the right answer; NULL in openclaw, where the task's validator has it
--- violation: why it does not pass, or why there is no verdict, in openclaw and in suites of one's own
+-- violation: why it does not pass, or why there is no verdict, in openclaw, BFCL and suites of
+--     one's own
 SELECT
     suite,
     run_id,
@@ -29,3 +30,12 @@ SELECT
     reference,
     violation
 FROM scores.own_verdicts
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    content_id,
+    is_correct,
+    NULL AS reference,
+    violation
+FROM scores.bfcl_verdicts

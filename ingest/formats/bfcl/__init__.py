@@ -1,0 +1,1 @@
+"""Reads results and scores of the Berkeley function calling leaderboard (BFCL)."""

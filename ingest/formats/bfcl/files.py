@@ -1,0 +1,170 @@
+"""The files of BFCL: results, scores, and the tables of its leaderboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ingest.formats.bfcl.layout import only_model, place_of
+from ingest.formats.bfcl.records import add_result, add_score
+from ingest.formats.common.collector import RowCollector, part_id
+from ingest.formats.common.records import json_lines
+from ingest.reading import Reading, Stream
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ingest.formats.bfcl.layout import Place
+    from ingest.formats.common.records import LineRecord
+    from ingest.reading import Block, Candidate, ImportContext
+    from warehouse.types import RunRow
+
+    Add = Callable[[LineRecord, Place, RowCollector], None]
+
+SUITE = "bfcl"
+
+_JSON = {".json", ".jsonl", ".ndjson"}
+_RESULT_NAME = re.compile(r"BFCL_.*_result|.*_result_.*")
+_COUNTS = (b'"input_token_count"', b'"output_token_count"', b'"latency"')
+_SCORE = re.compile(rb'\s*\{[^\n]*"(correct_count|total_count)"\s*:')
+_RESULT = re.compile(rb'\s*\{\s*"id"\s*:\s*"[^\n]*"result"\s*:')
+_TABLE = re.compile(rb"(\xef\xbb\xbf)?(Rank,)?([^\n]*,)?Model,")
+_TABLE_NAME = re.compile(r"data_[a-z_]+\.csv")
+_NOT_FIGURES = {"Rank", "Model", "Model Link", "Organization", "License", "Cost", ""}
+
+
+def is_results(candidate: Candidate) -> bool:
+    """Return whether a file holds the results of a category."""
+    head, name = candidate.head, candidate.path.stem
+    return (
+        candidate.path.suffix in _JSON
+        and _RESULT.match(head) is not None
+        and (_RESULT_NAME.fullmatch(name) is not None or any(word in head for word in _COUNTS))
+    )
+
+
+def is_scores(candidate: Candidate) -> bool:
+    """Return whether a file holds the scores of a category."""
+    return (
+        candidate.path.suffix in _JSON
+        and b'"accuracy"' in candidate.head
+        and _SCORE.match(candidate.head) is not None
+    )
+
+
+def is_without_ids(candidate: Candidate) -> bool:
+    """Return whether a file holds results without ids, or none at all."""
+    return (
+        candidate.is_file
+        and candidate.path.suffix in _JSON
+        and _RESULT_NAME.fullmatch(candidate.path.stem) is not None
+        and (not candidate.head.strip() or candidate.head.lstrip().startswith(b"["))
+    )
+
+
+def is_table(candidate: Candidate) -> bool:
+    """Return whether a file is a table of the leaderboard."""
+    return (
+        _TABLE_NAME.fullmatch(candidate.path.name) is not None
+        and _TABLE.match(candidate.head) is not None
+    )
+
+
+def read_results(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read the results of a category."""
+    yield _reading("BFCL results", path, context, add_result, tables=("results",))
+
+
+def read_scores(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read the scores of a category."""
+    tables = ("events", "reported_metrics", "tasks")
+    yield _reading("BFCL scores", path, context, add_score, tables=tables)
+
+
+def decline_without_ids(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Report that results have no ids."""
+    is_empty = not path.stat().st_size
+    reason = "the file is empty" if is_empty else "its lines have no ids, so that they fit no task"
+    context.decline(path, reason)
+    yield from ()
+
+
+def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a table of the leaderboard: figures over several categories, rounded."""
+    file = context.read(path)
+    if file is None:
+        return
+    tree = place_of(path).tree
+    part = part_id(f"table {file.name}")
+    rows = RowCollector(path, tree, part=part)
+    with suppress(csv.Error):
+        text = file.data.decode("utf-8-sig", "replace")
+        for seq, record in enumerate(csv.DictReader(io.StringIO(text)), 1):
+            _add_figures(record, seq, rows)
+    blocks = list(rows.rest())
+    stream = Stream(
+        paths=(path,),
+        tables=("reported_metrics",),
+        blocks=lambda: iter(blocks),
+        is_run=True,
+        parts=frozenset({part}),
+    )
+    header: RunRow = {"suite": SUITE, "run_id": tree, "origin": "import"}
+    yield Reading("BFCL leaderboard", rows={"runs": [header]}, run=(SUITE, tree), stream=stream)
+
+
+def _add_figures(record: dict[str, str], seq: int, rows: RowCollector) -> None:
+    for name, text in record.items():
+        if isinstance(name, str) and name not in _NOT_FIGURES and isinstance(text, str):
+            model = record.get("Model")
+            rows.add(
+                "reported_metrics",
+                {
+                    "content_id": rows.id_of("cell", record, name),
+                    "seq": seq,
+                    "model": utf8(model) if isinstance(model, str) else None,
+                    "metric": utf8(name),
+                    "text": utf8(text),
+                    "reason": "rounded, and computed from other figures of the leaderboard",
+                },
+            )
+
+
+def _reading(
+    form: str, path: Path, context: ImportContext, add: Add, *, tables: tuple[str, ...]
+) -> Reading:
+    place = place_of(path)
+    part = part_id(f"{form} {place.model} {place.category}")
+    header: RunRow = {
+        "suite": SUITE,
+        "run_id": place.tree,
+        "origin": "import",
+        "versions": None if place.version is None else json_text({"bfcl": place.version}),
+        "model": only_model(path),
+    }
+    stream = Stream(
+        paths=(path,),
+        tables=tables,
+        blocks=partial(_blocks, path, place, part, add, redact=context.options.redact),
+        is_run=True,
+        parts=frozenset({part}),
+    )
+    return Reading(form, rows={"runs": [header]}, run=(SUITE, place.tree), stream=stream)
+
+
+def _blocks(path: Path, place: Place, part: str, add: Add, *, redact: bool) -> Iterator[Block]:
+    rows = RowCollector(path, place.tree, part=part)
+    for block in json_lines(path, redact=redact):
+        rows.rejects += block.rejects
+        rows.secrets += block.secrets
+        for record in block.records:
+            add(record, place, rows)
+            yield from rows.full()
+    yield from rows.rest()
