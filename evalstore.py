@@ -64,6 +64,7 @@ _COMMANDS: CommandTable = (
     ("tag", "warehouse.commands.tag:tag", "Tag a run, such as with the release it tested."),
     ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
+    ("history", "warehouse.commands.history:history", "Show how a model did from run to run."),
     ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
     ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("check", "warehouse.commands.check:check", "Check data integrity."),

@@ -22,6 +22,7 @@ COMMANDS = (
     "show leaderboard",
     "runs",
     "compare example/aurora-2 example/kaamos-mini",
+    "history example/aurora-2",
     "show",
 )
 _EXAMPLES = Path(__file__).parents[1] / "examples"

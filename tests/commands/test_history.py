@@ -1,0 +1,137 @@
+"""`evalstore history`: the figures of a model, run by run, on terminals and in pipes."""
+
+import json
+
+import pytest
+from rendering import HOSTILE, UNSEEN
+from rich.cells import cell_len
+from support import command
+
+from tools.screens import shown_on_terminal
+from warehouse.commands.history_chart import chart, drift_sentence, title
+
+MODEL = "example/aurora-2"
+
+
+def row(**figures):
+    ends = [f"{figure}{end}" for figure in ("pass_rate", "score") for end in ("", "_low", "_high")]
+    others = ("scorer", "filter", "change", "p_holm", "run_date", "provider")
+    unknown = dict.fromkeys((*ends, *others))
+    names = {"suite": "s", "task_set": "t", "metric": "passed", "model": "m", "settings": ""}
+    return {**unknown, **names, "run_id": "r", **figures}
+
+
+def rate(value, low, high, **figures):
+    return row(pass_rate=value, pass_rate_low=low, pass_rate_high=high, **figures)
+
+
+def test_a_bar_shows_the_interval_in_its_place():
+    rows = [
+        rate(0.5, 0.25, 0.75, run_date="2026-01-01", run_id="first"),
+        rate(1.0, 0.5, 1.0, run_date="2026-01-02", run_id="second", change=0.5, p_holm=0.01),
+        rate(0.0, 0.0, 0.0, run_date=None, run_id="third", change=-1.0, p_holm=0.5),
+    ]
+    lines = chart(rows, 70, encoding="utf-8")
+    # 70 columns less dates, rates, changes and gaps: 38, half of it for the chart
+    assert lines[:4] == [
+        "2026-01-01   50.0 %      ├────●────┤              first",
+        "2026-01-02  100.0 %           ├────────●  +50.0*  second",
+        "undated       0.0 %  ●                    -100.0  third",
+        "                     0 %           100 %",
+    ]
+    assert lines[-1].startswith("* more than chance explains")
+
+
+def test_scores_have_a_scale_of_their_own():
+    rows = [
+        row(metric="length", score=4.0, score_low=2.0, score_high=6.0, run_date="2026-01-01"),
+        row(metric="length", score=None, run_date="2026-01-02"),
+        row(metric="length", score=10.0, run_date="2026-01-03", change=6.0),
+    ]
+    first, second, third, ends, *_ = chart(rows, 80, encoding="utf-8")
+    assert ("├" in first, first.index("├") < first.index("●") < first.index("┤")) == (True, True)
+    assert "unknown" in second
+    assert "●" not in second
+    assert third.rstrip().endswith("+6  r")
+    assert ends.split() == ["2", "10"]
+
+
+def test_equal_scores_are_drawn():
+    lines = chart(
+        [row(metric="length", score=4.0), row(metric="length", score=4.0)], 80, encoding="utf-8"
+    )
+    assert lines[0].count("●") == 1
+
+
+def test_terminals_without_lines_get_ascii():
+    lines = chart([rate(0.5, 0.2, 0.8, run_id="räksmörgås" * 9)], 60, encoding="ascii")
+    assert "\n".join(lines).isascii()
+    assert "[---" in lines[0]
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 100, 300])
+@pytest.mark.parametrize("name", ["r", "x" * 300, "日本語" * 50, HOSTILE])
+def test_lines_fit_the_terminal_whatever_the_names(width, name):
+    rows = [rate(0.5, 0.2, 0.8, run_id=name, run_date="2026-01-01", change=-1.0, p_holm=0.01)] * 3
+    lines = chart(rows, width, encoding="utf-8")
+    assert max(map(cell_len, lines[:4])) <= max(60, min(width, 120))
+    assert not UNSEEN.search("\n".join(lines))
+    assert not UNSEEN.search(title(row(model=name)))
+
+
+def test_a_terminal_shows_charts(examples):
+    shown = shown_on_terminal(examples.path, ["history", MODEL], 80)
+    assert f"palindrome · passed · {MODEL} · example\n" in shown
+    assert shown.count("●") == 6
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    assert "\x1b" not in shown
+
+
+def test_pipes_and_formats_have_the_rows_of_the_view(examples):
+    assert "●" not in command(examples.path, "history", MODEL).out
+    rows = json.loads(command(examples.path, "history", MODEL, "--format", "json").out)
+    query = f"SELECT run_id, pass_rate, change FROM model_history WHERE model = '{MODEL}'"
+    expected = examples.sql(query).fetchall()
+    assert [(row["run_id"], row["pass_rate"], row["change"]) for row in rows] == expected
+    shown = shown_on_terminal(examples.path, ["history", MODEL, "--columns", "run_id"], 80)
+    assert "●" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["exampl/aurora-2"], "did you mean 'example/aurora-2'?"),
+        ([MODEL, "--metric", "pased"], "has no figures by 'pased'; did you mean 'passed'?"),
+        ([MODEL, "--suite", "palindrom"], "did you mean 'palindrome'?"),
+    ],
+)
+def test_mistakes_are_explained(examples, arguments, message):
+    ended = command(examples.path, "history", *arguments)
+    assert (ended.code, message in ended.err) == (2, True), ended.err
+
+
+def test_a_model_without_verdicts_is_explained(store):
+    with store.record(suite="mine", model="m") as run:
+        run.log(task_id="t", output="x")
+    ended = command(store.path, "history", "m")
+    assert (ended.code, "'m' has no figures: its answers were not judged" in ended.err) == (2, True)
+
+
+def test_drift_is_named(store):
+    for run_id, passed in (("before", True), ("after", False)):
+        with store.record(suite="mine", model="m", run_id=run_id) as run:
+            for n in range(30):
+                run.log(task_id=f"t{n}", output="x" * 9, passed=passed)
+    shown = shown_on_terminal(store.path, ["history", "m"], 200)
+    assert "Drift: passed changed by -100.0 points with run after of 20" in shown
+    assert "30 tasks)." in shown
+    assert "  -100.0*  after" in shown
+
+
+def test_a_relative_change_is_a_percentage():
+    drift = row(metric="latency_ms", change=0.5, change_low=0.25, change_high=0.8, p_holm=0.0012)
+    drift |= {"after_run_id": "r", "changed_on": "2026-01-01", "n_tasks": 9}
+    assert drift_sentence(drift) == (
+        "Drift: latency_ms changed by +50.0 % with run r of 2026-01-01 (95 % interval +25.0 to "
+        "+80.0, p = 0.0012, 9 tasks)."
+    )
