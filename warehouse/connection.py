@@ -42,20 +42,20 @@ _HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
 @contextmanager
-def open_for_writing(path: Path, *, wait_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the warehouse exclusively, with all scoring functions.
+def open_for_writing(
+    path: Path, *, wait_seconds: float, has_functions: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse exclusively, with all scoring functions unless they are not needed.
 
     Raises:
         StoreBusy: another program still holds the file after `wait_seconds`.
         duckdb.Error: the file is damaged.
     """
-    from warehouse.scoring.registry import UDFS
-
     _check_files(path)
     connection = _connect(path, wait_seconds, read_only=False)
     registered: list[str] = []
     try:
-        for udf in UDFS:
+        for udf in _all_udfs() if has_functions else ():
             _register(connection, udf)
             registered.append(udf.name)
         yield connection
@@ -199,13 +199,17 @@ def _busy_message(path: Path, reason: str) -> str:
     return f"{path}: {who} holds the warehouse open: close it there. All data is safe in the lake"
 
 
+def _all_udfs() -> Iterable[Udf]:
+    from warehouse.scoring.registry import UDFS
+
+    return UDFS
+
+
 def _named_udfs(query: str) -> list[Udf]:
     # A cheap test of the text first: importing the functions costs start-up time.
     if "_" not in query or "(" not in query:
         return []
-    from warehouse.scoring.registry import UDFS
-
-    return [udf for udf in UDFS if udf.name in query.lower()]
+    return [udf for udf in _all_udfs() if udf.name in query.lower()]
 
 
 def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
@@ -230,9 +234,7 @@ def _register(connection: duckdb.DuckDBPyConnection, udf: Udf) -> None:
 @cache
 def _arrow_types() -> dict[str, pa.DataType]:
     """Return the Arrow type of each DuckDB type that a scoring function returns."""
-    from warehouse.scoring.registry import UDFS
-
-    kinds = sorted({udf.returns for udf in UDFS})
+    kinds = sorted({udf.returns for udf in _all_udfs()})
     columns = ", ".join(f"NULL::{kind}" for kind in kinds)
     with open_in_memory() as connection:
         empty = connection.sql(f"SELECT {columns} LIMIT 0").to_arrow_table()

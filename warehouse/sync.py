@@ -222,7 +222,7 @@ def _swap(new_file: Path, warehouse: Path, wait_seconds: float) -> None:
     # A program that holds the old file would keep reading it: wait until it closes it.
     if warehouse.exists():
         try:
-            with open_for_writing(warehouse, wait_seconds=wait_seconds):
+            with open_for_writing(warehouse, wait_seconds=wait_seconds, has_functions=False):
                 pass
         except duckdb.Error:
             pass
