@@ -56,6 +56,17 @@ class Decisions:
         """Return whether the rows of a run are copied as they are."""
         return run in self.taken
 
+    def refuses(self, run: RunKey) -> bool:
+        """Return whether a run is kept out, with what was recorded about it, such as its tags."""
+        compared = self.compared.get(run)
+        is_conflict = compared is not None and compared.outcome is FileOutcome.CONFLICT
+        return run in self.forgotten or is_conflict
+
+    @property
+    def refuses_any(self) -> bool:
+        """Whether any run is kept out."""
+        return any(map(self.refuses, (*self.forgotten, *self.compared)))
+
     def brings(self, run: RunKey) -> bool:
         """Return whether anything of a run is imported."""
         compared = self.compared.get(run)

@@ -79,6 +79,8 @@ class RowCopy:
     def _drops(self, folder: Batch) -> bool:
         """Return whether anything in a folder is not imported."""
         takes = self._decisions.takes
+        if self._decisions.refuses_any and any(BY_NAME[name].about_run for name in folder.files):
+            return True
         return any(
             not all(takes(g.run) for g in part.generations)
             or any(source.sha256 in self._parts.dropped_files for source in part.sources)
@@ -102,7 +104,11 @@ class RowCopy:
         if self._is_whole:
             return rows
         pa = import_pyarrow()
-        names = [BATCH, "suite", "run_id", "generation"] if table.of_run else [BATCH]
+        names = [BATCH]
+        if table.of_run or table.about_run:
+            names += ["suite", "run_id"]
+        if table.of_run:
+            names.append("generation")
         if "sha256" in table.column_names:
             names.append("sha256")
         places: dict[tuple[object, ...], str | None] = {}
@@ -124,6 +130,8 @@ class RowCopy:
             if batch in self._new:
                 return batch if self._decisions.takes(run) else None
             return self._parts.extra if (batch, *run, key["generation"]) in self._missing else None
+        if table.about_run and self._decisions.refuses((key["suite"], key["run_id"])):
+            return None
         if key.get("sha256") in self._parts.dropped_files:
             return None
         if batch in self._new:

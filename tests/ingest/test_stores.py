@@ -213,6 +213,19 @@ def test_a_forgotten_run_returns_only_with_restore(stores, tmp_path, is_compacte
     assert import_into(ours, secret).outcomes == {"unchanged": 1}
 
 
+def test_tags_come_with_their_runs_and_stay_away_with_forgotten_ones(stores, tmp_path):
+    ours, theirs, fresh = stores("ours"), stores("theirs"), stores("fresh")
+    import_into(theirs, write(tmp_path, "one", [1]), write(tmp_path, "two", [2]))
+    take(ours, theirs)
+    command(ours.path, "forget", run_of("two"), "--yes")
+    for name in ("one", "two"):
+        assert command(theirs.path, "tag", run_of(name), f"release={name}").code == 0
+    for store, expected in ((ours, ["one"]), (fresh, ["one", "two"])):
+        assert take(store, theirs).code == 0
+        tags = store.sql("SELECT value FROM run_tags ORDER BY ALL").fetchall()
+        assert [value for (value,) in tags] == expected
+
+
 def test_a_run_forgotten_there_is_kept_and_reported(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     one = write(tmp_path, "one", [1])

@@ -170,7 +170,7 @@ def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
     if unknown:
         reason = f"{tasks_words(len(unknown))} not answered by the candidate: {_names(unknown)}"
         return replace(decision, outcome=Outcome.CANNOT_TELL, reason=reason)
-    return replace(decision, reason=f"all {tasks_words(len(rule.tasks))} passed at every attempt")
+    return replace(decision, reason=f"{tasks_words(len(rule.tasks))} passed at every attempt")
 
 
 def _place(panel: Panel, row: int, task_id: str) -> list[int]:
