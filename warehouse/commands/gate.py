@@ -32,6 +32,9 @@ _FALLBACKS = ("fail", "warn", "pass")
 @click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
 @click.option("--task-set", help="Only this task set.")
 @click.option("--metric", help="Metric of --max-drop and --min-value.  [default: passed]")
+@click.option(
+    "--scorer", metavar="NAME[@VERSION]", help="Judge `passed` by this re-score; see rescore."
+)
 @click.option("--max-drop", type=float, help="Largest drop allowed, in the metric's unit.")
 @click.option("--min-value", type=float, help="Least value of the lower end of the interval.")
 @click.option(
@@ -147,7 +150,8 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     found: dict[str, Any] = _of_file(file) if file is not None else {}
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
-    found |= {name: given[name] for name in (*named, "missing", "cannot_tell") if name in given}
+    others = ("missing", "cannot_tell", "scorer")
+    found |= {name: given[name] for name in (*named, *others) if name in given}
     if "prove" in given:
         found["proves"] = True
     rules = _rules_of_options(given)

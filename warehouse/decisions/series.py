@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from warehouse.decisions.rescored import Rescorer
     from warehouse.decisions.sides import ResolvedSide
 
 # What a metric of calls is computed from; smaller values are better.
@@ -63,7 +64,7 @@ SELECT
     sides.side, scored.suite, scored.task_set, scored.provider, scored.model, scored.settings,
     scored.task_id, scored.run_id, scored.scorer, scored.metric, scored.filter, scored.scored,
     times.position
-FROM scores.scored_tasks AS scored
+FROM {table} AS scored
 JOIN sides USING (suite, run_id, model)
 JOIN scores.run_times AS times USING (suite, run_id)
 WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL
@@ -95,6 +96,13 @@ HAVING scored IS NOT NULL
 ORDER BY ALL
 """
 )
+_RECORDED = "scores.scored_tasks"
+# In the place of the verdicts, those of one version of a scorer.
+_RESCORED = """(
+    SELECT * REPLACE (NULL AS scorer)
+    FROM scores.rescored_tasks
+    WHERE scorer = $scorer AND version = $version
+)"""
 # Of the many scores of posters those that sum them up, as in the leaderboard.
 _HEADLINE = "scored.metric <> 'passed' AND is_headline(scored.suite, scored.metric)"
 _NAMED = "scored.metric = $metric"
@@ -199,6 +207,7 @@ def read_series(
     *,
     metric: str | None,
     task_set: str | None = None,
+    rescorer: Rescorer | None = None,
 ) -> list[Series]:
     """Return the values of the sides by a metric, in the order of the sides.
 
@@ -208,13 +217,15 @@ def read_series(
         metric: name of a score, `passed` for the verdict, or one of `CALL_METRICS`; by default, all
             that rank models, without the verdict.
         task_set: the only task set that counts, if given.
+        rescorer: the scorer whose verdicts count as `passed`, instead of the recorded and computed
+            ones; other metrics stay as they are.
     """
     parameters = {**_parameters(sides), "task_set": task_set}
     asked: dict[SeriesKey, dict[str, Asked]] = {}
     for row in connection.execute(_ASKED, parameters).fetchall():
         task_id, run_id, task_hash = row[6:]
         asked.setdefault(SeriesKey(*row[:6]), {})[task_id] = Asked(run_id, task_hash)
-    scored = _scored(connection, metric, parameters)
+    scored = _scored(connection, metric, parameters, rescorer if metric == VERDICT else None)
     _add_uncalled(asked, scored)
     found: dict[tuple[SeriesKey, MetricKey], Series] = {}
     for key, name in _named(asked, scored):
@@ -226,14 +237,20 @@ def read_series(
 
 
 def _scored(
-    connection: duckdb.DuckDBPyConnection, metric: str | None, parameters: dict[str, Any]
+    connection: duckdb.DuckDBPyConnection,
+    metric: str | None,
+    parameters: dict[str, Any],
+    rescorer: Rescorer | None,
 ) -> list[_Scored]:
     if metric is not None and metric in CALL_METRICS:
         query = _OF_CALLS.format(value=CALL_METRICS[metric])
     else:
-        query = _SCORED.format(metric=_HEADLINE if metric is None else _NAMED)
+        table = _RECORDED if rescorer is None else _RESCORED
+        query = _SCORED.format(table=table, metric=_HEADLINE if metric is None else _NAMED)
     if metric is not None:
         parameters = {**parameters, "metric": metric}
+    if rescorer is not None:
+        parameters = {**parameters, "scorer": rescorer.name, "version": rescorer.version}
     return [
         _Scored(
             key=SeriesKey(*row[:6]),

@@ -9,6 +9,7 @@ from warehouse.decisions.gate.decision import Decision, Outcome, Verdict
 from warehouse.decisions.gate.drops import Tested, decide_drops, tested_drop
 from warehouse.decisions.gate.floors import decide_cost, decide_latency, decide_tasks, decide_value
 from warehouse.decisions.paired import pair, pairs_of_sides, panels
+from warehouse.decisions.rescored import find_rescorer
 from warehouse.decisions.series import VERDICT, read_series
 from warehouse.decisions.sides import ResolvedSide, parse_side, resolve_sides
 from warehouse.errors import BadInput
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from warehouse.decisions.gate.rules import Rule, Rules
     from warehouse.decisions.paired import Panel
+    from warehouse.decisions.rescored import Rescorer
 
 _BASELINE, _CANDIDATE = 0, 1
 
@@ -48,6 +50,7 @@ class _Gate:
         self._baseline, self._no_baseline = self._resolved_baseline()
         self._panels: dict[str, list[Panel]] = {}
         self._notes: list[str] = []
+        self._rescorer = self._found_rescorer()
 
     def verdict(self) -> Verdict:
         """Decide the rules; those of a drop together."""
@@ -57,6 +60,18 @@ class _Gate:
         decisions = [next(decided) if isinstance(each, Tested) else each for each in found]
         notes = tuple(dict.fromkeys(self._notes))
         return Verdict(rules=self._rules, decisions=tuple(decisions), notes=notes)
+
+    def _found_rescorer(self) -> Rescorer | None:
+        """Return the scorer whose verdicts count, if any; a note names its version."""
+        text = self._rules.scorer
+        if text is None:
+            return None
+        for rule in self._rules.rules:
+            if rule.kind == "max_cost_per_passed_usd":
+                raise BadInput(f"{rule.text}: does not go with a scorer: costs have no re-score")
+        rescorer = find_rescorer(self._connection, text, suite=self._rules.suite)
+        self._notes.append(f"passed is the verdict of {rescorer.text}, a re-score")
+        return rescorer
 
     def _resolved_baseline(self) -> tuple[ResolvedSide | None, str]:
         """Return the baseline; None, with the reason, if the store does not have it."""
@@ -141,7 +156,11 @@ class _Gate:
             # The positions of the sides are those of the series.
             sides = [self._baseline or _nothing_of(self._rules), self._candidate]
             series = read_series(
-                self._connection, sides, metric=metric, task_set=self._rules.task_set
+                self._connection,
+                sides,
+                metric=metric,
+                task_set=self._rules.task_set,
+                rescorer=self._rescorer,
             )
             self._panels[metric] = panels(series, missing=self._rules.missing)
         return [

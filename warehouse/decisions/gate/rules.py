@@ -73,6 +73,7 @@ class Rules:
         missing: whether tasks that were asked but not judged are left out or count as 0.
         proves: whether a drop rule passes only if a larger drop is excluded.
         cannot_tell: what to do when the data cannot tell; None for an exit code of its own.
+        scorer: the re-score whose verdicts count as `passed`, as written: `NAME` or `NAME@VERSION`.
     """
 
     candidate: str
@@ -86,3 +87,4 @@ class Rules:
     missing: Literal["exclude", "fail"] = "exclude"
     proves: bool = False
     cannot_tell: Fallback | None = field(default=None)
+    scorer: str | None = None
