@@ -1,0 +1,130 @@
+"""`evalstore plan`: how many tasks and attempts a comparison takes."""
+
+import json
+import random
+
+import pytest
+from support import command, new_store
+
+from warehouse.lake.batch import Generation
+from warehouse.schemas import RESULTS, RUNS
+from warehouse.statistics.sample_size import tasks_needed, variance_of_difference
+
+
+def runs(passed_by_model, cost):
+    """Yield a run of each model; `passed` has the verdicts of the attempts at each task."""
+    for model, passed in passed_by_model.items():
+        key = {"suite": "mine", "run_id": model, "generation": "root"}
+        run = {**key, "content_id": model, "origin": "import", "run_date": "2026-04-01"}
+        yield (
+            run,
+            [
+                {
+                    **key,
+                    "content_id": f"{model} {n} {attempt}",
+                    "seq": n,
+                    "model": model,
+                    "task_set": "mine",
+                    "task_id": f"t{n}",
+                    "attempt": attempt + 1,
+                    "answer": "x",
+                    "is_correct": verdict,
+                    "cost_usd": cost.get(model),
+                }
+                for n, verdicts in enumerate(passed)
+                for attempt, verdict in enumerate(verdicts)
+            ],
+        )
+
+
+def answers(rate, n_tasks, attempts, seed):
+    random_ = random.Random(seed)
+    return [[random_.random() < rate for _ in range(attempts)] for _ in range(n_tasks)]
+
+
+ANSWERS = {
+    "a": answers(0.8, 80, 3, 1),
+    "b": answers(0.6, 80, 3, 2),
+    "once": answers(0.7, 80, 1, 3),
+    "again": answers(0.5, 80, 1, 4),
+    "few": answers(0.7, 10, 1, 5),
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    store = new_store(tmp_path_factory.mktemp("plan") / "store")
+    with store.lake.write("import") as writer:
+        written = list(runs(ANSWERS, {"a": 0.01, "b": 0.03}))
+        for run, results in written:
+            writer.add(RUNS, [run])
+            writer.add(RESULTS, results)
+        writer.commit(generations=[Generation("mine", run["run_id"]) for run, _ in written])
+    store.sync()
+    return store
+
+
+def plan(store, *arguments):
+    ended = command(store.path, "plan", *arguments, "--format", "json")
+    assert (ended.code, ended.err) == (0, "")
+    return json.loads(ended.out)
+
+
+def test_the_rows_are_those_of_the_formula(store):
+    rows = plan(store, "a", "b", "--difference", "0.1")
+    variance = variance_of_difference(
+        *([[float(x) for x in task] for task in ANSWERS[model]] for model in "ab")
+    )
+    assert [row["n_attempts"] for row in rows] == [1, 2, 3, 5, 10]
+    for row in rows:
+        k = row["n_attempts"]
+        assert row["n_tasks"] == tasks_needed(variance.of_task(k), 0.1)
+        assert row["n_calls"] == 2 * k * row["n_tasks"]
+        assert row["cost_usd"] == pytest.approx(0.04 * k * row["n_tasks"])
+        assert row["variance_within"] == pytest.approx(variance.within)
+    [best] = [row for row in rows if row["is_cheapest"]]
+    feasible = [row for row in rows if row["n_tasks"] <= 80]
+    assert best["n_calls"] == min(row["n_calls"] for row in feasible)
+
+
+def test_a_single_model_is_compared_with_one_like_it(store):
+    rows = plan(store, "a", "--difference", "0.1", "--attempts", "1", "--attempts", "4")
+    assert [(row["b"], row["n_attempts"]) for row in rows] == [(None, 1), (None, 4)]
+    assert rows[0]["cost_usd"] == pytest.approx(0.02 * rows[0]["n_tasks"])
+    alike = plan(store, "a", "--difference", "0.1", "--correlation", "1", "--attempts", "4")
+    assert alike[0]["n_tasks"] <= rows[1]["n_tasks"]
+
+
+def test_single_attempts_plan_single_attempts(store):
+    rows = plan(store, "once", "again", "--difference", "0.1")
+    assert [row["n_tasks"] is None for row in rows] == [False, True, True, True, True]
+    assert rows[0]["cost_usd"] is None
+    assert rows[0]["is_cheapest"]
+
+
+def test_the_sentence_comes_first(store):
+    ended = command(store.path, "plan", "a", "b", "--difference", "0.1")
+    first = ended.out.splitlines()[0]
+    assert first.startswith(
+        "mine, passed: to find a difference of 10 points between a and b four times in five, the "
+        "cheapest way is "
+    )
+    assert "US dollars). The 80 tasks of the store, with as many, would find " in first
+    once = command(store.path, "plan", "once", "again", "--difference", "0.1", "--power", "0.9")
+    assert "90 times in 100" in once.out
+    assert "No task has two attempts, so that more attempts cannot be planned." in once.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["few", "--difference", "0.1"], "'few': fewer than 20 tasks with values of 'passed'"),
+        (["a", "--difference", "0.1", "--metric", "x"], "fewer than 20 tasks with values of 'x'"),
+        (["lacking", "--difference", "0.1"], "no results of a model 'lacking'"),
+        (["a", "--difference", "0"], "--difference"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(store, arguments, message):
+    ended = command(store.path, "plan", *arguments)
+    assert ended.code == 2
+    assert message in ended.err

@@ -1,0 +1,99 @@
+"""How many tasks a comparison needs: the closed form, and simulations of it."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from warehouse.statistics.sample_size import (
+    Variance,
+    detectable,
+    tasks_needed,
+    variance_against_alike,
+    variance_of,
+    variance_of_difference,
+)
+
+
+def test_variances_of_a_worked_example():
+    # Three tasks of two attempts: the variance within each is 2, that of the means (1, 3 and 5)
+    # is 4, and half of 2 of it is chance, so that 3 are between the tasks.
+    found = variance_of([[0, 2], [2, 4], [4, 6]])
+    assert (found.within, found.between, found.single) == (2.0, 3.0, 5.0)
+    assert found.of_task(1) == 5.0
+    assert found.of_task(4) == 3.5
+
+
+def test_single_attempts_do_not_say_where_the_variance_is():
+    found = variance_of([[0], [1], [1], [0]])
+    assert (found.within, found.between) == (None, None)
+    assert found.single == pytest.approx(1 / 3)
+    assert found.of_task(2) is None
+
+
+def test_variances_are_found_in_a_simulation():
+    random = np.random.default_rng(23)
+    rates_a = random.beta(2, 1, size=20_000)
+    rates_b = np.clip(rates_a + random.normal(0, 0.1, size=20_000), 0, 1)
+    a = (random.random((20_000, 3)) < rates_a[:, None]).astype(float).tolist()
+    b = (random.random((20_000, 5)) < rates_b[:, None]).astype(float).tolist()
+    found = variance_of_difference(a, b)
+    within = np.mean(rates_a * (1 - rates_a)) + np.mean(rates_b * (1 - rates_b))
+    assert found.within == pytest.approx(within, rel=0.02)
+    assert found.between == pytest.approx(np.var(rates_a - rates_b), rel=0.2)
+
+
+def test_the_variance_of_single_attempts_is_that_of_the_differences():
+    a, b = [[1], [0], [1], [1]], [[0], [0], [1], [0]]
+    assert variance_of_difference(a, b).single == pytest.approx(np.var([1, 0, 0, 1], ddof=1))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])
+def test_a_model_that_is_not_known_is_taken_to_be_alike(correlation):
+    found = variance_against_alike(Variance(0.03, 0.1, 0.13), correlation)
+    assert found.between == pytest.approx(2 * 0.03 * (1 - correlation))
+    assert found.within == pytest.approx(0.2)
+
+
+def test_the_number_of_tasks_is_the_smallest_that_finds_the_difference():
+    for variance in (0.01, 0.2, 0.5):
+        for difference in (0.05, 0.2, 0.9):
+            n = tasks_needed(variance, difference)
+            assert detectable(variance, n) <= difference
+            if n > 3 and n < 1000:
+                assert detectable(variance, n - 1) > difference
+
+
+def test_it_is_students_formula():
+    n = tasks_needed(0.25, 0.1)
+    reach = stats.t.ppf(0.975, n - 1) + stats.t.ppf(0.8, n - 1)
+    assert 0.1 - 0.001 < reach * sqrt(0.25 / n) <= 0.1
+    # Two-sided z of 1.96 and 0.84: (2.8 / 0.1)² / 4 = 196.2, and 2 more for t.
+    assert 197 <= n <= 200
+
+
+@pytest.mark.parametrize(("attempts", "difference"), [(1, 0.1), (3, 0.1), (3, 0.05), (10, 0.05)])
+def test_a_planned_comparison_finds_the_difference_four_times_in_five(attempts, difference):
+    random = np.random.default_rng(23)
+    shapes = (6.0, 3.0)
+
+    def draw(n, repeats):
+        """Return the attempts of both models, shape (repeats, tasks, attempts)."""
+        rates = random.beta(*shapes, size=(repeats, n))
+        lowered = rates * (1 - difference / (shapes[0] / sum(shapes)))
+        return [
+            (random.random((repeats, n, attempts)) < of[..., None]).astype(float)
+            for of in (rates, lowered)
+        ]
+
+    # The variance is known from a large pilot.
+    pilot_a, pilot_b = (values[0].tolist() for values in draw(20_000, 1))
+    variance = variance_of_difference(pilot_a, pilot_b).of_task(attempts)
+    n = tasks_needed(variance, difference)
+    a, b = draw(n, 1000)
+    differences = a.mean(axis=2) - b.mean(axis=2)
+    p_values = stats.ttest_1samp(differences, 0, axis=1).pvalue
+    found = np.mean(p_values < 0.05)
+    # Four standard errors of 1,000 repeats: 0.8 ± 0.05.
+    assert 0.75 < found < 0.85

@@ -1,0 +1,145 @@
+"""`evalstore plan`: how many tasks and attempts a comparison takes, and what it costs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.cli import (
+    TableOptions,
+    check_suite,
+    note,
+    open_store,
+    say,
+    say_wrapped,
+    table_options,
+)
+from warehouse.completion import complete_model, complete_suite
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from warehouse.decisions.planning import PlanRow, Wanted
+
+_ANSWER = ("n_attempts", "n_tasks", "n_calls", "cost_usd", "is_cheapest", "detectable_difference")
+
+
+@click.command()
+@click.argument("model", shell_complete=complete_model)
+@click.argument("other", required=False, shell_complete=complete_model)
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    required=True,
+    help="True difference to be found, in the metric's unit: 0.05 for 5 points of a pass rate.",
+)
+@click.option("--metric", default="passed", show_default=True, help="Metric to compare by.")
+@click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
+@click.option("--task-set", help="Only this task set.")
+@click.option(
+    "--attempts", type=click.IntRange(1, 1000), multiple=True, help="Attempts per task. Repeatable."
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Probability that the difference is found.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the two-sided test.",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Without OTHER: how much the two models find the same tasks hard.",
+)
+@table_options
+@click.pass_obj
+def plan(
+    path: Path,
+    /,
+    model: str,
+    other: str | None,
+    *,
+    difference: float,
+    metric: str,
+    suite: str | None,
+    task_set: str | None,
+    attempts: tuple[int, ...],
+    power: float,
+    alpha: float,
+    correlation: float,
+    output: TableOptions,
+) -> None:
+    """Plan a comparison: the tasks and attempts that a difference takes, and their cost.
+
+    The variance within and between tasks, and the cost of a call, are those of MODEL and OTHER in
+    the store; without OTHER, of MODEL and a model like it. MODEL and OTHER can also be
+    MODEL@DATE, run:RUN_ID or tag:NAME=VALUE.
+
+    \b
+      evalstore plan example/aurora-2 example/kaamos-mini --difference 0.05
+      evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
+    """
+    from warehouse.decisions.planning import ATTEMPTS, Wanted, plan_sentence
+    from warehouse.output.writers import write_rows
+
+    check_suite(path, suite)
+    wanted = Wanted(
+        difference=difference,
+        power=power,
+        alpha=alpha,
+        attempts=tuple(sorted(set(attempts))) or ATTEMPTS,
+        correlation=correlation,
+    )
+    texts = [model] if other is None else [model, other]
+    with open_store(path).reading() as connection:
+        plans = _plans(connection, texts, (metric, suite, task_set), wanted)
+    if output.fmt == "table":
+        for rows in plans:
+            say_wrapped(plan_sentence(rows, wanted))
+        say("")
+    columns = [field.name for field in fields(plans[0][0]) if field.name != "scale"]
+    values = [[getattr(row, name) for name in columns] for rows in plans for row in rows]
+    answer = _ANSWER if len(plans) == 1 else ("suite", "task_set", "a", "b", *_ANSWER)
+    layout = output.layout(answer)
+    write_rows(columns, values, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+
+
+def _plans(
+    connection: duckdb.DuckDBPyConnection,
+    texts: list[str],
+    chosen: tuple[str, str | None, str | None],
+    wanted: Wanted,
+) -> list[list[PlanRow]]:
+    from warehouse.decisions.paired import panels
+    from warehouse.decisions.planning import MIN_TASKS, mean_costs, plan_rows
+    from warehouse.decisions.series import ALIASES, read_series
+    from warehouse.decisions.sides import resolve_sides
+
+    metric, suite, task_set = chosen
+    sides = resolve_sides(connection, texts, suite=suite)
+    named = ALIASES.get(metric, metric)
+    found = panels(read_series(connection, sides, metric=named, task_set=task_set))
+    costs = mean_costs(panels(read_series(connection, sides, metric="cost_usd", task_set=task_set)))
+    plans = [rows for panel in found for rows in plan_rows(panel, costs, wanted)]
+    if not plans:
+        names = " and ".join(map(repr, texts))
+        raise BadInput(
+            f"{names}: fewer than {MIN_TASKS} tasks with values of {metric!r}, too few to plan "
+            "with; run a part of the suite first"
+        )
+    return plans

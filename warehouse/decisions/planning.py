@@ -1,0 +1,228 @@
+"""Plans of comparisons: how many tasks and attempts a difference takes, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.decisions.paired import pair, pairs_of_sides
+from warehouse.statistics.sample_size import (
+    POWER,
+    detectable,
+    tasks_needed,
+    variance_against_alike,
+    variance_of,
+    variance_of_difference,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from warehouse.decisions.paired import Panel
+    from warehouse.decisions.series import SeriesKey
+    from warehouse.statistics.sample_size import Variance
+
+ATTEMPTS = (1, 2, 3, 5, 10)
+# With fewer tasks, the variances are too uncertain to plan with.
+MIN_TASKS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a plan is for.
+
+    Attributes:
+        difference: true difference to be found, in the metric's unit, above 0.
+        power: probability that it is found.
+        alpha: level of the two-sided test.
+        attempts: numbers of attempts to consider.
+        correlation: of the tasks' means with those of a model that is not known yet, 0 to 1.
+    """
+
+    difference: float
+    power: float = POWER
+    alpha: float = 0.05
+    attempts: tuple[int, ...] = ATTEMPTS
+    correlation: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """A number of attempts, and the tasks that it takes with it.
+
+    Attributes:
+        suite: suite.
+        task_set: task set.
+        metric: the metric.
+        a: the model.
+        b: the other model; None if it is not known yet.
+        n_attempts: attempts of each model at each task.
+        n_tasks: tasks needed; None if the variance within tasks is not known.
+        n_calls: calls of both models.
+        cost_usd: their cost, US dollars; None if it is not known what a call costs.
+        is_cheapest: whether no other number of attempts costs less; where costs are not known,
+            takes fewer calls. Tasks that the task set does not have are not planned with.
+        n_tasks_known: tasks that the store has values of.
+        detectable_difference: difference that these would find with as many attempts.
+        variance_between: variance of the difference between tasks.
+        variance_within: variance of the difference of single attempts within a task.
+        scale: largest possible value of the metric, 1 or 100; None if not known.
+    """
+
+    suite: str
+    task_set: str
+    metric: str
+    a: str
+    b: str | None
+    n_attempts: int
+    n_tasks: int | None
+    n_calls: int | None
+    cost_usd: float | None
+    is_cheapest: bool
+    n_tasks_known: int
+    detectable_difference: float | None
+    variance_between: float | None
+    variance_within: float | None
+    scale: float | None
+
+
+def plan_rows(
+    panel: Panel, costs: Mapping[SeriesKey, float | None], wanted: Wanted
+) -> Iterator[list[PlanRow]]:
+    """Yield the rows of each pair of a panel's sides; of a single side, those of each series.
+
+    Args:
+        panel: values of one side or two.
+        costs: mean cost of a call of each series, US dollars; None if not known.
+        wanted: what the plan is for.
+    """
+    if len({series.key.side for series in panel.series}) > 1:
+        for a, b in pairs_of_sides(panel):
+            tasks = [panel.task_ids[at] for at in pair(panel, a, b).tasks]
+            values = [[panel.series[row].values[task] for task in tasks] for row in (a, b)]
+            if len(tasks) >= MIN_TASKS:
+                cost = _sum(costs.get(panel.series[a].key), costs.get(panel.series[b].key))
+                variance = variance_of_difference(*values)
+                yield _rows(panel, (a, b), (variance, len(tasks), cost), wanted)
+        return
+    for row, series in enumerate(panel.series):
+        known = [series.values[task] for task in sorted(series.values)]
+        if len(known) >= MIN_TASKS:
+            variance = variance_against_alike(variance_of(known), wanted.correlation)
+            cost = costs.get(series.key)
+            yield _rows(panel, (row, None), (variance, len(known), _sum(cost, cost)), wanted)
+
+
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
+
+
+def _rows(
+    panel: Panel,
+    pair_of: tuple[int, int | None],
+    known: tuple[Variance, int, float | None],
+    wanted: Wanted,
+) -> list[PlanRow]:
+    (a, b), (variance, n_known, cost) = pair_of, known
+    rows = []
+    for attempts in wanted.attempts:
+        of_task = variance.of_task(attempts)
+        n_tasks = None if of_task is None else _needed(of_task, wanted)
+        found = None if of_task is None else _found(of_task, n_known, wanted)
+        n_pairs = None if n_tasks is None else n_tasks * attempts
+        rows.append(
+            PlanRow(
+                suite=panel.suite,
+                task_set=panel.task_set,
+                metric=panel.metric.metric,
+                a=_name(panel.series[a].key),
+                b=None if b is None else _name(panel.series[b].key),
+                n_attempts=attempts,
+                n_tasks=n_tasks,
+                n_calls=None if n_pairs is None else 2 * n_pairs,
+                cost_usd=None if n_pairs is None or cost is None else n_pairs * cost,
+                is_cheapest=False,
+                n_tasks_known=n_known,
+                detectable_difference=found,
+                variance_between=variance.between,
+                variance_within=variance.within,
+                scale=panel.scale,
+            )
+        )
+    return _with_cheapest(rows, len(panel.task_ids))
+
+
+def _with_cheapest(rows: Sequence[PlanRow], n_tasks: int) -> list[PlanRow]:
+    """Mark the row with the fewest calls that the task set has enough tasks for.
+
+    All calls of a plan cost the same, so that the fewest calls are the cheapest. If the task set is
+    too small for every row, it is the row with the fewest calls at all.
+    """
+    known = [row for row in rows if row.n_calls is not None and row.n_tasks is not None]
+    feasible = [row for row in known if (row.n_tasks or 0) <= n_tasks] or known
+    if not feasible:
+        return list(rows)
+    best = min(feasible, key=lambda row: (row.n_calls or 0, row.n_attempts))
+    return [replace(row, is_cheapest=row is best) for row in rows]
+
+
+def _needed(variance: float, wanted: Wanted) -> int:
+    return tasks_needed(variance, wanted.difference, alpha=wanted.alpha, power=wanted.power)
+
+
+def _found(variance: float, n_tasks: int, wanted: Wanted) -> float:
+    return detectable(variance, n_tasks, alpha=wanted.alpha, power=wanted.power)
+
+
+def _name(key: SeriesKey) -> str:
+    return f"{key.model} ({key.settings})" if key.settings else key.model
+
+
+def mean_costs(panels: Sequence[Panel]) -> dict[SeriesKey, float | None]:
+    """Return the mean cost of a call of each series, from panels of the metric `cost_usd`."""
+    costs: dict[SeriesKey, float | None] = {}
+    for panel in panels:
+        for series in panel.series:
+            values = [value for attempts in series.values.values() for value in attempts]
+            costs[series.key] = float(np.mean(values)) if values else None
+    return costs
+
+
+def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
+    """Return what a plan says: the cheapest way, and what the present tasks would find."""
+    first = rows[0]
+    best = next((row for row in rows if row.is_cheapest), None)
+    difference = _amount(wanted.difference, first.scale)
+    who = f"between {first.a} and {first.b}" if first.b else f"from {first.a}"
+    start = f"{_place(first)}: to find a difference of {difference} {who} {_often(wanted.power)}"
+    if best is None or best.n_tasks is None or best.n_calls is None:
+        return f"{start}, the variance within tasks must be known: no task has two attempts."
+    attempts = "1 attempt" if best.n_attempts == 1 else f"{best.n_attempts} attempts"
+    cost = "" if best.cost_usd is None else f", about {best.cost_usd:,.2f} US dollars"
+    text = (
+        f"{start}, the cheapest way is {attempts} of each at {best.n_tasks:,} tasks "
+        f"({best.n_calls:,} calls{cost})."
+    )
+    if best.detectable_difference is not None:
+        found = _amount(best.detectable_difference, first.scale)
+        text += f" The {best.n_tasks_known:,} tasks of the store, with as many, would find {found}."
+    if first.variance_within is None and len(rows) > 1:
+        text += " No task has two attempts, so that more attempts cannot be planned."
+    return text
+
+
+def _often(power: float) -> str:
+    return "four times in five" if power == POWER else f"{100 * power:.3g} times in 100"
+
+
+def _place(row: PlanRow) -> str:
+    return "/".join(dict.fromkeys((row.suite, row.task_set))) + f", {row.metric}"
+
+
+def _amount(value: float, scale: float | None) -> str:
+    if scale is None:
+        return f"{value:.4g}"
+    points = f"{100 * value / scale:.3g}"
+    return f"{points} point{'' if points == '1' else 's'}"

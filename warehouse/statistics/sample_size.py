@@ -1,0 +1,147 @@
+"""How many tasks a comparison needs, from the variance within and between tasks.
+
+The difference of two models on a task varies between tasks, because one model is better at some of
+them, and within a task, because an attempt may succeed or fail by chance. With k attempts of each
+model at n tasks, the mean difference has the variance (between + within / k) / n (Cochran 1977,
+Sampling Techniques, 3rd edition, equation 10.12, for two-stage samples of many units).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, inf, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.statistics.distributions import normal_quantile, student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+POWER = 0.8
+_ALPHA = 0.05
+_MOST_TASKS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The variance of a score, or of the difference of two, in the metric's unit squared.
+
+    Attributes:
+        between: between the tasks' true means.
+        within: of a single attempt around its task's mean; None if no task has two attempts.
+        single: of a single attempt at a random task: the sum of both, which is always known.
+    """
+
+    between: float | None
+    within: float | None
+    single: float
+
+    def of_task(self, attempts: int) -> float | None:
+        """Return the variance between tasks of the mean of some attempts.
+
+        None for several attempts if the two parts are not known.
+        """
+        if attempts == 1:
+            return self.single
+        if self.between is None or self.within is None:
+            return None
+        return self.between + self.within / attempts
+
+
+def variance_of(values: Sequence[Sequence[float]]) -> Variance:
+    """Return the variance of a score, from an analysis of variance with tasks as groups.
+
+    Args:
+        values: the attempts at each task, at least two tasks with at least one.
+    """
+    counts = np.array([len(each) for each in values], dtype=np.float64)
+    means = np.array([sum(each) / len(each) for each in values])
+    of_means = float(means.var(ddof=1))
+    free = float((counts - 1).sum())
+    if free == 0:
+        return Variance(None, None, of_means)
+    squares = sum(
+        sum((value - mean) ** 2 for value in each)
+        for each, mean in zip(values, means.tolist(), strict=True)
+    )
+    within = squares / free
+    between = max(0.0, of_means - within * float((1 / counts).mean()))
+    return Variance(between, within, between + within)
+
+
+def variance_of_difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Variance:
+    """Return the variance of the difference of two models on the same tasks.
+
+    Args:
+        a: the attempts of the first at each task, at least two tasks with at least one.
+        b: those of the second, for the same tasks.
+    """
+    differences = np.array([sum(x) / len(x) - sum(y) / len(y) for x, y in zip(a, b, strict=True)])
+    observed = float(differences.var(ddof=1))
+    of_a, of_b = variance_of(a), variance_of(b)
+    if of_a.within is None or of_b.within is None:
+        is_single = all(len(each) == 1 for each in (*a, *b))
+        single = observed if is_single else of_a.single + of_b.single
+        return Variance(None, None, single)
+    noise_a = of_a.within * float(np.mean([1 / len(each) for each in a]))
+    noise_b = of_b.within * float(np.mean([1 / len(each) for each in b]))
+    between = max(0.0, observed - noise_a - noise_b)
+    within = of_a.within + of_b.within
+    return Variance(between, within, between + within)
+
+
+def variance_against_alike(variance: Variance, correlation: float) -> Variance:
+    """Return the variance of the difference from a model that is not known yet.
+
+    It is assumed to vary as much, within and between tasks, and to find the same tasks hard.
+
+    Args:
+        variance: of the known model.
+        correlation: between the true means of the two models over the tasks, 0 to 1.
+    """
+    if variance.between is None or variance.within is None:
+        # Chance within a task is not shared, so that single attempts correlate less.
+        return Variance(None, None, 2 * variance.single * (1 - correlation / 2))
+    between, within = 2 * (1 - correlation) * variance.between, 2 * variance.within
+    return Variance(between, within, between + within)
+
+
+def tasks_needed(
+    variance: float, difference: float, *, alpha: float = _ALPHA, power: float = POWER
+) -> int:
+    """Return how many tasks it takes to find a difference with a two-sided test.
+
+    The smallest n with n >= variance ((t(1 - alpha / 2) + t(power)) / difference)², where t has
+    n - 1 degrees of freedom.
+
+    Args:
+        variance: of the difference on a task.
+        difference: true mean difference, not 0, in the metric's unit.
+        alpha: level of the test.
+        power: probability that the difference is found.
+    """
+    reach = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+    n = max(2, ceil(variance * (reach / difference) ** 2))
+    while n < _MOST_TASKS and detectable(variance, n, alpha=alpha, power=power) > abs(difference):
+        n += max(1, n // 1000)
+    return n
+
+
+def detectable(
+    variance: float, n_tasks: int, *, alpha: float = _ALPHA, power: float = POWER
+) -> float:
+    """Return the difference that so many tasks find; infinite below two tasks.
+
+    Args:
+        variance: of the difference on a task.
+        n_tasks: tasks.
+        alpha: level of the two-sided test.
+        power: probability that the difference is found.
+    """
+    df = n_tasks - 1
+    if df < 1:
+        return inf
+    reach = student_quantile(1 - alpha / 2, df) + student_quantile(power, df)
+    return reach * sqrt(variance / n_tasks)
