@@ -65,7 +65,7 @@ _COMMANDS: CommandTable = (
     ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
     ("history", "warehouse.commands.history:history", "Show how a model did from run to run."),
-    ("compare", "warehouse.commands.compare:compare", "Compare two models on the same tasks."),
+    ("compare", "warehouse.commands.compare:compare", "Compare models on the same tasks."),
     ("plan", "warehouse.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("check", "warehouse.commands.check:check", "Check data integrity."),

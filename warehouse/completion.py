@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 _MODELS = "SELECT DISTINCT model FROM results WHERE model IS NOT NULL ORDER BY model"
+_RUN_SIDE = "run:"
 _SUITES = "SELECT DISTINCT suite FROM lake.runs ORDER BY suite"
 _RUNS = """
 SELECT run_id
@@ -42,6 +43,14 @@ def complete_view(
 def complete_model(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Return the models with results whose names begin as typed."""
     return _names(ctx, _MODELS, incomplete)
+
+
+def complete_side(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the sides of a comparison that begin as typed: models, runs after `run:`."""
+    if incomplete.startswith(_RUN_SIDE):
+        runs = complete_run(ctx, param, incomplete.removeprefix(_RUN_SIDE))
+        return [f"{_RUN_SIDE}{run}" for run in runs]
+    return complete_model(ctx, param, incomplete)
 
 
 def complete_suite(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -1,7 +1,9 @@
-"""`evalstore compare`: two models on the tasks that both attempted."""
+"""`evalstore compare`: two or more models on the tasks that both were asked."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING
 
 import click
@@ -9,154 +11,160 @@ import click
 from warehouse.cli import (
     TableOptions,
     check_suite,
+    note,
     open_store,
-    print_rows,
     say,
-    say_wrapped,
     table_options,
 )
-from warehouse.commands.comparison import score_sentence, sentence
-from warehouse.completion import complete_model, complete_suite
+from warehouse.commands.comparison import say_comparisons, warn
+from warehouse.completion import complete_side, complete_suite
 from warehouse.errors import BadInput
-from warehouse.output.suggestions import did_you_mean
-from warehouse.sql_files import shown_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Sequence
     from pathlib import Path
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    import duckdb
 
-_MODELS = "SELECT DISTINCT model FROM results WHERE model IS NOT NULL ORDER BY model"
-_IS_PAIR = "(model_a, model_b) IN (($a, $b), ($b, $a)) AND ($suite IS NULL OR suite = $suite)"
-_VERDICT_VIEW, _SCORE_VIEW = "paired_comparisons", "score_comparisons"
-_VERDICT = "passed"
-_VERDICTS = f"SELECT * FROM {_VERDICT_VIEW} WHERE {_IS_PAIR}"  # noqa: S608 - a constant
-# Without `--metric`, posters are compared by their main score, and logs without verdicts by all.
-_MAIN_SCORES = f"""
-SELECT *
-FROM {_SCORE_VIEW}
-WHERE {_IS_PAIR} AND (suite <> 'posters' OR metric = 'app_quality')
-"""  # noqa: S608 - a constant
-_SCORES = f"""
-SELECT * EXCLUDE (n_both, n_neither)
-FROM scores.compared_pairs
-WHERE {_IS_PAIR} AND metric = $metric AND task_set IS NOT NULL
-ORDER BY suite, task_set, scorer, filter, p_value, model_a, settings_a, model_b, settings_b
-"""  # noqa: S608 - a constant
-_METRICS = f"SELECT DISTINCT metric FROM scores.compared_pairs WHERE {_IS_PAIR} ORDER BY ALL"  # noqa: S608 - a constant
-_TASKS = """
-SELECT
-    a.suite, a.task_set, a.task_id, a.metric, a.scorer, a.filter,
-    a.provider AS provider_a, a.model AS model_a, a.settings AS settings_a, a.score AS score_a,
-    b.provider AS provider_b, b.model AS model_b, b.settings AS settings_b, b.score AS score_b
-FROM scores.latest_scores AS a
-JOIN scores.latest_scores AS b
-    ON a.suite = b.suite AND a.task_set = b.task_set AND a.task_id = b.task_id
-    AND a.metric = b.metric AND a.scorer IS NOT DISTINCT FROM b.scorer
-    AND a.filter IS NOT DISTINCT FROM b.filter
-WHERE a.model = $a AND b.model = $b AND a.score <> b.score AND a.metric = $metric
-    AND (
-        a.model <> b.model
-        OR (coalesce(a.provider, chr(30)), a.settings) < (coalesce(b.provider, chr(30)), b.settings)
-    )
-    AND ($suite IS NULL OR a.suite = $suite)
-ORDER BY ALL
-"""
-_PASSED_TASKS = f"""
-SELECT
-    suite, task_set, task_id, provider_a, model_a, settings_a, score_a AS pass_rate_a,
-    provider_b, model_b, settings_b, score_b AS pass_rate_b
-FROM ({_TASKS})
-WHERE scorer IS NULL AND filter IS NULL
-ORDER BY ALL
-"""  # noqa: S608 - a constant
-# The columns of a list of tasks that answer.
-_ANSWER = ("task_id", "model_a", "pass_rate_a", "score_a", "model_b", "pass_rate_b", "score_b")
+    from warehouse.decisions.comparison import Contest
+
+# The columns that answer, for a terminal.
+_ANSWER = ("a", "b", "difference", "low", "high", "p_adjusted", "conclusion", "n_tasks", "slice")
+_RANK_ANSWER = ("rank", "rank_low", "rank_high", "model", "mean", "groups", "n_better", "n_worse")
+_TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt")
 
 
 @click.command()
-@click.argument("model_a", shell_complete=complete_model)
-@click.argument("model_b", shell_complete=complete_model)
+@click.argument("sides", metavar="A B [C …]", nargs=-1, shell_complete=complete_side)
 @click.option("--suite", shell_complete=complete_suite, help="Compare only on tasks of this suite.")
-@click.option("--metric", help="Compare by this metric; default: passed, if there are verdicts.")
-@click.option("--tasks", is_flag=True, help="List the tasks on which the two differ.")
+@click.option("--task-set", help="Compare only on tasks of this task set.")
+@click.option(
+    "--metric",
+    help="Compare by this metric; default: passed, or the main scores. "
+    "Any score, cost, latency or tokens.",
+)
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Tasks with the same value are not independent: a column of tasks.",
+)
+@click.option("--margin", type=float, help="Also test that A is not worse than B by this much.")
+@click.option(
+    "--missing",
+    type=click.Choice(("exclude", "fail")),
+    default="exclude",
+    show_default=True,
+    help="Tasks asked but not judged: leave out, or count as 0.",
+)
+@click.option("--seed", default=23, show_default=True, help="Seed of random flips and resamples.")
+@click.option("--tasks", is_flag=True, help="List the tasks on which they differ, with answers.")
+@click.option("--why", metavar="COLUMN", help="Compare each slice of the tasks by this column.")
+@click.option("--ranks", is_flag=True, help="List the ranks of three or more sides.")
 @table_options
 @click.pass_obj
 def compare(
     path: Path,
-    model_a: str,
-    model_b: str,
-    suite: str | None,
-    metric: str | None,
     *,
+    sides: tuple[str, ...],
+    suite: str | None,
+    task_set: str | None,
+    metric: str | None,
+    cluster: str | None,
+    margin: float | None,
+    missing: str,
+    seed: int,
     tasks: bool,
+    why: str | None,
+    ranks: bool,
     output: TableOptions,
 ) -> None:
-    """Compare MODEL_A and MODEL_B on the tasks that both were asked.
+    """Compare two or more models on the tasks that both were asked.
 
-    The unit is the task, by each model's latest run of it, and attempts at a task are averaged.
-    Pass or fail with one attempt each is judged by McNemar's exact test, anything else by a paired
-    t test over the tasks, with Holm's adjustment over all pairs. `--metric` takes any score:
-    of imported logs, or of posters, which are compared by app_quality by default (use
-    `--suite posters` for models that also attempted other tasks). Give the same name twice to
-    compare a model's settings.
+    A side is a model (each task by its latest run), MODEL@2026-01-31 (its runs until then),
+    run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE. Give the same model twice to compare its
+    settings.
+
+    The unit is the task; attempts at a task are averaged. Pass or fail with one attempt each is
+    judged by McNemar's exact test with Newcombe's interval, anything else by sign flips with a
+    bootstrap interval. Several comparisons are adjusted (Holm), and the adjusted p-value decides.
 
     \b
       evalstore compare example/aurora-2 example/kaamos-mini
       evalstore compare example/aurora-2 example/kaamos-mini --tasks
+      evalstore compare example/aurora-2 example/kaamos-mini --metric latency
+      evalstore compare example/aurora-2 example/kaamos-mini --why prompt_length
     """
+    _check(sides, margin, seed, is_list=[tasks, why is not None, ranks])
     check_suite(path, suite)
-    store = open_store(path)
-    _check_models(store, (model_a, model_b))
-    parameters = {"a": model_a, "b": model_b, "suite": suite}
-    pairs = _rows(store, _VERDICTS, parameters) if metric in {None, _VERDICT} else []
-    if pairs:
-        query, view, in_words = _VERDICTS, _VERDICT_VIEW, sentence
-    else:
-        query, view, in_words = _MAIN_SCORES, _SCORE_VIEW, score_sentence
-        if metric is not None:
-            query, parameters["metric"] = _SCORES, metric
-        pairs = _rows(store, query, parameters)
-    if not pairs:
-        raise _nothing_shared(store, parameters)
-    if output.fmt == "table":
-        for pair in pairs:
-            say_wrapped(in_words(pair, first=model_a))
-        say("")
+    from warehouse.decisions.changed_tasks import ChangedTask, changed_tasks
+    from warehouse.decisions.comparison import Comparison, compare
+    from warehouse.decisions.contests import Choice, find_contests, sliced
+    from warehouse.decisions.ranks import Rank
+    from warehouse.decisions.ranks import ranks as ranks_of
+
+    choice = Choice(
+        suite=suite,
+        task_set=task_set,
+        metric=metric,
+        missing="fail" if missing == "fail" else "exclude",
+        seed=seed,
+    )
+    with open_store(path).reading() as connection:
+        contests = find_contests(connection, sides, choice)
+        whole = contests
+        if why is not None:
+            contests = sliced(connection, contests, why)
+        clusters = _clusters(connection, whole, cluster)
+        rows = compare(contests, clusters=clusters, margin=margin, seed=seed)
+        answers = changed_tasks(connection, whole) if tasks else []
+        ranked = ranks_of(rows)
+        if ranks and not ranked:
+            raise BadInput("--ranks: ranks need three or more sides with tasks in common")
+        if output.fmt == "table":
+            say_comparisons(connection, rows, contests, margin)
+    warn(rows)
     if tasks:
-        query = _PASSED_TASKS if view == _VERDICT_VIEW else _TASKS
-        parameters["metric"] = _VERDICT if view == _VERDICT_VIEW else metric or pairs[0]["metric"]
-    print_rows(path, query, output, parameters, answer=_ANSWER if tasks else _answer(view))
+        _print(ChangedTask._fields, answers, output, _TASK_ANSWER)
+        return
+    if ranks or (ranked and output.fmt == "table"):
+        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, _RANK_ANSWER)
+    if not ranks:
+        if ranked and output.fmt == "table":
+            say("")
+        _print([f.name for f in fields(Comparison)], map(astuple, rows), output, _ANSWER)
 
 
-def _answer(view: str) -> tuple[str, ...]:
-    return shown_views()[view].answer
+def _check(
+    sides: Sequence[str], margin: float | None, seed: int, *, is_list: Sequence[bool]
+) -> None:
+    if len(sides) < 2:  # noqa: PLR2004 - two sides
+        raise BadInput(
+            "name two sides or more: `evalstore compare A B`; "
+            "`evalstore show leaderboard` lists the models"
+        )
+    if margin is not None and not 0 < margin < float("inf"):
+        raise BadInput("--margin: give a number above 0, such as 0.02 for 2 points")
+    if seed < 0:
+        raise BadInput("--seed: give a whole number from 0")
+    if sum(is_list) > 1:
+        raise BadInput("--tasks, --why and --ranks each print a table of their own: choose one")
 
 
-def _nothing_shared(store: Store, parameters: dict[str, str | None]) -> BadInput:
-    """Return the error that two models have no task in common, by the metric if one was given."""
-    names = f"{parameters['a']!r} and {parameters['b']!r}"
-    metric = parameters.pop("metric", None)
-    if metric is None:
-        hint = "`evalstore show leaderboard` lists the models"
-        return BadInput(f"{names} have no scored task in common; {hint}")
-    known = [row["metric"] for row in _rows(store, _METRICS, parameters)]
-    shared = f"they share: {', '.join(known)}" if known else "they share none by any metric"
-    hint = did_you_mean(metric, known, shared)
-    return BadInput(f"--metric: {names} have no task in common with a score {metric!r}; {hint}")
+def _clusters(
+    connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str | None
+) -> dict[str, Hashable] | None:
+    from warehouse.decisions.contests import clusters_of
+
+    return None if column is None else clusters_of(connection, contests, column)
 
 
-def _rows(store: Store, query: str, parameters: dict[str, str | None]) -> list[Row]:
-    with store.sql(query, parameters).cursor() as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+def _print(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    output: TableOptions,
+    answer: tuple[str, ...],
+) -> None:
+    from warehouse.output.writers import write_rows
 
-
-def _check_models(store: Store, names: Iterable[str]) -> None:
-    known = [name for (name,) in store.sql(_MODELS).fetchall()]
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known, "`evalstore show leaderboard` lists the models")
-            raise BadInput(f"the store has no results of a model {name!r}; {hint}")
+    layout = output.layout(answer)
+    write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note, layout=layout)

@@ -1,117 +1,112 @@
-"""The comparison of two models in words."""
+"""What `evalstore compare` says besides its tables: sentences, groups, warnings."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.cli import note, say, say_wrapped
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from warehouse.types import Row
+    import duckdb
 
-_LEVEL = 0.05
+    from warehouse.decisions.comparison import Comparison, Contest
+    from warehouse.decisions.ranks import Rank
+
+# More sentences than this nobody reads; the table has them all.
+_MOST_SENTENCES = 6
+_MANY_MISSING = 0.05
 
 
-def sentence(pair: Row, *, first: str) -> str:
-    """Return what a row of `paired_comparisons` says, for readers who do not know the test.
+def say_comparisons(
+    connection: duckdb.DuckDBPyConnection,
+    rows: Sequence[Comparison],
+    contests: Sequence[Contest],
+    margin: float | None,
+) -> None:
+    """Say what the comparisons show, before their table."""
+    from warehouse.decisions.ranks import groups_in_words, ranks
+    from warehouse.decisions.sentences import margin_sentence, sentence
 
-    Args:
-        pair: the row.
-        first: the model to name first.
-    """
-    one, other = ("a", "b") if pair["model_a"] == first else ("b", "a")
-    n_tasks = pair["n_tasks"]
-    rates = {side: f"{100 * pair[f'pass_rate_{side}']:.1f} %" for side in "ab"}
-    tasks = "the one task" if n_tasks == 1 else f"the {n_tasks:,} tasks"
-    interval = _interval(pair, "pass_rate_difference", one, lambda value: f"{100 * value:+.1f}")
-    return (
-        f"{pair['suite']}: of {tasks} that both were asked, {_name(pair, one)} passed {rates[one]} "
-        f"and {_name(pair, other)} {rates[other]}, by their latest runs"
-        f"{f': {interval}' if interval else ''}. {_conclusion(pair)}"
+    if len(rows) <= _MOST_SENTENCES:
+        for row in rows:
+            say_wrapped(sentence(row, n_comparisons=len(rows)))
+            if margin is not None:
+                say_wrapped(margin_sentence(row, margin))
+    else:
+        n_clear = sum(row.conclusion != "unclear" for row in rows)
+        say_wrapped(f"The data show which is better for {n_clear} of {len(rows)} comparisons.")
+    families: dict[tuple[str, str, str], list[Rank]] = {}
+    for rank in ranks(rows):
+        families.setdefault((rank.suite, rank.task_set, rank.metric), []).append(rank)
+    for (suite, task_set, metric), found in families.items():
+        place = suite if task_set == suite else f"{suite}, {task_set}"
+        groups = "; ".join(groups_in_words(found))
+        say_wrapped(f"Groups that cannot be told apart ({place}, {metric}): {groups}.")
+    for text in _differing(connection, contests):
+        say_wrapped(text)
+    say("")
+
+
+def _differing(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest]) -> list[str]:
+    """Return what differs besides the model; of several pairs, only the names of it."""
+    from warehouse.decisions.circumstances import Circumstances
+
+    known: dict[int, Circumstances] = {}
+    found: dict[str, None] = {}
+    pairs = {(contest.a, contest.b) for contest in contests}
+    for contest in contests:
+        panel = contest.paired.panel
+        if id(panel) not in known:
+            known[id(panel)] = Circumstances(connection, panel.series)
+        for differing in known[id(panel)].between(contest.paired.a, contest.paired.b):
+            found[str(differing) if len(pairs) == 1 else differing.name] = None
+    if not found:
+        return []
+    between = "" if len(pairs) == 1 else " between some"
+    return [f"Besides the model these differ{between}: {'; '.join(found)}."]
+
+
+def warn(rows: Sequence[Comparison]) -> None:
+    """Warn about what makes the comparisons say less than they seem to."""
+    whole = [row for row in rows if row.slice is None]
+    fewest = min(rows, key=lambda row: row.n_clusters, default=None)
+    if fewest is not None:
+        _warn_of_few(fewest)
+    excluded = max(whole, key=_share_excluded, default=None)
+    if excluded is not None and _share_excluded(excluded) > _MANY_MISSING:
+        _warn_of_missing(excluded)
+    changed = max(whole, key=lambda row: row.n_changed, default=None)
+    if changed is not None and changed.n_changed:
+        tasks = "1 task" if changed.n_changed == 1 else f"{changed.n_changed} tasks"
+        names = f"{changed.a} and {changed.b}"
+        note(f"warning: {tasks} left out, with different content for {names}")
+
+
+def _warn_of_few(row: Comparison) -> None:
+    from warehouse.decisions.comparison import FEW_CLUSTERS
+    from warehouse.statistics.bootstrap import MIN_CLUSTERS
+
+    unit = "task" if row.n_clusters == row.n_tasks else "cluster"
+    units = f"{row.n_clusters} {unit}{'' if row.n_clusters == 1 else 's'}"
+    where = f" of {row.slice}" if row.slice else ""
+    if row.n_clusters < MIN_CLUSTERS:
+        note(f"warning: {units}{where}: too few for an interval, which takes {MIN_CLUSTERS}")
+    elif row.n_clusters < FEW_CLUSTERS:
+        note(f"warning: {units}{where}: too few; intervals are reliable from {FEW_CLUSTERS} on")
+
+
+def _share_excluded(row: Comparison) -> float:
+    return row.n_excluded / (row.n_tasks + row.n_excluded)
+
+
+def _warn_of_missing(row: Comparison) -> None:
+    from warehouse.decisions.series import CALL_METRICS
+
+    hint = "" if row.metric in CALL_METRICS else "; --missing fail counts them as 0"
+    note(
+        f"warning: {row.n_excluded} of {row.n_tasks + row.n_excluded} tasks of {row.a} and {row.b} "
+        f"are left out: only one side has a value of {row.metric} (asked but not judged: "
+        f"{row.n_unjudged_a} and {row.n_unjudged_b}){hint}"
     )
-
-
-def score_sentence(pair: Row, *, first: str) -> str:
-    """Return what a row of `score_comparisons` says.
-
-    Args:
-        pair: the row.
-        first: the model to name first.
-    """
-    one, other = ("a", "b") if pair["model_a"] == first else ("b", "a")
-    n_tasks = pair["n_tasks"]
-    tasks = "the one task" if n_tasks == 1 else f"the {n_tasks:,} tasks"
-    interval = _interval(pair, "difference", one, lambda value: f"{value:+.4g}")
-    return (
-        f"{pair['suite']}: on {tasks} that both attempted, {_name(pair, one)} scored "
-        f"{pair[f'mean_{one}']:.4g} on average and {_name(pair, other)} "
-        f"{pair[f'mean_{other}']:.4g} ({_metric(pair)}){f': {interval}' if interval else ''}. "
-        f"{_score_conclusion(pair)}"
-    )
-
-
-def _interval(pair: Row, name: str, first: str, write: Callable[[float], str]) -> str:
-    """Return the difference of the first model named with its interval; empty if it has none."""
-    low, high = pair[f"{name}_low"], pair[f"{name}_high"]
-    if low is None:
-        return ""
-    middle = pair[name if name in pair else f"mean_{name}"]
-    if first == "b":
-        middle, low, high = -middle, -high, -low
-    unit = " points" if name.startswith("pass_rate") else ""
-    return f"a difference of {write(middle)}{unit} (95 % interval {write(low)} to {write(high)})"
-
-
-def _metric(pair: Row) -> str:
-    """Return a metric's name, with scorer and filter if they are known."""
-    parts = [pair["metric"]]
-    parts += [f"scorer {pair['scorer']}"] if pair["scorer"] not in {None, pair["metric"]} else []
-    parts += [f"filter {pair['filter']}"] if pair["filter"] else []
-    return ", ".join(parts)
-
-
-def _score_conclusion(pair: Row) -> str:
-    if pair["p_value"] is None:
-        return "Too few tasks, or too alike, to say whether the difference is chance."
-    test = "McNemar's exact test" if pair["test"] == "mcnemar" else "paired t test"
-    return _verdict(pair, f"p {_p(pair['p_value'])}, {test}")
-
-
-def _name(pair: Row, side: str) -> str:
-    """Return a model's name, with what tells it apart from the other."""
-    apart = ["settings"] if pair["settings_a"] != pair["settings_b"] else []
-    if pair["model_a"] == pair["model_b"] and pair["provider_a"] != pair["provider_b"]:
-        apart.insert(0, "provider")
-    texts = [pair[f"{column}_{side}"] or f"no {column}" for column in apart]
-    return f"{pair[f'model_{side}']}" + (f" ({', '.join(texts)})" if texts else "")
-
-
-def _conclusion(pair: Row) -> str:
-    n_differing = pair["n_only_a"] + pair["n_only_b"]
-    if n_differing == 0:
-        return "They passed the same tasks."
-    if pair["test"] != "mcnemar":
-        return _score_conclusion(pair)
-    tasks = "task" if n_differing == 1 else "tasks"
-    value = f"p {_p(pair['p_value'])}, McNemar's exact test on the {n_differing} {tasks} that "
-    return _verdict(pair, value + "only one of them passed")
-
-
-def _verdict(pair: Row, value: str) -> str:
-    if pair["p_value"] >= _LEVEL:
-        return f"The difference may be chance ({value})."
-    adjusted = f"Holm-adjusted p {_p(pair['p_holm'])}"
-    return _significant(value, adjusted, among_all=pair["p_holm"] < _LEVEL)
-
-
-def _significant(value: str, adjusted: str, *, among_all: bool) -> str:
-    if among_all:
-        return f"The difference is significant at 5 % ({value}; among all pairs, {adjusted})."
-    return (
-        "The difference is significant at 5 % if this pair is the only one of interest "
-        f"({value}), but not among all pairs ({adjusted})."
-    )
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 0.0001 else f"= {value:.2g}"  # noqa: PLR2004 - four decimals

@@ -73,7 +73,7 @@ class Comparison:
         n_clusters: clusters of tasks; by default each task is one.
         n_unjudged_a: tasks that the first was asked, but that have no value.
         n_unjudged_b: tasks that the second was asked, but that have no value.
-        n_excluded: tasks that both were asked, left out because one side has no value.
+        n_excluded: tasks that both were asked, left out because only one side has a value.
         n_changed: tasks left out because their content differs between the sides.
         p_mid: McNemar's mid-p.
     """

@@ -75,7 +75,7 @@ class Paired:
         is_single: whether each side has one attempt at each task.
         n_unjudged_a: tasks that the first was asked, but that have no value.
         n_unjudged_b: tasks that the second was asked, but that have no value.
-        n_excluded: tasks that both were asked and that were left out, because one has no value.
+        n_excluded: tasks that both were asked and that were left out, because only one has a value.
         n_changed: tasks of the same name whose content differs between the sides: not paired.
     """
 
@@ -111,8 +111,8 @@ def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Pa
 
     Args:
         series: the series.
-        missing: with `fail`, a task that was asked but not judged counts as 0. Costs and times have
-            no such value and stay unknown.
+        missing: with `fail`, a task that was asked but not judged counts as 0, unless it is judged
+            for no side. Costs and times have no such value and stay unknown.
     """
     groups: dict[tuple[str, str, MetricKey], list[Series]] = {}
     for one in series:
@@ -168,8 +168,8 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
         & (panel.hashes[b] != _UNKNOWN)
     )
     shared = panel.is_asked[a] & panel.is_asked[b]
-    has_values = ~np.isnan(panel.means[a]) & ~np.isnan(panel.means[b])
-    tasks = np.flatnonzero(shared & has_values & ~has_changed)
+    has_a, has_b = ~np.isnan(panel.means[a]), ~np.isnan(panel.means[b])
+    tasks = np.flatnonzero(shared & has_a & has_b & ~has_changed)
     means_a, means_b = panel.means[a, tasks], panel.means[b, tasks]
     attempts_a, attempts_b = panel.n_attempts[a, tasks], panel.n_attempts[b, tasks]
     tested_a, tested_b = means_a, means_b
@@ -190,7 +190,7 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
         is_single=bool((attempts_a == 1).all() and (attempts_b == 1).all()),
         n_unjudged_a=_n_unjudged(panel, a),
         n_unjudged_b=_n_unjudged(panel, b),
-        n_excluded=int((shared & ~has_changed & ~has_values).sum()),
+        n_excluded=int((shared & ~has_changed & (has_a ^ has_b)).sum()),
         n_changed=int((shared & has_changed).sum()),
     )
 
@@ -231,6 +231,13 @@ def _panel(
     )
 
 
+def _fail_unjudged(series: Iterable[Series]) -> None:
+    """Give tasks that were asked but not judged the value 0, unless nothing ever judges them."""
+    judged = set().union(*(one.values for one in series))
+    for one in series:
+        one.values.update(dict.fromkeys(one.asked.keys() & judged - one.values.keys(), (0.0,)))
+
+
 def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) -> Series:
     """Name the tasks by their items; those of unknown items, or that share one, are left out."""
     named: dict[str, list[str]] = {}
@@ -241,7 +248,7 @@ def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) ->
     return Series(
         key=series.key,
         metric=series.metric,
-        asked={item: Asked(series.asked[task].run_id, None) for item, task in single.items()},
+        asked={item: Asked(series.asked[task].run_id, None, task) for item, task in single.items()},
         values={
             item: series.values[task] for item, task in single.items() if task in series.values
         },
@@ -291,8 +298,9 @@ def _n_unjudged(panel: Panel, row: int) -> int:
 def pairs_of_sides(panel: Panel) -> list[tuple[int, int]]:
     """Return the pairs of series to compare: each of one side with each of every later one.
 
-    Where both sides have the same model, provider and settings (of other runs), only these are
-    compared; a model written twice is compared by its settings.
+    Of three or more sides the settings of one model are compared with each other too, so that all
+    can be ranked. Where both sides have the same model, provider and settings (of other runs), only
+    these are compared; a model written twice is compared by its settings.
     """
     rows: dict[int, list[int]] = {}
     for row, one in enumerate(panel.series):
@@ -300,7 +308,9 @@ def pairs_of_sides(panel: Panel) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for first, second in combinations(sorted(rows), 2):
         found += _of_two_sides(panel, rows[first], rows[second])
-    return found
+    if len(rows) > 2:  # noqa: PLR2004 - sides
+        found += [pair for members in rows.values() for pair in combinations(members, 2)]
+    return sorted(found)
 
 
 def _of_two_sides(panel: Panel, first: list[int], second: list[int]) -> list[tuple[int, int]]:

@@ -161,10 +161,12 @@ class Asked(NamedTuple):
     Attributes:
         run_id: latest run that asked it.
         task_hash: hash of the task's content, if the log has it.
+        task_id: ID of the task in the log, where the series names it otherwise.
     """
 
     run_id: str
     task_hash: str | None
+    task_id: str | None = None
 
 
 Values: TypeAlias = tuple[float, ...]

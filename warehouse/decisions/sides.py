@@ -32,7 +32,6 @@ WHERE $suite IS NULL OR suite = $suite
 ORDER BY suite, times.position, model
 """
 _TAGGED = "SELECT suite, run_id, name, value FROM run_tags"
-_HAS_TAGS = "SELECT count(*) FROM duckdb_views() WHERE view_name = 'run_tags'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,9 +217,8 @@ def _of_tag(
 
 def _tags(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[tuple[str, str]]]:
     """Return the suites and runs of each tag."""
-    ((n_views,),) = connection.execute(_HAS_TAGS).fetchall()
     tags: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for suite, run_id, name, value in connection.execute(_TAGGED).fetchall() if n_views else ():
+    for suite, run_id, name, value in connection.execute(_TAGGED).fetchall():
         tags.setdefault((name, value), set()).add((suite, run_id))
     return tags
 

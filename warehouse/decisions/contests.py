@@ -1,0 +1,207 @@
+"""What is compared for the sides of a command: which metric, which tasks, under which names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.decisions.comparison import Contest, subset
+from warehouse.decisions.paired import across_suites, pair, pairs_of_sides, panels
+from warehouse.decisions.series import ALIASES, CALL_METRICS, VERDICT, read_items, read_series
+from warehouse.decisions.sides import resolve_sides
+from warehouse.decisions.task_columns import slices, task_values
+from warehouse.errors import BadInput
+from warehouse.output.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    import duckdb
+
+    from warehouse.decisions.paired import Missing, Panel
+    from warehouse.decisions.series import Series
+    from warehouse.decisions.sides import ResolvedSide
+
+_MAIN = "app_quality"
+_METRICS = """
+SELECT scored.metric
+FROM scores.scored_tasks AS scored
+JOIN (SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+    unnest($model) AS model) AS sides USING (suite, run_id, model)
+WHERE len(scored.scored) > 0
+GROUP BY scored.metric
+HAVING count(DISTINCT sides.side) > 1
+ORDER BY scored.metric
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which tasks and values count.
+
+    Attributes:
+        suite: the only suite, if given.
+        task_set: the only task set, if given.
+        metric: name of the metric; by default `passed`, and where nothing is judged so the main
+            scores.
+        missing: what becomes of tasks that were asked but not judged.
+        seed: of random choices.
+    """
+
+    suite: str | None = None
+    task_set: str | None = None
+    metric: str | None = None
+    missing: Missing = "exclude"
+    seed: int = 23
+
+
+def find_contests(
+    connection: duckdb.DuckDBPyConnection, texts: Sequence[str], choice: Choice
+) -> list[Contest]:
+    """Return all pairs of the sides that share a task, in the order of the sides.
+
+    Args:
+        connection: an open warehouse.
+        texts: the sides as written, two or more.
+        choice: which tasks and values count.
+
+    Raises:
+        BadInput: a side is not known, or no two sides share a task with values.
+    """
+    sides = resolve_sides(connection, texts, suite=choice.suite)
+    metric = ALIASES.get(choice.metric or "", choice.metric)
+    if metric in CALL_METRICS and choice.missing == "fail":
+        raise BadInput(f"--missing fail: a task without a known {metric} has no value to count")
+    found = _of_metric(connection, sides, metric or VERDICT, choice)
+    if metric is None:
+        # Suites whose tasks are not passed or failed have other scores.
+        judged = {contest.paired.panel.suite for contest in found}
+        found += [
+            contest
+            for contest in _of_metric(connection, sides, None, choice)
+            if contest.paired.panel.suite not in judged and _is_main(contest.paired.panel)
+        ]
+    if not found:
+        raise _nothing_shared(connection, sides, choice)
+    return found
+
+
+def clusters_of(
+    connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str
+) -> dict[str, Hashable]:
+    """Return the cluster of each task by its ID.
+
+    Raises:
+        BadInput: no task has such a value, or the tasks are of several suites.
+    """
+    values = task_values(connection, column)
+    found: dict[str, Hashable] = {}
+    for panel in _panels(contests):
+        found.update(_values_of(panel, values, f"--cluster {column}"))
+    if not found:
+        raise BadInput(f"--cluster: no task of the comparison has a value {column!r}")
+    return found
+
+
+def sliced(
+    connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str
+) -> list[Contest]:
+    """Return a contest for each slice of each contest's tasks, by the values of a column.
+
+    Raises:
+        BadInput: no task has such a value, there are too many, or the tasks are of several suites.
+    """
+    values = task_values(connection, column)
+    found: list[Contest] = []
+    for contest in contests:
+        paired = contest.paired
+        of_tasks = _values_of(paired.panel, values, f"--why {column}")
+        for label, keep in slices(of_tasks, paired.task_ids).items():
+            name = f"{column} {label}"
+            part = subset(paired, keep)
+            found.append(Contest(a=contest.a, b=contest.b, paired=part, slice=name))
+    return found
+
+
+def _of_metric(
+    connection: duckdb.DuckDBPyConnection,
+    sides: Sequence[ResolvedSide],
+    metric: str | None,
+    choice: Choice,
+) -> list[Contest]:
+    series = read_series(connection, sides, metric=metric, task_set=choice.task_set)
+    found = _contests(panels(series, missing=choice.missing), sides, choice.seed)
+    if found or len({one.key.suite for one in series}) < 2:  # noqa: PLR2004 - two tools
+        return found
+    items = read_items(connection, sides)
+    return _contests(across_suites(series, items, missing=choice.missing), sides, choice.seed)
+
+
+def _contests(found: Sequence[Panel], sides: Sequence[ResolvedSide], seed: int) -> list[Contest]:
+    contests = []
+    for panel in found:
+        names = side_names(panel.series, sides)
+        for a, b in pairs_of_sides(panel):
+            paired = pair(panel, a, b, seed=seed)
+            if len(paired.tasks):
+                contests.append(Contest(a=names[a], b=names[b], paired=paired))
+    return contests
+
+
+def side_names(series: Sequence[Series], sides: Sequence[ResolvedSide]) -> list[str]:
+    """Return a name for each series: the side as written, with what tells it apart from others."""
+    texts = [sides[one.key.side].text for one in series]
+    return [
+        text if texts.count(text) == 1 else _told_apart(one, text, series)
+        for one, text in zip(series, texts, strict=True)
+    ]
+
+
+def _told_apart(one: Series, text: str, series: Sequence[Series]) -> str:
+    key = one.key
+    alike = [other.key for other in series if other.key.model == key.model]
+    parts = []
+    if len({other.provider for other in alike}) > 1:
+        parts.append(key.provider or "no provider")
+    if len({other.settings for other in alike}) > 1:
+        parts.append(key.settings or "no settings")
+    if len({other.suite for other in alike}) > 1:
+        parts.append(key.suite)
+    name = text if text.startswith(key.model) else f"{text}, {key.model}"
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def _is_main(panel: Panel) -> bool:
+    return panel.suite != "posters" or panel.metric.metric == _MAIN
+
+
+def _panels(contests: Sequence[Contest]) -> list[Panel]:
+    return list({id(contest.paired.panel): contest.paired.panel for contest in contests}.values())
+
+
+def _values_of(
+    panel: Panel, values: Mapping[tuple[str, str], dict[str, str]], option: str
+) -> dict[str, str]:
+    if "+" in panel.suite and (panel.suite, panel.task_set) not in values:
+        raise BadInput(f"{option}: the tasks are of several suites; compare within one: --suite")
+    return values.get((panel.suite, panel.task_set), {})
+
+
+def _nothing_shared(
+    connection: duckdb.DuckDBPyConnection, sides: Sequence[ResolvedSide], choice: Choice
+) -> BadInput:
+    names = " and ".join(repr(side.text) for side in sides)
+    where = f" in task set {choice.task_set!r}" if choice.task_set else ""
+    calls = [(place, *call) for place, side in enumerate(sides) for call in side.calls]
+    parameters = {
+        name: [call[at] for call in calls]
+        for at, name in enumerate(("side", "suite", "run_id", "model"))
+    }
+    known = [metric for (metric,) in connection.execute(_METRICS, parameters).fetchall()]
+    if choice.metric is None or choice.metric in known:
+        hint = "`evalstore show leaderboard` lists the models and task sets"
+        return BadInput(f"{names} have no scored task in common{where}; {hint}")
+    listed = f"they share: {', '.join([*known, *CALL_METRICS])}"
+    hint = did_you_mean(choice.metric, [*known, *CALL_METRICS], listed)
+    what = f"have no task in common{where} with a score {choice.metric!r}"
+    return BadInput(f"--metric: {names} {what}; {hint}")

@@ -1,0 +1,167 @@
+"""What a comparison shows, in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.decisions.comparison import ALPHA, is_smaller_better
+
+if TYPE_CHECKING:
+    from warehouse.decisions.comparison import Comparison
+
+# The winner, the size of the difference, the loser.
+_PHRASES = {
+    "passed": "{} passes {} more than {}",
+    "cost_usd": "{} costs {} less per task than {}",
+    "latency_ms": "{} answers {} faster than {}",
+    "ttft_ms": "{} starts to answer {} sooner than {}",
+    "tokens": "{} uses {} fewer per task than {}",
+    "input_tokens": "{} reads {} fewer per task than {}",
+    "output_tokens": "{} writes {} fewer per task than {}",
+}
+_UNITS = {
+    "cost_usd": "US dollars",
+    "latency_ms": "ms",
+    "ttft_ms": "ms",
+    "tokens": "tokens",
+    "input_tokens": "tokens",
+    "output_tokens": "tokens",
+}
+
+
+def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
+    """Return what a comparison shows, its winner first.
+
+    Args:
+        row: the comparison.
+        n_comparisons: comparisons that are shown together; of several, each names its sides.
+    """
+    if row.conclusion != "unclear":
+        return f"{_where(row, n_comparisons)}{_claim(row)} ({_evidence(row, n_comparisons)})."
+    named = "" if n_comparisons == 1 else f"{row.a} and {row.b}: "
+    if row.low is not None and row.high is not None and (row.low > 0 or row.high < 0):
+        against = "" if n_comparisons == 1 else f" than {_winner(row)[1]}"
+        said = (
+            f"That {_winner(row)[0]} is better{against} is not supported "
+            f"({_p(row, n_comparisons)}): difference "
+            f"{amount(row.metric, abs(row.difference), row.scorer)}, "
+            f"{_interval(row, 1 if row.difference > 0 else -1)}, {_counts(row)}."
+        )
+        named = ""
+    else:
+        inside = f", {_interval(row, 1)}" if row.low is not None else f", {_p(row, n_comparisons)}"
+        by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
+        said = f"The data do not show which is better{by} (difference {_difference(row)}{inside})."
+        said = said[0].lower() + said[1:] if named else said
+    return f"{_where(row, n_comparisons)}{named}{said}{_detectable(row)}"
+
+
+def margin_sentence(row: Comparison, margin: float) -> str:
+    """Return whether the first side is inferior by more than a margin."""
+    size = amount(row.metric, margin, row.scorer)
+    if row.noninferior is None:
+        return f"Whether {row.a} is at most {size} worse than {row.b} cannot be said: no interval."
+    if row.noninferior:
+        return f"{row.a} is not worse than {row.b} by {size} or more (95 % interval)."
+    return f"It is not shown that {row.a} is less than {size} worse than {row.b}."
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value that is never rounded across 0.05: `= 0.021`, `= 0.06`, `< 0.0001`."""
+    if p_value < 1e-4:  # noqa: PLR2004 - four decimals
+        return "< 0.0001"
+    text = ""
+    for digits in range(2 if p_value >= ALPHA else 3, 7):
+        text = f"{p_value:.{digits}f}"
+        # Not 0, and not 0.05 unless it is.
+        if float(text) > 0 and (float(text) != ALPHA or p_value == ALPHA):
+            break
+    return f"= {text}"
+
+
+def amount(metric: str, value: float, scorer: str | None = None) -> str:
+    """Return a difference with its unit; of pass rates in points."""
+    if metric == "passed" and scorer is None:
+        return f"{_number(100 * value)} points"
+    unit = _UNITS.get(metric)
+    return f"{_size(value)} {unit}" if unit else _size(value)
+
+
+def _where(row: Comparison, n_comparisons: int) -> str:
+    if n_comparisons == 1:
+        return ""
+    place = row.suite if row.task_set == row.suite else f"{row.suite}, {row.task_set}"
+    named = [row.metric] if row.metric != "passed" else []
+    named += [f"scorer {row.scorer}"] if row.scorer not in {None, row.metric} else []
+    named += [f"filter {row.filter}"] if row.filter else []
+    named += [row.slice] if row.slice is not None else []
+    return f"{', '.join([place, *named])}: "
+
+
+def _claim(row: Comparison) -> str:
+    winner, loser = _winner(row)
+    size = amount(row.metric, abs(row.difference), row.scorer)
+    if row.metric in _PHRASES and not (row.metric == "passed" and row.scorer):
+        return _PHRASES[row.metric].format(winner, size, loser)
+    return f"{winner} scores {size} more in {row.metric} than {loser}"
+
+
+def _winner(row: Comparison) -> tuple[str, str]:
+    is_a = row.difference > 0
+    if is_smaller_better(row.metric):
+        is_a = not is_a
+    return (row.a, row.b) if is_a else (row.b, row.a)
+
+
+def _evidence(row: Comparison, n_comparisons: int) -> str:
+    parts = [_p(row, n_comparisons), _counts(row)]
+    if row.low is not None:
+        parts.insert(0, _interval(row, 1 if row.difference > 0 else -1))
+    return ", ".join(parts)
+
+
+def _counts(row: Comparison) -> str:
+    tasks = "1 task" if row.n_tasks == 1 else f"{row.n_tasks:,} tasks"
+    if row.n_clusters != row.n_tasks:
+        tasks += f" in {row.n_clusters:,} clusters"
+    if row.n_only_a is None or row.n_only_b is None:
+        return tasks
+    more, fewer = max(row.n_only_a, row.n_only_b), min(row.n_only_a, row.n_only_b)
+    return f"{tasks}; {more} passed by it only, {fewer} by the other only"
+
+
+def _difference(row: Comparison) -> str:
+    return amount(row.metric, row.difference, row.scorer)
+
+
+def _interval(row: Comparison, sign: int) -> str:
+    """Return the interval without its unit, of the difference or of the winner's advantage."""
+    scale = 100 if row.metric == "passed" and row.scorer is None else 1
+    ends = sorted(sign * scale * end for end in (row.low or 0.0, row.high or 0.0))
+    write = _number if scale == 100 else _size  # noqa: PLR2004 - points
+    return f"95 % interval {write(ends[0])} to {write(ends[1])}"
+
+
+def _p(row: Comparison, n_comparisons: int) -> str:
+    name = "p" if n_comparisons == 1 else "adjusted p"
+    return f"{name} {p_text(row.p_adjusted)}"
+
+
+def _detectable(row: Comparison) -> str:
+    if row.detectable_difference is None:
+        return ""
+    unit = "cluster" if row.n_clusters != row.n_tasks else "task"
+    size = amount(row.metric, row.detectable_difference, row.scorer)
+    return (
+        f" With {row.n_clusters:,} {unit}s like these, a true difference of {size} would be found "
+        "four times in five."
+    )
+
+
+def _number(value: float) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def _size(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1e3 else f"{value:,.0f}"  # noqa: PLR2004 - digits
