@@ -184,7 +184,8 @@ def test_figures_are_kept_and_those_of_complete_logs_are_equal(store, reference)
     audit = rows_by_file(
         store,
         "SELECT audit.*, reported.file_sha256 FROM metric_audit AS audit "
-        "JOIN lake.reported_metrics AS reported ON audit.reported_id = reported.content_id",
+        "JOIN lake.reported_metrics AS reported ON audit.run_id = reported.run_id "
+        "AND audit.reported_id = reported.content_id",
     )
     rows = [(file, row) for file, given in audit.items() for row in given]
     assert {file for file, row in rows if row["status"] == "differs"} == OTHER_SAMPLES

@@ -41,7 +41,7 @@ class SampleRows:
         fields = Fields(sample)
         for field in _IDENTITY:
             fields.value(field)
-        attempt = self._attempt(name, sample_id)
+        attempt = self._attempt(name, sample_id, fields.peek("evaluation_result_id"))
         task = self._task(record.line, fields, name, sample_id)
         result = self._result(record, fields, task, attempt)
         model = sample.get("model_id")
@@ -54,8 +54,9 @@ class SampleRows:
         """Yield what was not yet yielded."""
         return self._rows.rest()
 
-    def _attempt(self, name: str, sample_id: str) -> int:
-        key = int(content_hash(name, sample_id)[:16], 16)
+    def _attempt(self, name: str, sample_id: str, result_id: Json) -> int:
+        """Return which line of a sample this is, of those of the same result."""
+        key = int(content_hash(name, sample_id, result_id)[:16], 16)
         self._attempts[key] = self._attempts.get(key, 0) + 1
         return self._attempts[key]
 

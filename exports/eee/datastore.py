@@ -1,0 +1,235 @@
+"""every_eval_ever files of any suite: `data/<benchmark>/<developer>/<model>/<uuid>.json`.
+
+A file is one model with some settings in one run; its samples stand next to it. The same data give
+the same bytes: ids are hashes, and the clock is never read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from typing import TYPE_CHECKING
+
+from click import Choice, Option
+
+from exports.base import Exported, Exporter
+from exports.eee.aggregate import SUITE, UNKNOWN, aggregate_document, developer_of
+from exports.eee.samples import SampleLines
+from exports.rows import Document, fetch_rows
+from exports.selection import SELECTION, path_part, selected_runs
+from warehouse.formats.values import utf8
+from warehouse.hashing import content_hash
+from warehouse.targets import check_spelling, write_lines, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    import duckdb
+
+    from warehouse.store import Store
+    from warehouse.types import Row
+
+_SAMPLES_SUFFIX = "_samples.jsonl"
+_MODELS = """
+SELECT
+    provider, model, settings, any_value(parameters) AS parameters,
+    list_sort(list(DISTINCT task_set)) AS task_sets
+FROM results
+WHERE suite = $suite AND run_id = $run
+GROUP BY provider, model, settings
+ORDER BY provider, model, settings
+"""
+_FIGURES = """
+SELECT
+    suite, task_set, scorer, metric, filter, 'mean' AS statistic, mean AS value, stderr,
+    'sample' AS stderr_method, mean_low AS low, mean_high AS high, interval_method, n_tasks AS n,
+    NULL::BOOLEAN AS higher_is_better, NULL AS reducer, NULL AS extra,
+    interval_method = 'wilson' AS is_binary, min >= 0 AND max <= 1 AS is_share
+FROM metrics
+WHERE suite = $suite AND run_id = $run AND reducer = 'mean' AND mean IS NOT NULL
+    AND provider IS NOT DISTINCT FROM $provider AND model IS NOT DISTINCT FROM $model
+    AND settings = $settings
+ORDER BY task_set, metric <> 'passed', metric, scorer, filter
+"""
+_REPORTED = """
+SELECT
+    suite, provider, model, task_set, scorer, metric, filter, statistic, value, stderr,
+    stderr_method, NULL::DOUBLE AS low, NULL::DOUBLE AS high, NULL AS interval_method, n,
+    higher_is_better, reducer, false AS is_binary, false AS is_share, extra
+FROM reported_metrics
+WHERE suite = $suite AND run_id = $run AND source = 'log' AND value IS NOT NULL
+    AND isfinite(value)
+ORDER BY provider NULLS FIRST, model NULLS FIRST, seq, reported_id
+"""
+
+
+def export_eee(
+    store: Store,
+    folder: Path,
+    *,
+    suite: str | None,
+    run: str | None,
+    organization: str,
+    relationship: str,
+) -> Exported:
+    """Write runs as every_eval_ever files, version 0.3.0.
+
+    Raises:
+        BadInput: there is no such run, or a file cannot be written.
+    """
+    exported = Exported()
+    publisher = {"organization": organization, "relationship": relationship}
+    with store.reading() as connection:
+        for row in selected_runs(connection, exported, suite, run):
+            _Run(connection, row, folder, publisher, exported).write()
+    return exported
+
+
+class _Run:
+    """A run on its way out."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        run: Row,
+        folder: Path,
+        publisher: Mapping[str, str],
+        exported: Exported,
+    ) -> None:
+        self._connection = connection
+        self._run = run
+        self._key = {"suite": run["suite"], "run": run["run_id"]}
+        self._folder = folder
+        self._publisher = publisher
+        self._exported = exported
+
+    def write(self) -> None:
+        """Write the files of all its models."""
+        models = fetch_rows(self._connection, _MODELS, self._key)
+        for model in models:
+            self._write_model(model, is_only=len(models) == 1)
+        if not models:
+            self._write_reported()
+
+    def _write_model(self, model: Row, *, is_only: bool) -> None:
+        chosen = {name: model[name] for name in ("provider", "model", "settings")}
+        figures = fetch_rows(self._connection, _FIGURES, {**self._key, **chosen})
+        if self._run["suite"] == SUITE:
+            # What came in this format says itself what its figures are.
+            reported = fetch_rows(self._connection, _REPORTED, self._key)
+            of_model = [row for row in reported if row["model"] in {None, model["model"]}]
+            figures = of_model or figures
+        evaluation_id = self._evaluation_id(model, is_only=is_only)
+        document = aggregate_document(
+            evaluation_id, self._run, model, list(_in_order(figures)), self._publisher
+        )
+        task_sets = model["task_sets"] or [self._run["suite"]]
+        benchmark = task_sets[0] if len(task_sets) == 1 else self._run["suite"]
+        place = self._place(benchmark or self._run["suite"], model, evaluation_id)
+        lines = SampleLines(evaluation_id, model["model"] or UNKNOWN, {**self._key, **chosen})
+        path = self._folder / f"{place}{_SAMPLES_SUFFIX}"
+        checksum = hashlib.sha256()
+        check_spelling(path)
+        write_lines(path, _hashed(lines.read(self._connection), checksum))
+        if lines.n_unscored:
+            reason = "they have no score, which the format demands of a sample"
+            self._exported.omitted[self._run["run_id"], reason] += lines.n_unscored
+        if lines.n_lines:
+            document["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": f"{place}{_SAMPLES_SUFFIX}",
+                "hash_algorithm": "sha256",
+                "checksum": checksum.hexdigest(),
+                "total_rows": lines.n_lines,
+            }
+            self._exported.paths.append(path)
+        else:
+            path.unlink()
+        self._write_aggregate(place, document)
+
+    def _write_reported(self) -> None:
+        """Write the figures of a run without results, as its log reports them."""
+        rows = fetch_rows(self._connection, _REPORTED, self._key)
+        named = {(row["provider"], row["model"]) for row in rows}
+        of_run = self._run["models"][0] if self._run["models"] else None
+        for provider, name in sorted(named, key=str) or [(None, of_run)]:
+            figures = [row for row in rows if (row["provider"], row["model"]) == (provider, name)]
+            model = {
+                "provider": provider,
+                "model": name or of_run,
+                "settings": "",
+                "parameters": None,
+            }
+            evaluation_id = self._evaluation_id(model, is_only=len(named) <= 1)
+            document = aggregate_document(evaluation_id, self._run, model, figures, self._publisher)
+            task_sets = {figure["task_set"] for figure in figures}
+            benchmark = self._run["suite"] if len(task_sets) != 1 else next(iter(task_sets))
+            place = self._place(benchmark or self._run["suite"], model, evaluation_id)
+            self._write_aggregate(place, document)
+
+    def _write_aggregate(self, place: str, document: Document) -> None:
+        path = self._folder / f"{place}.json"
+        check_spelling(path)
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+        write_whole(path, utf8(text + "\n").encode())
+        self._exported.paths.append(path)
+
+    def _evaluation_id(self, model: Row, *, is_only: bool) -> str:
+        run_id = str(self._run["run_id"])
+        if self._run["suite"] == SUITE and is_only:
+            return run_id
+        name = (model["model"] or UNKNOWN).replace("/", "_")
+        settings = f" ({model['settings']})" if model["settings"] else ""
+        return f"{self._run['suite']}/{name}{settings}/{run_id}"
+
+    def _place(self, benchmark: str, model: Row, evaluation_id: str) -> str:
+        name = model["model"] or UNKNOWN
+        folders = [benchmark, developer_of(name), name.rpartition("/")[2] or name]
+        digest = content_hash("every_eval_ever", evaluation_id, model["provider"])
+        file = uuid.UUID(hex=digest, version=4)
+        return "/".join(["data", *map(path_part, folders), str(file)])
+
+
+def _in_order(figures: Iterable[Row]) -> Iterator[Row]:
+    """Yield the figures with `is_share` and `is_binary` known."""
+    for figure in figures:
+        is_share, is_binary = bool(figure["is_share"]), bool(figure["is_binary"])
+        yield {**figure, "is_share": is_share, "is_binary": is_binary}
+
+
+def _hashed(lines: Iterable[bytes], checksum: hashlib._Hash) -> Iterator[bytes]:
+    for line in lines:
+        checksum.update(line)
+        yield line
+
+
+EXPORTER = Exporter(
+    export=export_eee,
+    target_help="Folder for data/<benchmark>/<developer>/<model>/.",
+    options=(
+        *SELECTION,
+        Option(
+            ["--organization"],
+            default=UNKNOWN,
+            show_default=True,
+            metavar="NAME",
+            help="Who made the results.",
+        ),
+        Option(
+            ["--relationship"],
+            type=Choice(["first_party", "third_party", "collaborative", "other"]),
+            default="other",
+            show_default=True,
+            help="Relationship of the evaluator to the model's developer.",
+        ),
+    ),
+    help="""
+    Export runs of any suite as every_eval_ever 0.3: an aggregate for each model, and its samples.
+
+    \b
+      evalstore export eee --to out/
+      evalstore export eee --suite inspect --organization "My lab" --to out/
+    """,
+)
