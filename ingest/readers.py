@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.bfcl import files as bfcl
 from ingest.formats.eee import files as eee
+from ingest.formats.helm import layout as helm_layout
+from ingest.formats.helm import runs as helm_runs
+from ingest.formats.helm import tables as helm_tables
 from ingest.formats.inspect import logs as inspect_logs
 from ingest.formats.lm_eval import layout as lm_eval_layout
 from ingest.formats.lm_eval import runs as lm_eval_runs
@@ -65,6 +68,9 @@ def small_file(parse: Parse) -> Read:
 READERS: tuple[Reader, ...] = (
     Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
     Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
+    Reader("HELM run", helm_layout.is_run, helm_runs.read_run),
+    Reader("HELM table", helm_tables.is_table, helm_tables.read_table),
+    Reader("HELM summary", helm_layout.is_derived, helm_tables.decline_derived),
     Reader("lm-evaluation-harness results", lm_eval_layout.is_results, lm_eval_runs.read_run),
     Reader("lm-evaluation-harness samples", lm_eval_layout.is_samples, lm_eval_runs.read_run),
     Reader("openclaw prompts", openclaw_prompts.is_prompts, small_file(openclaw_prompts.read)),

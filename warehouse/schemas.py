@@ -427,7 +427,8 @@ REPORTED_METRICS = Table(
             "statistic",
             "VARCHAR",
             "how it follows from the scores: mean, stderr, std, var, sum, min, max, median, "
-            "count, or macro_mean (of the task sets' means); NULL if it does not",
+            "count, macro_mean (of task sets' means), ratio, perplexity or bits (of two sums); "
+            "NULL if it does not",
         ),
         Column(
             "reducer",

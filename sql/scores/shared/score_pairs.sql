@@ -53,8 +53,11 @@ figures AS (
                 WHEN statistic IS NULL THEN 'how it follows from the scores is not recorded'
                 WHEN statistic NOT IN (
                     'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count',
-                    'macro_mean'
+                    'macro_mean', 'ratio', 'perplexity', 'bits'
                 ) THEN 'unknown statistic ' || statistic
+                WHEN statistic IN ('ratio', 'perplexity', 'bits')
+                    AND json_extract_string(reducer_parameters, '$.per') IS NULL
+                    THEN 'what the scores are divided by is not recorded'
                 WHEN way NOT IN (
                     'none', 'mean', 'median', 'max', 'mode', 'majority', 'at_least_k', 'pass_at_k',
                     'pass^k'
@@ -284,6 +287,26 @@ of_groups AS (
             / nullif(sum(len(counted)) - count(*) FILTER (len(counted) > 0), 0) AS pooled_variance
     FROM parts
     GROUP BY suite, run_id, reported_id, is_error
+),
+
+-- Of ratios: the sum of the scores that those of the figure are divided by.
+divisors AS (
+    SELECT
+        figures.suite, figures.run_id, figures.reported_id, figures.is_error,
+        nullif(ordered_sum(
+            list(ordered_mean(tasks.amounts) ORDER BY
+                struct_pack(tasks.task_set, tasks.task_id, tasks.model, tasks.settings)
+            ) FILTER (len(tasks.amounts) > 0)
+        ), 0) AS divisor
+    FROM figures
+    JOIN tasks_scored AS tasks
+        ON figures.suite = tasks.suite
+        AND figures.run_id = tasks.run_id
+        AND json_extract_string(figures.reducer_parameters, '$.per') = tasks.metric
+        AND figures.filter IS NOT DISTINCT FROM tasks.filter
+        AND (figures.task_set IS NULL OR figures.task_set = tasks.task_set)
+    WHERE figures.statistic IN ('ratio', 'perplexity', 'bits')
+    GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
 )
 
 SELECT
@@ -312,6 +335,9 @@ SELECT
             WHEN 'sum' THEN CASE WHEN n_scored > 0 THEN ordered_sum(amounts) END
             WHEN 'mean' THEN mean
             WHEN 'macro_mean' THEN of_groups.macro_mean
+            WHEN 'ratio' THEN ordered_sum(amounts) / divisor
+            WHEN 'perplexity' THEN exp(-ordered_sum(amounts) / divisor)
+            WHEN 'bits' THEN -ordered_sum(amounts) / divisor / ln(2)
             WHEN 'median' THEN list_median(amounts)
             WHEN 'min' THEN list_min(amounts)
             WHEN 'max' THEN list_max(amounts)
@@ -336,8 +362,11 @@ SELECT
             OR figures.is_pooled AND of_groups.pooled_variance IS NULL
             THEN 'undefined for fewer than two scored tasks'
         WHEN figures.statistic <> 'count' AND n_scored = 0 THEN 'no scored tasks'
+        WHEN figures.statistic IN ('ratio', 'perplexity', 'bits') AND divisor IS NULL
+            THEN 'no scores to divide by'
     END AS reason
 FROM figures
 LEFT JOIN covered USING (suite, run_id, reported_id, is_error)
 LEFT JOIN statistics USING (suite, run_id, reported_id, is_error)
 LEFT JOIN of_groups USING (suite, run_id, reported_id, is_error)
+LEFT JOIN divisors USING (suite, run_id, reported_id, is_error)

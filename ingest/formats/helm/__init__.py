@@ -1,0 +1,1 @@
+"""Reads run folders of HELM, and the tables of its suites."""

@@ -1,0 +1,236 @@
+"""Makes rows of the requests of a run: `request_states` in its `scenario_state.json`."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ingest.formats.helm.layout import SUITE
+from warehouse.formats.json_text import canonical_json, json_text
+from warehouse.formats.values import utf8
+from warehouse.hashing import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.types import Json, JsonObject, JudgementRow, MessageRow, ResultRow, TaskRow
+
+# Fields of a request that are not parameters.
+_NOT_SENT = {"prompt", "messages", "model"}
+_MOST_MS = 2**53
+_CORRECT = "correct"
+_NO_INSTANCE = "a request without an instance that has an `id`"
+
+# What a result and the statistics of its instance share: instance, perturbation, trial.
+InstanceKey = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRows:
+    """The rows of a request.
+
+    Attributes:
+        key: the instance whose statistics may belong to it.
+        result: the result.
+        task: its task.
+        messages: the messages sent, where they were a chat.
+        judgements: what annotators said of the answer.
+    """
+
+    key: InstanceKey
+    result: ResultRow
+    task: TaskRow
+    messages: list[MessageRow]
+    judgements: list[JudgementRow]
+
+
+def instance_key(instance_id: Json, perturbation: Json, trial: Json) -> InstanceKey:
+    """Return the key of an instance in a run."""
+    changed = canonical_json(perturbation) if perturbation else ""
+    number = trial if isinstance(trial, int) and 0 <= trial < 2**31 - 1 else 0
+    return utf8(str(instance_id)), changed, number
+
+
+def request_rows(record: JsonObject, seq: int, task_set: str) -> RequestRows:
+    """Return the rows of a request.
+
+    Args:
+        record: an element of `request_states`.
+        seq: its position, from 1.
+        task_set: task set of the run.
+
+    Raises:
+        ValueError: it is not of an instance; the message says what is missing.
+    """
+    instance = record.get("instance")
+    if not isinstance(instance, dict) or not isinstance(instance.get("id"), str | int):
+        raise ValueError(_NO_INSTANCE)  # noqa: TRY004 - of the file, not of an argument
+    key = instance_key(
+        instance["id"], instance.get("perturbation"), record.get("train_trial_index")
+    )
+    task = _task_row(record, instance, key, task_set)
+    result = _result_row(record, key, task, seq, task_set)
+    return RequestRows(
+        key=key,
+        result=result,
+        task=task,
+        messages=list(_message_rows(record, result["content_id"])),
+        judgements=list(_judgement_rows(record, result)),
+    )
+
+
+def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_set: str) -> TaskRow:
+    instance_id, changed, _ = key
+    references = _list(instance.get("references"))
+    texts = [_output(each) for each in references]
+    correct = [
+        text
+        for each, text in zip(references, texts, strict=True)
+        if isinstance(each, dict) and _CORRECT in _list(each.get("tags")) and text is not None
+    ]
+    mapping = record.get("output_mapping")
+    is_choice = isinstance(mapping, dict) and len(mapping) > 1
+    is_choice = is_choice or record.get("reference_index") is not None
+    known = [text for text in texts if text is not None]
+    target = None if not correct else correct[0] if len(correct) == 1 else json_text(correct)
+    question = _text(_object(instance.get("input")).get("text"))
+    row: TaskRow = {
+        "suite": SUITE,
+        "task_set": task_set,
+        # Instances are added to a set from any part of it, so that its version is only its name.
+        "task_set_hash": content_hash("helm task set", task_set),
+        "task_id": f"{instance_id} {content_hash(changed)[:6]}" if changed else instance_id,
+        "reference": target,
+        "question": question,
+        "choices": json_text(known) if is_choice and len(known) > 1 else None,
+        "target": target,
+        "extra": json_text({"instance": instance}),
+    }
+    row["task_hash"] = content_hash("task", row)
+    row["content_id"] = content_hash("helm task", row)
+    digits = re.search(r"[0-9]{1,15}", instance_id)
+    row["seq"] = int(digits[0]) + 1 if digits else 1
+    return row
+
+
+def _result_row(
+    record: JsonObject, key: InstanceKey, task: TaskRow, seq: int, task_set: str
+) -> ResultRow:
+    request, result = _object(record.get("request")), _object(record.get("result"))
+    completions = _list(result.get("completions"))
+    text = _text(_object(completions[0]).get("text")) if completions else None
+    seconds = _number(result.get("request_time"))
+    success, cached = result.get("success"), result.get("cached")
+    error = _text(result.get("error"))
+    mapping = record.get("output_mapping")
+    mapped = mapping.get(text.strip()) if isinstance(mapping, dict) and text is not None else None
+    sent = {name: value for name, value in request.items() if name not in _NOT_SENT}
+    return {
+        "content_id": content_hash("request", record),
+        "seq": seq,
+        "model": _text(request.get("model")),
+        "sent": canonical_json(sent) if sent else None,
+        "task_set": task_set,
+        "task_id": task["task_id"],
+        "task_hash": task["task_hash"],
+        "prompt": _text(request.get("prompt")),
+        "attempt": key[2] + 1,
+        "availability_status": "error" if success is False else "ok",
+        "success": success if isinstance(success, bool) else None,
+        "failure_type": error if success is False else None,
+        "started_at": _moment(result.get("request_datetime")),
+        "duration_seconds": seconds,
+        "e2e_ms": None if seconds is None else round(seconds * 1000),
+        "is_cached": cached if isinstance(cached, bool) else None,
+        "raw_output": text,
+        "answer": _text(mapped),
+        "extra": json_text(_rest(record, request, result, completions)),
+    }
+
+
+def _rest(
+    record: JsonObject, request: JsonObject, result: JsonObject, completions: list[Json]
+) -> JsonObject:
+    """Return what the columns and the task do not hold."""
+    rest: JsonObject = {
+        name: value
+        for name, value in record.items()
+        if name not in {"instance", "request", "result", "annotations"}
+    }
+    first = _object(completions[0]) if completions else {}
+    others: list[Json] = [{name: value for name, value in first.items() if name != "text"}]
+    more = {name: value for name, value in result.items() if name != "completions"}
+    rest["result"] = {**more, "completions": [*others, *completions[1:]]}
+    if not isinstance(record.get("request"), dict):
+        rest["request"] = record.get("request")
+    if not isinstance(request.get("prompt"), str | None):
+        rest["prompt"] = request["prompt"]
+    return rest
+
+
+def _message_rows(record: JsonObject, result_id: str) -> Iterator[MessageRow]:
+    messages = _list(_object(record.get("request")).get("messages"))
+    for seq, message in enumerate(messages, 1):
+        fields = message if isinstance(message, dict) else {"content": message}
+        content = fields.get("content")
+        extra = {name: v for name, v in fields.items() if name not in {"role", "content"}}
+        yield {
+            "content_id": content_hash("message", result_id, seq, fields),
+            "result_id": result_id,
+            "seq": seq,
+            "role": _text(fields.get("role")),
+            "text": _text(content),
+            "parts": None if isinstance(content, str | None) else json_text(content),
+            "extra": json_text(extra) if extra else None,
+        }
+
+
+def _judgement_rows(record: JsonObject, result: ResultRow) -> Iterator[JudgementRow]:
+    for judge, document in _object(record.get("annotations")).items():
+        yield {
+            "content_id": content_hash("annotation", result["content_id"], judge, document),
+            "model": result["model"] or "",
+            "task_id": result["task_id"] or "",
+            "result_id": result["content_id"],
+            "judge": utf8(judge),
+            "document": json_text(document),
+        }
+
+
+def _output(reference: Json) -> str | None:
+    return _text(_object(_object(reference).get("output")).get("text"))
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Json) -> str | None:
+    return utf8(value) if isinstance(value, str) else None
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) and abs(number) * 1000 < _MOST_MS else None
+
+
+def _moment(value: Json) -> datetime | None:
+    seconds = _number(value)
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        return None

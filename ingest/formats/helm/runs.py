@@ -1,0 +1,241 @@
+"""Reads run folders of HELM."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ingest.formats.common.elements import BrokenElementsError, Elements
+from ingest.formats.helm.layout import (
+    INSTANCES,
+    RUN_SPEC,
+    SCENARIO,
+    STATE,
+    STATS,
+    SUITE,
+    run_id_of,
+    task_set_of,
+)
+from ingest.formats.helm.requests import InstanceKey, instance_key, request_rows
+from ingest.formats.helm.statistics import figure_rows, score_rows
+from ingest.reading import Block, Reading, Reject, Stream
+from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.values import is_integer, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ingest.reading import ImportContext, SourceFile
+    from warehouse.types import Json, JsonObject, Row, RunRow
+
+FORMAT = "HELM run"
+_TABLES = ("results", "tasks", "result_scores", "messages", "judgements")
+_ELEMENTS_AT_ONCE = 500
+
+
+def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a run's folder."""
+    file = context.read(path / RUN_SPEC)
+    if file is None:
+        return
+    reading = Reading(FORMAT, files=[file])
+    run_spec = _document(file, reading)
+    if not isinstance(run_spec, dict):
+        if run_spec is not None:
+            reading.rejects.append(Reject("no object in it", raw=file.data))
+        yield reading
+        return
+    name = run_spec.get("name")
+    name = name if isinstance(name, str) and name else path.name
+    reading.run = (SUITE, run_id_of(path, name))
+    documents = {"run_spec": run_spec, "scenario": _other(path / SCENARIO, context, reading)}
+    header = _header(reading.run[1], task_set_of(name), documents, path)
+    reading.rows["runs"] = [header]
+    _add_figures(path / STATS, header, run_spec, context, reading)
+    state, instances = (
+        each if each.is_file() else None for each in (path / STATE, path / INSTANCES)
+    )
+    run = _Run(
+        state, instances, reading.run[1], task_set_of(name), is_masked=context.options.redact
+    )
+    reading.stream = Stream(
+        paths=tuple(each for each in (state, instances) if each is not None),
+        tables=_TABLES,
+        blocks=partial(_blocks, run),
+        is_run=True,
+    )
+    yield reading
+
+
+def _header(run_id: str, task_set: str, documents: JsonObject, path: Path) -> RunRow:
+    run_spec = documents["run_spec"]
+    adapter = run_spec.get("adapter_spec") if isinstance(run_spec, dict) else None
+    adapter = adapter if isinstance(adapter, dict) else {}
+    model, temperature, seed = (adapter.get(n) for n in ("model", "temperature", "random_seed"))
+    is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+    known = {name: value for name, value in documents.items() if value is not None}
+    return {
+        "suite": SUITE,
+        "run_id": run_id,
+        "origin": "import",
+        "model": utf8(model) if isinstance(model, str) and model else None,
+        "task_set": task_set,
+        "temperature": float(str(temperature)) if is_number else None,
+        "seed": seed if is_integer(seed) else None,
+        "config": json_text(known),
+        "source_name": utf8(path.name),
+    }
+
+
+def _add_figures(
+    path: Path, header: RunRow, run_spec: JsonObject, context: ImportContext, reading: Reading
+) -> None:
+    stats = _other(path, context, reading)
+    if stats is None:
+        return
+    file = reading.files[-1]
+    augmenter = run_spec.get("data_augmenter_spec")
+    perturbations = augmenter.get("perturbation_specs") if isinstance(augmenter, dict) else None
+    try:
+        if not isinstance(stats, list):
+            raise ValueError("no list in it")  # noqa: TRY004, TRY301 - of the file
+        rows = figure_rows(stats, header["model"], is_perturbed=bool(perturbations))
+    except ValueError as error:
+        reading.rejects.append(Reject(f"{path.name}: {error}", raw=file.data))
+        return
+    key = {"suite": SUITE, "run_id": header["run_id"], "file_sha256": file.sha256}
+    reading.rows["reported_metrics"] = [{**row, **key} for row in rows]
+
+
+def _other(path: Path, context: ImportContext, reading: Reading) -> Json:
+    """Return the content of a file of the run that may be missing."""
+    file = context.read(path) if path.exists() else None
+    if file is None:
+        return None
+    reading.files.append(file)
+    return _document(file, reading)
+
+
+def _document(file: SourceFile, reading: Reading) -> Json:
+    reason = "nested too deeply"
+    try:
+        document: Json = json.loads(file.data.removeprefix(b"\xef\xbb\xbf"))
+    except UnicodeDecodeError as error:
+        reason = f"not UTF-8 ({error.reason} at byte {error.start})"
+    except RecursionError:
+        pass
+    except ValueError as error:
+        reason = f"not JSON: {error}"
+    else:
+        return document
+    reading.rejects.append(Reject(f"{file.name}: {reason}", raw=file.data))
+    return None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Rows:
+    """Rows that are waiting to become a block."""
+
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    n_elements: int = 0
+
+    def add(self, table: str, *rows: Row) -> None:
+        """Add rows of a table."""
+        self.tables.setdefault(table, []).extend(rows)
+
+    def block(self, path: Path, run_id: str, elements: Elements) -> Block:
+        """Return what is waiting as a block, and begin anew."""
+        block = Block(path=path, run_id=run_id, rows=dict(self.tables), rejects=self.rejects)
+        block.secrets = elements.take_secrets()
+        self.tables, self.rejects, self.n_elements = {}, [], 0
+        return block
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The large files of a run, and what their rows share."""
+
+    state: Path | None
+    instances: Path | None
+    run_id: str
+    task_set: str
+    is_masked: bool = field(kw_only=True)
+
+
+def _blocks(run: _Run) -> Iterator[Block]:
+    results: dict[InstanceKey, str] = {}
+    if run.state is not None:
+        yield from _request_blocks(run, run.state, results)
+    if run.instances is not None:
+        yield from _score_blocks(run, run.instances, results)
+
+
+def _request_blocks(run: _Run, path: Path, results: dict[InstanceKey, str]) -> Iterator[Block]:
+    """Yield the requests, and record the first result of each instance."""
+    elements = Elements(path, "request_states", is_masked=run.is_masked)
+    rows, seen, tasks = _Rows(), set[str](), set[str]()
+    try:
+        for seq, record in enumerate(elements.read(), 1):
+            try:
+                made = request_rows(record if isinstance(record, dict) else {}, seq, run.task_set)
+            except ValueError as error:
+                raw = json_text(record).encode()
+                rows.rejects.append(Reject(f"request {seq}: {error}", raw=raw))
+                continue
+            result_id = made.result["content_id"]
+            # The same request twice is one.
+            if result_id not in seen:
+                seen.add(result_id)
+                results.setdefault(made.key, result_id)
+                if not is_exact(record):
+                    made.result["source"] = utf8(elements.raw())
+                rows.add("results", made.result)
+                rows.add("messages", *made.messages)
+                rows.add("judgements", *made.judgements)
+                if made.task["content_id"] not in tasks:
+                    tasks.add(made.task["content_id"])
+                    rows.add("tasks", made.task)
+            rows.n_elements += 1
+            if rows.n_elements >= _ELEMENTS_AT_ONCE:
+                yield rows.block(path, run.run_id, elements)
+    except BrokenElementsError as error:
+        rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
+    yield rows.block(path, run.run_id, elements)
+
+
+def _score_blocks(run: _Run, path: Path, results: dict[InstanceKey, str]) -> Iterator[Block]:
+    elements = Elements(path, is_masked=run.is_masked)
+    rows, seen = _Rows(), set[str]()
+    n_unknown = 0
+    try:
+        for seq, record in enumerate(elements.read(), 1):
+            entry = record if isinstance(record, dict) else {}
+            key = instance_key(
+                entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
+            )
+            result_id = results.get(key)
+            try:
+                if result_id is None:
+                    n_unknown += 1
+                    continue
+                # An instance may have several entries, and metrics repeat some statistics.
+                made = list(score_rows(entry.get("stats"), result_id))
+            except ValueError as error:
+                raw = json_text(record).encode()
+                rows.rejects.append(Reject(f"entry {seq}: {error}", raw=raw))
+                continue
+            rows.add("result_scores", *(row for row in made if row["content_id"] not in seen))
+            seen.update(row["content_id"] for row in made)
+            rows.n_elements += 1
+            if rows.n_elements >= _ELEMENTS_AT_ONCE:
+                yield rows.block(path, run.run_id, elements)
+    except BrokenElementsError as error:
+        rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
+    if n_unknown:
+        reason = f"statistics of {n_unknown:,} instances without a request in {STATE}"
+        rows.rejects.append(Reject(reason))
+    yield rows.block(path, run.run_id, elements)

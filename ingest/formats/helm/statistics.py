@@ -1,0 +1,180 @@
+"""HELM's statistics: those of an instance are scores of its result, those of a run are figures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from warehouse.formats.json_text import canonical_json, json_text
+from warehouse.formats.values import utf8
+from warehouse.hashing import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.types import Json, JsonObject, ReportedMetricRow, ResultScoreRow
+
+# Scores of 1 and 0 that say whether an answer passed; the first that an instance has does.
+_VERDICTS = ("exact_match", "quasi_exact_match")
+_COUNT = "num_instances"
+# Figures that are computed from sums of other scores.
+_RATIOS = {
+    "perplexity": ("perplexity", "num_perplexity_tokens"),
+    "bits_per_byte": ("bits", "num_bytes"),
+    "logprob_per_byte": ("ratio", "num_bytes"),
+}
+_BROKEN = "a statistic without a name"
+
+
+def score_rows(stats: Json, result_id: str) -> Iterator[ResultScoreRow]:
+    """Yield the scores of a result, and its verdict as the metric `passed`.
+
+    Raises:
+        ValueError: a statistic has no name.
+    """
+    verdicts: dict[str, float] = {}
+    for stat in stats if isinstance(stats, list) else ():
+        name, filter_ = _name_of(stat)
+        row = _score_row(_object(stat), name, filter_, result_id)
+        value = row.get("value")
+        if name in _VERDICTS and value in {0, 1} and not _perturbation(stat):
+            verdicts.setdefault(name, value)
+        yield row
+    verdict = next((verdicts[name] for name in _VERDICTS if name in verdicts), None)
+    if verdict is not None:
+        passed: ResultScoreRow = {
+            "result_id": result_id,
+            "metric": "passed",
+            "value": verdict,
+            "passed": verdict == 1,
+        }
+        yield {**passed, "content_id": content_hash("score", passed)}
+
+
+def figure_rows(
+    stats: list[Json], model: str | None, *, is_perturbed: bool
+) -> list[ReportedMetricRow]:
+    """Return the figures of a run.
+
+    Args:
+        stats: the elements of `stats.json`.
+        model: the run's model.
+        is_perturbed: whether the run has perturbed instances.
+
+    Raises:
+        ValueError: a statistic has no name.
+    """
+    sizes = _sizes(stats)
+    rows = []
+    for seq, stat in enumerate(stats, 1):
+        name, filter_ = _name_of(stat)
+        row = _figure_row(_object(stat), name, filter_, is_perturbed=is_perturbed)
+        row |= {"seq": seq, "model": model, "n": sizes.get(_split(stat))}
+        row["content_id"] = content_hash("figure", row)
+        rows.append(row)
+    return rows
+
+
+def _figure_row(
+    stat: JsonObject, name: str, filter_: str | None, *, is_perturbed: bool
+) -> ReportedMetricRow:
+    names = _object(stat["name"])
+    perturbation = _object(names.get("perturbation"))
+    extra = {field: value for field, value in stat.items() if field != "mean"}
+    row: ReportedMetricRow = {
+        "metric": name,
+        "filter": filter_,
+        "statistic": "mean",
+        "extra": json_text(extra),
+        **_value(stat.get("mean")),
+    }
+    if stat.get("mean") is None:
+        row["reason"] = "the log has no value"
+    elif "computed_on" in perturbation:
+        # The worst of the variants of an instance is the instance, where there are no others.
+        row["filter"] = _filter(names.get("split"), names.get("sub_split"), None)
+        if is_perturbed:
+            row["reason"] = f"{perturbation['computed_on']} of the variants of each instance"
+    elif name == _COUNT:
+        # Every instance has this score once.
+        row |= {"statistic": "count", "score": "num_references"}
+    elif name in _RATIOS:
+        statistic, per = _RATIOS[name]
+        parameters = json_text({"per": per})
+        row |= {"statistic": statistic, "score": "logprob", "reducer_parameters": parameters}
+    return row
+
+
+def _score_row(stat: JsonObject, name: str, filter_: str | None, result_id: str) -> ResultScoreRow:
+    count, total = _number(stat.get("count")), _number(stat.get("sum"))
+    mean = total / count if count and total is not None else None
+    row: ResultScoreRow = {"result_id": result_id, "metric": name, "filter": filter_}
+    if mean is not None:
+        row["value"] = mean
+        if name in _VERDICTS and mean in {0, 1}:
+            row["passed"] = mean == 1
+    elif count != 0:
+        row["text"] = json_text(stat.get("mean"))
+    if count != 1 or mean is None:
+        row["extra"] = json_text({k: v for k, v in stat.items() if k != "name"})
+    row["content_id"] = content_hash("score", row)
+    return row
+
+
+def _name_of(stat: Json) -> tuple[str, str | None]:
+    """Return name and filter of a statistic: where it was computed."""
+    name = stat.get("name") if isinstance(stat, dict) else None
+    if not isinstance(name, dict) or not isinstance(name.get("name"), str):
+        raise ValueError(_BROKEN)  # noqa: TRY004 - of the file, not of an argument
+    filter_ = _filter(name.get("split"), name.get("sub_split"), name.get("perturbation"))
+    return utf8(str(name["name"])), filter_
+
+
+def _filter(split: Json, sub_split: Json, perturbation: Json) -> str | None:
+    parts = [utf8(str(part)) for part in (split, sub_split) if part is not None]
+    if perturbation:
+        parts.append(canonical_json(perturbation))
+    return " ".join(parts) or None
+
+
+def _sizes(stats: list[Json]) -> dict[str | None, int]:
+    """Return the number of instances by split."""
+    found: dict[str | None, int] = {}
+    for stat in stats:
+        name, _ = _name_of(stat)
+        mean = _number(_object(stat).get("mean"))
+        if name == _COUNT and mean is not None and mean == int(mean):
+            found[_split(stat)] = int(mean)
+    return found
+
+
+def _perturbation(stat: Json) -> Json:
+    return _object(_object(stat).get("name")).get("perturbation")
+
+
+def _split(stat: Json) -> str | None:
+    split = _object(_object(stat).get("name")).get("split")
+    return split if isinstance(split, str) else None
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _value(value: Json) -> ReportedMetricRow:
+    number = _number(value)
+    if number is not None:
+        return {"value": number}
+    if value is None:
+        return {}
+    return {"text": str(value) if isinstance(value, float) else json_text(value)}

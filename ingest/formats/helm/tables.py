@@ -1,0 +1,111 @@
+"""Reads the tables that HELM makes of a suite's runs: cells as published figures of models."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from ingest.formats.helm.layout import SUITE
+from ingest.reading import Reading, Reject
+from warehouse.formats.json_text import json_text
+from warehouse.formats.values import utf8
+from warehouse.hashing import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ingest.reading import Candidate, ImportContext, SourceFile
+    from warehouse.types import Json, JsonObject, PublishedRow
+
+FORM = "helm table"
+_WORDS = (b'"title"', b'"header"', b'"markdown"')
+
+
+def is_table(candidate: Candidate) -> bool:
+    """Return whether a file is a table, or a list of tables."""
+    if candidate.path.suffix != ".json" or candidate.head.lstrip()[:1] not in {b"{", b"["}:
+        return False
+    return all(word in candidate.head for word in _WORDS)
+
+
+def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a table; a list of tables repeats those in files of their own, and is declined."""
+    file = context.read(path)
+    if file is None or context.skips(file):
+        return
+    if file.data.lstrip()[:1] == b"[":
+        context.decline(path, "tables of HELM that are also in files of their own")
+        return
+    reading = Reading("HELM table", files=[file])
+    try:
+        document = json.loads(file.data)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else f"not JSON: {error}"
+        reading.rejects.append(Reject(reason, raw=file.data))
+    else:
+        reading.rows["published"] = list(_rows(document, _report_of(path), file))
+    yield reading
+
+
+def decline_derived(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Decline a file that repeats what the runs of a suite have."""
+    context.decline(path, "made by HELM of runs, which have all of it")
+    return iter(())
+
+
+def _report_of(path: Path) -> str:
+    """Return the name of a table: its suite, where the folders name one, and its file."""
+    groups = path.parent.parent
+    is_suite = path.parent.name == "json" and groups.name == "groups"
+    return utf8(f"{groups.parent.name}/{path.stem}" if is_suite else path.stem)
+
+
+def _rows(table: JsonObject, report: str, file: SourceFile) -> Iterator[PublishedRow]:
+    header = [_object(column) for column in _list(table.get("header"))]
+    for seq, cells in enumerate(_list(table.get("rows")), 1):
+        row = [_object(cell) for cell in _list(cells)]
+        if not row:
+            continue
+        model = _text(row[0].get("value")) or ""
+        for at, cell in enumerate(row[1:], 1):
+            value = cell.get("value")
+            if value is None:
+                continue
+            name = _text(header[at].get("value")) if at < len(header) else None
+            number = _number(value)
+            made: PublishedRow = {
+                "report": report,
+                "suite": SUITE,
+                "form": FORM,
+                "seq": seq,
+                "model": model,
+                "metric": name or f"column {at}",
+                "value": number,
+                "text": None if number is not None else _text(value) or json_text(value),
+            }
+            content_id = content_hash("cell", at, made)
+            yield {**made, "content_id": content_id, "file_sha256": file.sha256}
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Json) -> str | None:
+    return utf8(value) if isinstance(value, str) else None
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
