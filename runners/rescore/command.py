@@ -11,8 +11,11 @@ from warehouse.cli import TableOptions, note, open_store, print_rows, table_opti
 from warehouse.completion import complete_run, complete_suite
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runners.rescore.rescore import RescoreReport
 
+_POSTERS = "posters"
 _SUITES = "SELECT DISTINCT suite FROM lake.runs"
 _CHANGES = """
 SELECT
@@ -31,7 +34,9 @@ ORDER BY suite, model, settings
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option(
     "--run",
     "runs",
@@ -45,15 +50,24 @@ ORDER BY suite, model, settings
     shell_complete=complete_suite,
     help="Suite of the answers.  [default: the one that the file names]",
 )
+@click.option(
+    "--as-of",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Without a FILE: score posters by the ground truth as of the end of this day, UTC.",
+)
+@click.option("--tasks", is_flag=True, help="With --as-of: list each poster.")
 @table_options
 @click.pass_obj
 def rescore(
     path: Path,
-    file: Path,
+    file: Path | None,
     *,
     runs: tuple[str, ...],
     name: str | None,
     suite: str | None,
+    as_of: datetime | None,
+    tasks: bool,
     output: TableOptions,
 ) -> None:
     """Judge stored answers by the scorers of FILE: a suite's file, or openclaw prompts.
@@ -64,10 +78,33 @@ def rescore(
 
     An answer is judged by the rule of the task with the same ID, if it has the same prompt.
 
+    Poster predictions have no such file: `--as-of` scores them by the ground truth as it was at a
+    date, next to the scores by that of today. Nothing is stored.
+
     \b
       evalstore rescore capitals.yaml
       evalstore rescore tasks/openclaw.json --run 20260213_235930 --name strict
+      evalstore rescore --as-of 2026-05-01
     """
+    if as_of is not None:
+        if file is not None or name is not None or suite is not None:
+            raise click.UsageError("--as-of is about posters: it takes no FILE, --name or --suite")
+        _print_as_of(path, as_of, runs, output, is_by_poster=tasks)
+    elif file is None or tasks:
+        raise click.UsageError("--tasks needs --as-of" if tasks else "give a FILE, or --as-of DATE")
+    else:
+        _rescore(path, file, runs, output, name=name, suite=suite)
+
+
+def _rescore(
+    path: Path,
+    file: Path,
+    runs: tuple[str, ...],
+    output: TableOptions,
+    *,
+    name: str | None,
+    suite: str | None,
+) -> None:
     from runners.rescore.rescore import rescore as rescore_answers
     from runners.rescore.scorer import read_scorer
     from warehouse.lake.forgetting import find_run
@@ -87,6 +124,24 @@ def rescore(
         "runs": list(runs) or None,
     }
     print_rows(path, _CHANGES, output, parameters)
+
+
+def _print_as_of(
+    path: Path,
+    as_of: datetime,
+    runs: tuple[str, ...],
+    output: TableOptions,
+    *,
+    is_by_poster: bool,
+) -> None:
+    from runners.rescore.gold import MODELS, POSTERS, parameters
+    from warehouse.lake.forgetting import find_run
+
+    store = open_store(path)
+    for run in runs:
+        find_run(store.lake, run, _POSTERS)
+    query = POSTERS if is_by_poster else MODELS
+    print_rows(path, query, output, parameters(as_of.date(), runs))
 
 
 def _lines(report: RescoreReport) -> list[str]:
