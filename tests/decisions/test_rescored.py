@@ -132,6 +132,33 @@ def test_values_are_the_verdicts_of_the_scorer(connection, scorer, passed_a, pas
     assert [len(one.values) for one in by_cost] == [N_TASKS, N_TASKS]
 
 
+def test_compare_uses_the_verdicts_of_the_scorer(store):
+    def compared(*options):
+        ended = command(store.path, "compare", "m/a", "m/b", "--format", "json", *options)
+        assert ended.code == 0, ended.err
+        [row] = json.loads(ended.out)
+        return row["mean_a"], row["mean_b"], row["n_only_a"], row["n_tasks"], ended.err
+
+    assert compared()[:4] == (1.0, 0.2, 32, N_TASKS)
+    *values, said = compared("--scorer", "lenient")
+    assert values == [1.0, 1.0, 0, N_TASKS]
+    assert said.startswith("passed is the verdict of lenient@222bbb, a re-score\n")
+    assert compared("--scorer", "strict", "--metric", "passed")[:2] == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--scorer", "lenint"), "did you mean 'lenient'?"),
+        (("--scorer", "lenient", "--metric", "cost"), "a re-score is a verdict"),
+        (("--scorer", "lenient", "--task-set", "other"), "no task in common judged by lenient@"),
+    ],
+)
+def test_compare_explains_mistakes_about_scorers(store, options, message):
+    ended = command(store.path, "compare", "m/a", "m/b", *options)
+    assert (ended.code, message in ended.err) == (2, True), ended.err
+
+
 def test_a_gate_decides_by_the_scorer(store, tmp_path):
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)

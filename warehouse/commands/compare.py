@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.decisions.comparison import Contest
+    from warehouse.decisions.rescored import Rescorer
 
 # The columns that answer, for a terminal.
 _ANSWER = ("a", "b", "difference", "low", "high", "p_adjusted", "conclusion", "n_tasks", "slice")
@@ -42,6 +43,9 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
     "--metric",
     help="Compare by this metric; default: passed, or the main scores. "
     "Any score, cost, latency or tokens.",
+)
+@click.option(
+    "--scorer", metavar="NAME[@VERSION]", help="Compare by the verdicts of this re-score."
 )
 @click.option(
     "--cluster",
@@ -69,6 +73,7 @@ def compare(
     suite: str | None,
     task_set: str | None,
     metric: str | None,
+    scorer: str | None,
     cluster: str | None,
     margin: float | None,
     missing: str,
@@ -102,14 +107,15 @@ def compare(
     from warehouse.decisions.ranks import Rank
     from warehouse.decisions.ranks import ranks as ranks_of
 
-    choice = Choice(
-        suite=suite,
-        task_set=task_set,
-        metric=metric,
-        missing="fail" if missing == "fail" else "exclude",
-        seed=seed,
-    )
     with open_store(path).reading() as connection:
+        choice = Choice(
+            suite=suite,
+            task_set=task_set,
+            metric=metric,
+            missing="fail" if missing == "fail" else "exclude",
+            seed=seed,
+            rescorer=_rescorer(connection, scorer, suite),
+        )
         contests = find_contests(connection, sides, choice)
         whole = contests
         if why is not None:
@@ -148,6 +154,18 @@ def _check(
         raise BadInput("--seed: give a whole number from 0")
     if sum(is_list) > 1:
         raise BadInput("--tasks, --why and --ranks each print a table of their own: choose one")
+
+
+def _rescorer(
+    connection: duckdb.DuckDBPyConnection, text: str | None, suite: str | None
+) -> Rescorer | None:
+    from warehouse.decisions.rescored import find_rescorer
+
+    if text is None:
+        return None
+    rescorer = find_rescorer(connection, text, suite=suite)
+    note(f"passed is the verdict of {rescorer.text}, a re-score")
+    return rescorer
 
 
 def _clusters(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.decisions.paired import Missing, Panel
+    from warehouse.decisions.rescored import Rescorer
     from warehouse.decisions.series import Series
     from warehouse.decisions.sides import ResolvedSide
 
@@ -46,6 +47,7 @@ class Choice:
             scores.
         missing: what becomes of tasks that were asked but not judged.
         seed: of random choices.
+        rescorer: the re-score whose verdicts count as `passed`, if any.
     """
 
     suite: str | None = None
@@ -53,6 +55,7 @@ class Choice:
     metric: str | None = None
     missing: Missing = "exclude"
     seed: int = 23
+    rescorer: Rescorer | None = None
 
 
 def find_contests(
@@ -70,6 +73,10 @@ def find_contests(
     """
     sides = resolve_sides(connection, texts, suite=choice.suite)
     metric = ALIASES.get(choice.metric or "", choice.metric)
+    if choice.rescorer is not None:
+        if metric not in {None, VERDICT}:
+            raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
+        metric = VERDICT
     if metric in CALL_METRICS and choice.missing == "fail":
         raise BadInput(f"--missing fail: a task without a known {metric} has no value to count")
     found = _of_metric(connection, sides, metric or VERDICT, choice)
@@ -129,7 +136,9 @@ def _of_metric(
     metric: str | None,
     choice: Choice,
 ) -> list[Contest]:
-    series = read_series(connection, sides, metric=metric, task_set=choice.task_set)
+    series = read_series(
+        connection, sides, metric=metric, task_set=choice.task_set, rescorer=choice.rescorer
+    )
     found = _contests(panels(series, missing=choice.missing), sides, choice.seed)
     if found or len({one.key.suite for one in series}) < 2:  # noqa: PLR2004 - two tools
         return found
@@ -191,6 +200,10 @@ def _nothing_shared(
     connection: duckdb.DuckDBPyConnection, sides: Sequence[ResolvedSide], choice: Choice
 ) -> BadInput:
     names = " and ".join(repr(side.text) for side in sides)
+    if choice.rescorer is not None:
+        hint = "`evalstore rescore` judges their answers"
+        scorer = choice.rescorer.text
+        return BadInput(f"--scorer: {names} have no task in common judged by {scorer}; {hint}")
     where = f" in task set {choice.task_set!r}" if choice.task_set else ""
     calls = [(place, *call) for place, side in enumerate(sides) for call in side.calls]
     parameters = {
