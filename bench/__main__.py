@@ -35,6 +35,7 @@ BENCHMARKS: tuple[str, ...] = (
     "compaction",
     "runner_throughput",
     "recording",
+    "pairs",
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 _LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")
