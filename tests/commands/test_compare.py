@@ -139,6 +139,27 @@ def test_few_tasks_are_warned_of(path):
     assert "warning: 7 tasks of prompt_length 45 to 75: too few" in ended.err
 
 
+def test_tools_are_compared_on_the_questions_they_share(tmp_path):
+    path = tmp_path / "store"
+    for tool, first, right in (("one", 0, 8), ("two", 2, 3)):
+        lines = [
+            f"{tool}-{n},What is {n}?,{n},it is {n} ({tool}),{str(n < right).lower()}"
+            for n in range(first, first + 10)
+        ]
+        lines.insert(0, "task_id,question,target,output,passed")
+        (tmp_path / f"{tool}.csv").write_text("\n".join(lines))
+        names = ("--suite", tool, "--model", f"m/{tool}", "--yes")
+        assert command(path, "import", tmp_path / f"{tool}.csv", *names).code == 0
+    (row,) = rows(path, "m/one", "m/two")
+    assert (row["suite"], row["n_tasks"], row["n_only_a"], row["n_only_b"]) == ("one+two", 8, 5, 0)
+    tasks = rows(path, "m/one", "m/two", "--tasks")
+    assert {(task["prompt"], task["answer_a"]) for task in tasks} >= {
+        ("What is 3?", "it is 3 (one)"),
+    }
+    refused = command(path, "compare", "m/one", "m/two", "--why", "prompt_length")
+    assert (refused.code, "several suites" in refused.err) == (2, True)
+
+
 @pytest.mark.slow
 def test_posters_are_compared_by_any_score(store):
     import_into(store, ROOT / "examples" / "posters" / "benchmark")

@@ -140,7 +140,7 @@ def _of_metric(
         connection, sides, metric=metric, task_set=choice.task_set, rescorer=choice.rescorer
     )
     found = _contests(panels(series, missing=choice.missing), sides, choice.seed)
-    if found or len({one.key.suite for one in series}) < 2:  # noqa: PLR2004 - two tools
+    if found or len({one.key[1:3] for one in series}) < 2:  # noqa: PLR2004 - task sets
         return found
     items = read_items(connection, sides)
     return _contests(across_suites(series, items, missing=choice.missing), sides, choice.seed)
