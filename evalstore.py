@@ -68,6 +68,7 @@ _COMMANDS: CommandTable = (
     ("compare", "warehouse.commands.compare:compare", "Compare models on the same tasks."),
     ("plan", "warehouse.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
+    ("plot", "warehouse.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
     ("check", "warehouse.commands.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),

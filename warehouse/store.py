@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    import altair as alt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -111,6 +112,32 @@ class Store:
             config=config,
             run_id=run_id,
         )
+
+    def chart(
+        self,
+        name: str,
+        *,
+        suite: str | None = None,
+        task_set: str | None = None,
+        metric: str | None = None,
+    ) -> alt.VConcatChart:
+        """Return a chart for notebooks: `store.chart("leaderboard", suite="palindrome")`.
+
+        Args:
+            name: leaderboard, history, costs, latency, difficulty or heatmap.
+            suite: only this suite.
+            task_set: only this task set.
+            metric: this metric; by default the main one of each task set.
+
+        Raises:
+            BadInput: there is no such chart, or it has nothing to show.
+        """
+        from warehouse.charts.registry import draw_chart
+
+        drawing = draw_chart(self, name, suite=suite, task_set=task_set, metric=metric)
+        for note in drawing.notes:
+            self._on_warning(note)
+        return drawing.chart
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the warehouse up to date with the lake; with `rebuild`, from scratch.

@@ -34,7 +34,7 @@ def test_no_arguments_show_the_help(capfd):
 @pytest.mark.parametrize(
     ("arguments", "question"),
     [
-        (["impotr"], "there is no command 'impotr'; did you mean 'import'?"),
+        (["impotr"], "there is no command 'impotr'; did you mean 'import'"),
         (["annotate", "adjudicat"], "did you mean 'adjudicate'?"),
         (["export", "opneclaw"], "did you mean 'openclaw'?"),
         (["xyzzy"], "--help lists the commands"),

@@ -1,0 +1,27 @@
+-- The models of each task set by its main metric, or by one that is named, best first.
+-- grain: suite × task set × metric × scorer × filter × provider × model × settings
+-- value: pass rate, else the score
+SELECT
+    suite,
+    task_set,
+    metric,
+    scorer,
+    filter,
+    provider,
+    model,
+    settings,
+    run_id,
+    n_tasks,
+    is_comparable,
+    metric = 'passed' AND score IS NULL AS is_rate,
+    coalesce(pass_rate, score) AS value,
+    coalesce(pass_rate_low, score_low) AS value_low,
+    coalesce(pass_rate_high, score_high) AS value_high
+FROM leaderboard
+WHERE
+    ($suite IS NULL OR suite = $suite)
+    AND ($task_set IS NULL OR task_set = $task_set)
+    AND if($metric IS NULL, is_main, metric = $metric)
+ORDER BY
+    suite, task_set, metric, scorer, filter, is_comparable DESC, value DESC NULLS LAST,
+    provider, model, settings

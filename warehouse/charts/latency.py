@@ -1,0 +1,44 @@
+"""Latencies: the median of each model, and a line to its 95th percentile."""
+
+from __future__ import annotations
+
+from warehouse.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
+from warehouse.charts.chart import Chart, DrawnPanel, Panel
+from warehouse.charts.theme import ACCENT, WIDTH
+
+_DRAWN = ("label", "p50_ms", "p95_ms")
+
+
+def _draw(panel: Panel) -> DrawnPanel:
+    rows = panel.rows[:MAX_MODELS]
+    base = picture(rows, _DRAWN, width=WIDTH, height=HEIGHT)
+    low, high = min(row["p50_ms"] for row in rows), max(row["p95_ms"] for row in rows)
+    title = "median and 95th percentile, milliseconds"
+    x, upper = (
+        amounts(column, low, high, title=title, number="~s") for column in ("p50_ms", "p95_ms")
+    )
+    lines = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
+    ends = base.mark_tick(color=ACCENT, thickness=2, size=10)
+    points = base.mark_point(filled=True, size=55, opacity=1, color=ACCENT)
+    chart = (
+        lines.encode(y=MODELS, x=x, x2="p95_ms:Q")
+        + ends.encode(y=MODELS, x=upper)
+        + points.encode(y=MODELS, x=x)
+    )
+    n_others = len(panel.rows) - len(rows)
+    note = f"{panel.title}: the {MAX_MODELS} fastest of {len(panel.rows)} models"
+    words = "; ".join(
+        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms"
+        for row in rows[:5]
+    )
+    return DrawnPanel(chart=chart, words=words, notes=[note] if n_others else [])
+
+
+CHART = Chart(
+    name="latency",
+    title="Latency",
+    purpose="median and 95th percentile of the latency of each model's latest run",
+    columns=("label", "model", "settings", "p50_ms", "p95_ms", "n_timed", "run_id"),
+    draw=_draw,
+    takes=("suite",),
+)
