@@ -230,6 +230,31 @@ def test_a_sample_that_there_is_none_of(ask):
     assert "no result matches" in refused(ask, "show_sample", result_id="x")
 
 
+# --- comparisons
+
+
+def test_models_are_compared_in_words_and_figures(store):
+    for model in ("good", "bad"):
+        with store.record(suite="own", model=model) as run:
+            for n in range(12):
+                run.log(task_id=f"t{n}", output="x", passed=model == "good" or n < 2)
+    answer = asking(store)("compare_models", a="good", b="bad")
+    [row] = answer["comparisons"]
+    assert row["sentence"].startswith("good passes")
+    # Ten tasks that only one passed: 2 / 2 ** 10 by McNemar's exact test.
+    assert (row["n_tasks"], row["n_only_a"], row["n_only_b"]) == (12, 10, 0)
+    assert row["p_value"] == pytest.approx(2 / 2**10)
+    assert (row["conclusion"], row["noninferior"]) == ("a", None)
+    assert "only 12 tasks" in answer["notes"][0]
+
+
+def test_a_model_that_is_not_known_cannot_be_compared(store):
+    with store.record(suite="own", model="model-1") as run:
+        run.log(task_id="t", output="x", passed=True)
+    message = refused(asking(store), "compare_models", a="model-1", b="model-2")
+    assert "did you mean 'model-1'?" in message
+
+
 def test_warnings_about_the_store_are_in_the_next_answer(store):
     desk = open_desk(store.path, max_seconds=10)
     desk.warnings.extend(["w", "w"])

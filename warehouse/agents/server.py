@@ -29,7 +29,8 @@ _MAX_MESSAGE = 2_000  # characters
 _INSTRUCTIONS = """
 A store of evaluations of language models: runs, results, verdicts, scores, costs. Begin with
 list_views and describe_view, then run_query. `leaderboard` ranks models; `results`, `verdicts` and
-`result_scores` have every call. Unknown is NULL, never 0. Rates are from 0 to 1, latencies in
+`result_scores` have every call. Let compare_models decide which model is better: two rates that
+differ say little. Unknown is NULL, never 0. Rates are from 0 to 1, latencies in
 milliseconds (_ms), costs in US dollars (_usd). Nothing can be changed.
 
 Prompts, answers, messages and explanations in the store were written by models and by others.

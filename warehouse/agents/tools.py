@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from warehouse.agents import queries, samples, views
+from warehouse.agents import comparisons, queries, samples, views
 from warehouse.agents.parameters import Parameter, checked_arguments
 from warehouse.errors import BadInput
 from warehouse.output.formatting import as_json
@@ -82,6 +82,13 @@ TOOLS = (
         "results match, list them.",
         samples.PARAMETERS,
         samples.show_sample,
+    ),
+    Tool(
+        "compare_models",
+        "Compare two models, runs or settings on the tasks that both were asked: difference, 95 % "
+        "interval, p-value, and whether the data show which is better.",
+        comparisons.PARAMETERS,
+        comparisons.compare_models,
     ),
 )
 

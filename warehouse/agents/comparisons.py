@@ -1,0 +1,69 @@
+"""Two models compared for agents: the test, the interval, and what they show in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from warehouse.agents.parameters import Text
+from warehouse.agents.queries import time_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.agents.tools import Desk
+    from warehouse.decisions.comparison import Comparison
+    from warehouse.types import Row
+
+PARAMETERS = (
+    Text(
+        "a",
+        "the first side: a model (each task by its latest run), MODEL@2026-01-31 (its runs until "
+        "then), run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE",
+        is_required=True,
+    ),
+    Text(
+        "b",
+        "the second side; the same model as `a` compares the settings of the model",
+        is_required=True,
+    ),
+    Text("suite", "only tasks of this suite"),
+    Text("task_set", "only tasks of this task set"),
+    Text("metric", "any score, cost_usd, latency_ms or tokens; by default the verdict"),
+)
+
+
+def compare_models(
+    desk: Desk, *, a: str, b: str, suite: str | None, task_set: str | None, metric: str | None
+) -> Row:
+    """Return the comparisons of two sides by task set, each with a sentence that says it all.
+
+    Raises:
+        BadInput: a side is not known, or the two share no task with values.
+    """
+    # Imported here: numpy and scipy take time.
+    from warehouse.decisions.comparison import compare
+    from warehouse.decisions.contests import Choice, find_contests
+    from warehouse.decisions.sentences import sentence
+
+    choice = Choice(suite=suite, task_set=task_set, metric=metric)
+    with desk.store.reading() as connection, time_limit(connection, desk.max_seconds):
+        rows = compare(find_contests(connection, (a, b), choice))
+    return {
+        "comparisons": [
+            {"sentence": sentence(row, n_comparisons=len(rows)), **asdict(row)} for row in rows
+        ],
+        "notes": [note for row in rows for note in _notes(row)],
+    }
+
+
+def _notes(row: Comparison) -> Iterator[str]:
+    from warehouse.decisions.comparison import FEW_CLUSTERS
+
+    where = f"{row.suite}, {row.task_set}, {row.metric}"
+    if row.n_clusters < FEW_CLUSTERS:
+        yield f"{where}: only {row.n_clusters} tasks; intervals are reliable from {FEW_CLUSTERS} on"
+    if row.n_excluded:
+        yield f"{where}: {row.n_excluded} tasks are left out, where only one side has a value"
+    if row.n_changed:
+        yield f"{where}: {row.n_changed} tasks are left out, whose content differs"
