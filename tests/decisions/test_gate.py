@@ -10,6 +10,7 @@ from support import command, new_store
 
 from warehouse.decisions.gate.decision import Outcome
 from warehouse.decisions.gate.gate import run_gate
+from warehouse.decisions.gate.reports import text_report
 from warehouse.decisions.gate.rules import Rule, Rules
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
@@ -37,7 +38,7 @@ def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1
             "task_id": f"t{n}",
             "task_hash": f"{n} {version}",
             "attempt": attempt + 1,
-            "answer": "x",
+            "answer": f"of {run_id}",
             "availability_status": "ok",
             "success": True,
             "is_correct": None if count is None else attempt < count,
@@ -370,3 +371,28 @@ def test_hostile_names_are_escaped(store, fmt):
     elif fmt == "github":
         assert all(re.match("::(error|warning) title=[^:,]*::", x) for x in ended.out.splitlines())
         assert len(ended.out.splitlines()) == 2
+
+
+def test_settings_without_a_partner_are_named(tmp_path):
+    other = new_store(tmp_path / "store")
+    run, results = run_rows("m/base", [1] * 30, run_id="base")
+    write(other, (run, [row | {"settings": '{"temperature":0}'} for row in results]))
+    candidate, results = run_rows("m/base", [1] * 30, run_id="next")
+    both = [
+        row | {"settings": text, "content_id": row["content_id"] + text}
+        for row in results
+        for text in ('{"temperature":0}', '{"temperature":1}')
+    ]
+    write(other, (candidate, both))
+    arguments = ["--candidate", "run:next", "--baseline", "run:base", "--max-drop", "0.02"]
+    ended = command(other.path, "gate", *arguments)
+    assert ended.code == 0
+    assert "m/base (temperature 1) of the candidate was not compared" in ended.err
+
+
+def test_a_terminal_wraps_the_reasons(store):
+    verdict = decide(store, drop(), candidate="m/worse")
+    lines = text_report(verdict, width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line.startswith(" " * 13) for line in lines[2:-1])
+    assert " ".join(line.strip() for line in lines[2:-1]) == only(verdict).reason

@@ -25,6 +25,7 @@ from support import (
 from exports.palindrome.log_files import Selection, export_palindrome
 from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
+from ingest.stores.copy import copy_store
 from tests.campaigns.killing import forked, kill_at_each_operation
 from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
 from warehouse.journal.recovery import recover_journals
@@ -48,6 +49,23 @@ def content(store):
         for name in batch.files
         for row in rows_of(store.lake, batch, BY_NAME[name]).to_pylist()
     )
+
+
+@pytest.mark.slow
+def test_an_import_of_a_store(store, tmp_path):
+    """Killed at each operation, with a batch that both have and a run that grows."""
+    theirs = new_store(tmp_path / "theirs")
+    import_into(store, write_log(tmp_path / "a.yaml", tasks=[task(1)]))
+    copy_store(theirs.lake, store.path)
+    import_into(theirs, write_log(tmp_path / "a.yaml", tasks=[task(1), task(2)]))
+    import_into(theirs, write_log(tmp_path / "b.yaml", model="models/b.yaml"))
+    kills = 0
+    for _ in kill_at_each_operation(lambda: copy_store(store.lake, theirs.path)):
+        kills += 1
+        assert len(store.lake.folders()) in {1, 2}
+    assert kills > 5
+    assert content(store) == content(theirs)
+    assert digests(store) == digests(theirs)
 
 
 @pytest.mark.slow

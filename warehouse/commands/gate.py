@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,12 +132,17 @@ def _writers() -> dict[str, Callable[[Verdict], str]]:
     from warehouse.decisions.gate import ci_reports, reports
 
     return {
-        "table": reports.text_report,
+        "table": partial(reports.text_report, width=_terminal_width()),
         "json": reports.json_report,
         "junit": ci_reports.junit_report,
         "markdown": ci_reports.markdown_report,
         "github": ci_reports.github_report,
     }
+
+
+def _terminal_width() -> int | None:
+    """Return the width of the terminal; None if standard output is a file or pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _write(target: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from warehouse.decisions.gate.calls import read_totals
 from warehouse.decisions.gate.decision import Decision, Outcome, Verdict
 from warehouse.decisions.gate.drops import Tested, decide_drops, tested_drop
 from warehouse.decisions.gate.floors import decide_cost, decide_latency, decide_tasks, decide_value
+from warehouse.decisions.gate.words import series_name
 from warehouse.decisions.paired import pair, pairs_of_sides, panels
 from warehouse.decisions.rescored import find_rescorer
 from warehouse.decisions.series import VERDICT, read_series
@@ -130,8 +131,20 @@ class _Gate:
             pairs = pairs_of_sides(panel)
             if not pairs:
                 yield self._not_asked(rule, panel)
+            self._note_unpaired(panel, pairs)
             for a, b in pairs:
                 yield tested_drop(rule, self._rules, pair(panel, a, b))
+
+    def _note_unpaired(self, panel: Panel, pairs: list[tuple[int, int]]) -> None:
+        """Note what was called with settings that the other side does not have."""
+        paired = {row for pair_of in pairs for row in pair_of}
+        for row, series in enumerate(panel.series if pairs else ()):
+            if row not in paired:
+                side = "baseline" if series.key.side == _BASELINE else "candidate"
+                self._notes.append(
+                    f"{panel.suite}/{panel.task_set}: {series_name(series.key)} of the {side} was "
+                    "not compared: the other side has no such settings"
+                )
 
     def _not_asked(self, rule: Rule, panel: Panel) -> Decision:
         return Decision(

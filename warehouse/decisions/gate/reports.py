@@ -6,6 +6,7 @@ Names of models and tasks come from logs, so that each format escapes them.
 from __future__ import annotations
 
 from dataclasses import fields
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from warehouse.decisions.gate.decision import Decision
@@ -43,18 +44,25 @@ def heading(decision: Decision) -> str:
     return decision.rule.text + (f" ({where})" if where else "")
 
 
-def text_report(verdict: Verdict) -> str:
-    """Return the report for a terminal or a log."""
-    return "\n".join(_lines(verdict)) + "\n"
+def text_report(verdict: Verdict, *, width: int | None = None) -> str:
+    """Return the report for a log, or for a terminal of some width in characters."""
+    return "\n".join(_lines(verdict, width)) + "\n"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: Verdict, width: int | None) -> Iterator[str]:
     yield visible(sides(verdict))
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
         yield visible(f"{treated:{_WIDTH}}  {heading(decision)}")
-        yield visible(f"{'':{_WIDTH}}  {decision.reason}")
+        yield from _indented(visible(decision.reason), width)
     yield visible(summary(verdict))
+
+
+def _indented(text: str, width: int | None) -> list[str]:
+    indent = " " * (_WIDTH + 2)
+    if width is None or width <= 2 * len(indent):
+        return [indent + text]
+    return wrap(text, width, initial_indent=indent, subsequent_indent=indent)
 
 
 def json_report(verdict: Verdict) -> str:
