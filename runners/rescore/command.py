@@ -77,6 +77,7 @@ def rescore(
     The view rescored_verdicts has all of them, and what changed. The same file again adds nothing.
 
     An answer is judged by the rule of the task with the same ID, if it has the same prompt.
+    Where a log does not hold the prompt, it is that of the task set that the run used.
 
     Poster predictions have no such file: `--as-of` scores them by the ground truth as it was at a
     date, next to the scores by that of today. Nothing is stored.
@@ -149,6 +150,10 @@ def _lines(report: RescoreReport) -> list[str]:
         (report.n_known, "judged before by this version"),
         (report.n_undecided, "without a verdict: see `reason` in rescored_verdicts"),
         (report.n_other_prompt, "not judged: the file has another prompt for the task"),
+        (
+            report.n_unknown_prompt,
+            "not judged: the prompt is not known; import the task set of the run",
+        ),
         (report.n_other_task, "not judged: the file has no rule for the task"),
     )
     return [f"{_answers(n)} {text}" for n, text in counts if n]

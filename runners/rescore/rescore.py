@@ -24,9 +24,19 @@ if TYPE_CHECKING:
     from warehouse.types import RescoreRow
 
 _ROWS_AT_ONCE = 1_000
+# Some logs do not hold the prompt: then it is that of the task in the run's task set. The same ID
+# in another set may be another task.
 _ANSWERS = """
+WITH versions AS (
+    SELECT suite, task_id, task_hash, min(prompt) AS prompt
+    FROM lake.tasks
+    GROUP BY suite, task_id, task_hash
+    HAVING count(DISTINCT prompt) = 1
+)
+
 SELECT
-    answers.run_id, answers.result_id, answers.task_id, answers.prompt,
+    answers.run_id, answers.result_id, answers.task_id,
+    coalesce(answers.prompt, of_set.prompt, versions.prompt) AS prompt,
     coalesce(answers.raw_output, answers.answer) AS answer,
     coalesce(answers.raw_output_truncated, false) AS is_truncated,
     known.result_id IS NOT NULL AS is_known
@@ -34,6 +44,14 @@ FROM results AS answers
 LEFT JOIN lake.rescores AS known
     ON known.scorer = $scorer AND known.version = $version AND answers.suite = known.suite
     AND answers.run_id = known.run_id AND answers.result_id = known.result_id
+LEFT JOIN scores.openclaw_run_tasks AS of_set
+    ON answers.suite = 'openclaw' AND answers.run_id = of_set.run_id
+    AND answers.task_id = of_set.task_id
+    AND answers.task_name IS NOT DISTINCT FROM of_set.task_name
+    AND answers.task_hash IS NOT DISTINCT FROM of_set.task_hash
+LEFT JOIN versions
+    ON answers.suite = versions.suite AND answers.task_id = versions.task_id
+    AND answers.task_hash = versions.task_hash
 WHERE answers.suite = $suite
     AND ($runs IS NULL OR list_contains($runs, answers.run_id))
     AND answers.availability_status = 'ok' AND answers.success
@@ -51,6 +69,7 @@ class RescoreReport:
         n_known: judged before by the same version.
         n_undecided: of the new ones, those without a verdict.
         n_other_prompt: not judged, because the file has another prompt for the task.
+        n_unknown_prompt: not judged, because neither the log nor a task set has the prompt.
         n_other_task: not judged, because the file has no rule for the task.
     """
 
@@ -58,6 +77,7 @@ class RescoreReport:
     n_known: int = 0
     n_undecided: int = 0
     n_other_prompt: int = 0
+    n_unknown_prompt: int = 0
     n_other_task: int = 0
 
 
@@ -109,7 +129,9 @@ def _wanted(
         task = scorer.rules.get(answer.task_id)
         if task is None:
             report.n_other_task += 1
-        elif answer.prompt is not None and answer.prompt not in task.prompts:
+        elif answer.prompt is None:
+            report.n_unknown_prompt += 1
+        elif answer.prompt not in task.prompts:
             report.n_other_prompt += 1
         elif answer.is_known:
             report.n_known += 1

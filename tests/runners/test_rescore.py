@@ -4,11 +4,19 @@ import json
 import socket
 
 import pytest
-from support import ROOT, command, digests, traces
+from support import (
+    REFERENCE,
+    ROOT,
+    command,
+    digests,
+    import_into,
+    needs_reference,
+    traces,
+)
 
 from warehouse.connection import open_for_reading
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS
+from warehouse.schemas import RESULTS, RUNS, TASKS
 
 SUITE = {
     "suite": "capitals",
@@ -157,20 +165,47 @@ def test_a_function_judges_and_its_source_is_part_of_the_version(space, tmp_path
 
 
 def test_validators_of_an_openclaw_prompt_file(store, tmp_path):
-    prompts = tmp_path / "mine.json"
+    """A log without prompts is judged by ID only where its task set has the same prompt."""
     prompt = {"id": "P0", "prompt": "Reply with PONG.", "name": "pong"}
-    prompts.write_text(json.dumps([{**prompt, "validator": {"type": "exact", "value": "PONG"}}]))
-    key = {"suite": "openclaw", "run_id": "r", "generation": "root"}
-    answer = {"task_id": "P0", "prompt": prompt["prompt"], "raw_output": "pong", "model": "m"}
+    sets = {"mine": prompt["prompt"], "other": "Reply with PING."}
+    key = {"suite": "openclaw", "generation": "root"}
     state = {"availability_status": "ok", "success": True, "objective_pass": False}
+    answer = {"task_id": "P0", "task_name": "pong", "raw_output": "pong", "model": "m", **state}
     with store.lake.write("import") as writer:
-        writer.add(RUNS, [{**key, "content_id": "run"}])
-        writer.add(RESULTS, [{**key, "content_id": "call", "seq": 1, **answer, **state}])
-        writer.commit(generations=[Generation(*key.values(), None)])
+        for run_id in (*sets, "unknown"):
+            run = {**key, "run_id": run_id}
+            writer.add(RUNS, [{**run, "content_id": f"run {run_id}", "task_set": run_id}])
+            writer.add(RESULTS, [{**run, "content_id": f"call {run_id}", "seq": 1, **answer}])
+        for name, text in sets.items():
+            task = {"content_id": name, "suite": "openclaw", "task_set": name, "seq": 1}
+            task |= {"task_set_hash": name, "task_id": "P0", "task_name": "pong"}
+            writer.add(TASKS, [{**task, "task_hash": name, "prompt": text}])
+        runs = [Generation("openclaw", run_id, "root") for run_id in (*sets, "unknown")]
+        writer.commit(generations=runs)
+    prompts = tmp_path / "mine.json"
     changed = {"type": "one_of", "values": ["PONG", "pong"]}
     prompts.write_text(json.dumps([{**prompt, "validator": changed}]))
-    assert command(store.path, "rescore", prompts).code == 0
-    assert store.sql(CHANGES).fetchall() == [("P0", False, True, "gained")]
+    ended = command(store.path, "rescore", prompts)
+    assert ended.code == 0, ended.err
+    assert "1 answer not judged: the file has another prompt for the task" in ended.err
+    assert "1 answer not judged: the prompt is not known" in ended.err
+    query = "SELECT run_id, passed, rescored, change FROM rescored_verdicts"
+    assert store.sql(query).fetchall() == [("mine", False, True, "gained")]
+
+
+@pytest.mark.slow
+@needs_reference
+def test_the_original_validators_give_the_recorded_verdicts(store):
+    openclaw = REFERENCE / "openclaw"
+    import_into(store, openclaw / "prompts", openclaw / "runs")
+    command(store.path, "rescore", openclaw / "prompts" / "prompts_v1.json")
+    query = (
+        "SELECT change, count(*) FROM rescored_verdicts "
+        "WHERE passed IS NOT NULL AND rescored IS NOT NULL AND verdict_source = 'recorded' "
+        "GROUP BY change"
+    )
+    [(change, n_verdicts)] = store.sql(query).fetchall()
+    assert (change, n_verdicts > 200) == ("same", True)
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,7 @@ def test_two_runs_of_each_task_once_are_judged_as_by_mcnemar(con):
     # All answers are equally long, two runs have no spread, and free calls have no price.
     same = found["m0", "answer_characters"]
     assert (same["change"], same["p_value"], same["is_drift"]) == (pytest.approx(0), None, None)
+    assert math.copysign(1, same["change"]) == 1
     assert found["m0", "latency_ms"]["p_value"] is None
     assert ("m0", "cost_usd") not in found
 

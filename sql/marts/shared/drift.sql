@@ -228,7 +228,8 @@ sized AS (
     SELECT
         *,
         n_runs - n_before AS n_after,
-        -excess_before / weight_before AS shift,
+        -- Not -excess: that of 0 would be shown as -0.
+        (0 - excess_before) / weight_before AS shift,
         CASE
             WHEN metric <> 'latency_ms' THEN sqrt(variance_before) / weight_before
             WHEN n_before >= 2 AND n_after >= 2 THEN sqrt(greatest(0, squares_all
