@@ -19,6 +19,8 @@ from ingest.formats.openclaw import runs as openclaw_runs
 from ingest.formats.palindrome import yaml_files
 from ingest.formats.posters import layout as poster_layout
 from ingest.formats.posters import workspace as posters
+from ingest.formats.promptfoo import database as promptfoo_database
+from ingest.formats.promptfoo import files as promptfoo
 from ingest.formats.tables import tables
 
 if TYPE_CHECKING:
@@ -82,6 +84,12 @@ READERS: tuple[Reader, ...] = (
     Reader(eee.SAMPLES, eee.is_samples, eee.read_samples),
     Reader("every_eval_ever index", eee.is_index, eee.decline_index),
     Reader(openai_evals.FORMAT, openai_evals.is_log, openai_evals.read_log),
+    Reader(promptfoo.EXPORT, promptfoo.is_export, promptfoo.read_export),
+    Reader(promptfoo.LINES, promptfoo.is_lines, promptfoo.read_lines),
+    Reader(
+        promptfoo_database.FORMAT, promptfoo_database.is_database, promptfoo_database.read_database
+    ),
+    Reader("promptfoo table", promptfoo.is_table, promptfoo.decline_table),
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
     Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),

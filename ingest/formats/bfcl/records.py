@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, amount, finite_number, plain_text, texts_of
+from ingest.formats.common.fields import (
+    Fields,
+    amount,
+    finite_number,
+    plain_text,
+    task_position,
+    texts_of,
+)
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import is_integer, utf8
 from warehouse.hashing import content_hash
@@ -109,12 +116,12 @@ def _add_failure(record: LineRecord, failure: JsonObject, place: Place, rows: Ro
         "source": record.source,
     }
     rows.add("events", row)
-    task = _task(failure, place, record.line)
+    task = _task(failure, place)
     if task is not None:
         rows.add("tasks", task)
 
 
-def _task(failure: JsonObject, place: Place, line: int) -> TaskRow | None:
+def _task(failure: JsonObject, place: Place) -> TaskRow | None:
     """Return the task of a failure; None if the line does not have it."""
     asked = Fields(failure.get("prompt"))
     question = _question(asked.peek("question"))
@@ -130,7 +137,7 @@ def _task(failure: JsonObject, place: Place, line: int) -> TaskRow | None:
         "suite": "bfcl",
         "task_set": place.task_set,
         "task_set_hash": set_hash,
-        "seq": line,
+        "seq": task_position(str(failure["id"])),
         "task_id": utf8(str(failure["id"])),
         "task_hash": task_hash,
         "question": question,

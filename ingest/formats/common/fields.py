@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from warehouse.formats.values import is_integer, utf8
 if TYPE_CHECKING:
     from warehouse.types import Json, JsonObject
 
+_INDEX = re.compile(r"[0-9]{1,9}$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -152,6 +154,15 @@ def amount(value: Json) -> tuple[float | None, str | None]:
 
 def _naive_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def task_position(task_id: str) -> int:
+    """Return the position of a task whose id ends in its index, from 1; 1 for any other id.
+
+    A task is the same in all logs: its position must not depend on the log.
+    """
+    found = _INDEX.search(task_id)
+    return int(found[0]) + 1 if found else 1
 
 
 def texts_of(content: Json) -> str | None:

@@ -67,12 +67,16 @@ class ObjectSpans:
     problem: str = ""
 
 
-def file_spans(path: Path, lists: Collection[str]) -> ObjectSpans:
-    """Return the members of the object in a file.
+def file_spans(
+    path: Path, lists: Collection[str], *, start: int = 0, end: int | None = None
+) -> ObjectSpans:
+    """Return the members of the object in a file, or in a part of it.
 
     Args:
         path: the file.
         lists: keys of members whose objects are wanted one by one.
+        start: where the object begins, in bytes.
+        end: where it ends; None for the end of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -86,11 +90,26 @@ def file_spans(path: Path, lists: Collection[str]) -> ObjectSpans:
             file.seek(at)
             return data
 
-        scan = _Scan(lists, text)
-        while block := file.read(BLOCK_BYTES):
+        scan = _Scan(lists, text, start)
+        file.seek(start)
+        while block := file.read(_up_to(end, file.tell())):
             if not scan.add(block):
                 break
         return scan.result()
+
+
+def value_offset(member: bytes) -> int | None:
+    """Return where the value begins in the text `"key": value` of a member; None if nowhere."""
+    found = _KEY.match(member)
+    return (
+        None
+        if found is None
+        else found.end() + len(member[found.end() :]) - len(member[found.end() :].lstrip())
+    )
+
+
+def _up_to(end: int | None, at: int) -> int:
+    return BLOCK_BYTES if end is None else max(min(BLOCK_BYTES, end - at), 0)
 
 
 def head_keys(head: bytes) -> list[str]:
@@ -103,11 +122,13 @@ def head_keys(head: bytes) -> list[str]:
 class _Scan:
     """The state of a scan between blocks."""
 
-    def __init__(self, lists: Collection[str], text: Callable[[int, int], bytes]) -> None:
+    def __init__(
+        self, lists: Collection[str], text: Callable[[int, int], bytes], start: int = 0
+    ) -> None:
         self._wanted = lists
         self._text = text
         self._found = ObjectSpans()
-        self._offset = 0
+        self._start = self._offset = start
         self._depth = 0
         self._n_quotes = 0
         self._n_backslashes = 0
@@ -119,7 +140,9 @@ class _Scan:
     def add(self, block: bytes) -> bool:
         """Scan the next block; return whether there is more to scan."""
         data = np.frombuffer(block, np.uint8)
-        if self._offset == 0 and not block.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        if self._offset == self._start and not block.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
+            b"{"
+        ):
             self._found.problem, self._is_done = "not a JSON object", True
         if self._is_done:
             self._check_rest(block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, amount, plain_text, texts_of
+from ingest.formats.common.fields import Fields, amount, plain_text, task_position, texts_of
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -42,7 +42,7 @@ class SampleRows:
         for field in _IDENTITY:
             fields.value(field)
         attempt = self._attempt(name, sample_id, fields.peek("evaluation_result_id"))
-        task = self._task(record.line, fields, name, sample_id)
+        task = self._task(fields, name, sample_id)
         result = self._result(record, fields, task, attempt)
         model = sample.get("model_id")
         if model is not None and model != self._model:
@@ -88,14 +88,15 @@ class SampleRows:
             "output_tokens": usage.integer("output_tokens"),
             "raw_output": _output(output),
             "answer": _answer(fields.peek("answer_attribution")),
-            "objective_pass": evaluation.boolean("is_correct"),
+            # Without an answer there is no verdict; what is recorded stays in `extra`.
+            "objective_pass": evaluation.boolean("is_correct") if error is None else None,
             "tool_call_count": evaluation.integer("tool_calls_count"),
             "source": record.source,
         }
         row["extra"] = fields.extra(error=error)
         return row
 
-    def _task(self, line: int, fields: Fields, name: str, sample_id: str) -> TaskRow:
+    def _task(self, fields: Fields, name: str, sample_id: str) -> TaskRow:
         asked = fields.inside("input")
         question, target = plain_text(asked.value("raw")), _target(asked.value("reference"))
         choices = asked.peek("choices")
@@ -107,7 +108,7 @@ class SampleRows:
             "suite": "eee",
             "task_set": name,
             "task_set_hash": set_hash,
-            "seq": line,
+            "seq": task_position(sample_id),
             "task_id": sample_id,
             "task_hash": task_hash,
             "question": question,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, amount, plain_text, texts_of
+from ingest.formats.common.fields import Fields, amount, plain_text, task_position, texts_of
 from ingest.formats.openai_evals.figures import scorer_of
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
@@ -145,7 +145,7 @@ class EventRows:
             scores = {"passed": data.value("correct")}
             answer = plain_text(data.value("picked"))
             expected = data.value("expected")
-            self._add_task(sample_id, expected, record.line)
+            self._add_task(sample_id, expected)
         else:
             scores, answer = data.left(), None
             fields.value("data")
@@ -172,7 +172,7 @@ class EventRows:
         if not record.is_exact or not scores:
             self.keep(record, event, name=plain_text(event["type"]))
 
-    def _add_task(self, sample_id: str, expected: Json, line: int) -> None:
+    def _add_task(self, sample_id: str, expected: Json) -> None:
         if expected is None or self._task_set is None:
             return
         reference = expected if isinstance(expected, str) else canonical_json(expected)
@@ -184,7 +184,7 @@ class EventRows:
                 "suite": "openai_evals",
                 "task_set": self._task_set,
                 "task_set_hash": self._set_hash,
-                "seq": line,
+                "seq": task_position(sample_id),
                 "task_id": utf8(sample_id),
                 "task_hash": task_hash,
                 "reference": utf8(reference),

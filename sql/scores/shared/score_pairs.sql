@@ -332,7 +332,11 @@ SELECT
         WHEN n_scorers > 1 OR n_texts > 0 THEN NULL
         ELSE CASE figures.statistic
             WHEN 'count' THEN n_scored
-            WHEN 'sum' THEN CASE WHEN n_scored > 0 THEN ordered_sum(amounts) END
+            -- What calls took and nothing is known of is reported as 0.
+            WHEN 'sum' THEN CASE
+                WHEN n_scored > 0 THEN ordered_sum(amounts)
+                WHEN figures.score LIKE 'results.%' THEN 0
+            END
             WHEN 'mean' THEN mean
             WHEN 'macro_mean' THEN of_groups.macro_mean
             WHEN 'ratio' THEN ordered_sum(amounts) / divisor
@@ -361,7 +365,10 @@ SELECT
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
             OR figures.is_pooled AND of_groups.pooled_variance IS NULL
             THEN 'undefined for fewer than two scored tasks'
-        WHEN figures.statistic <> 'count' AND n_scored = 0 THEN 'no scored tasks'
+        WHEN figures.n < covered.n_stored AND figures.way = 'none' AND figures.statistic = 'sum'
+            THEN concat('reported when the run had ', figures.n, ' of ', covered.n_stored, ' calls')
+        WHEN figures.statistic <> 'count' AND n_scored = 0 AND figures.score NOT LIKE 'results.%'
+            THEN 'no scored tasks'
         WHEN figures.statistic IN ('ratio', 'perplexity', 'bits') AND divisor IS NULL
             THEN 'no scores to divide by'
     END AS reason

@@ -1,0 +1,162 @@
+"""The figures of a promptfoo evaluation: of each column of prompt and provider, and of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ingest.formats.common.fields import Fields, amount, whole_number
+from ingest.formats.promptfoo.rows import provider_of, settings_of
+from warehouse.formats.values import utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ingest.formats.common.collector import RowCollector
+    from warehouse.types import Json, JsonObject, ReportedMetricRow
+
+_COUNTS = "results.extra.counts"
+_USAGE = "results.extra.response.tokenUsage"
+# What each figure adds up over the results.
+_SUMS = {
+    "score": "score",
+    "testPassCount": "passed",
+    "testErrorCount": f"{_COUNTS}.error",
+    "testFailCount": f"{_COUNTS}.failed",
+    "assertPassCount": f"{_COUNTS}.assertions_passed",
+    "assertFailCount": f"{_COUNTS}.assertions_failed",
+    "totalLatencyMs": "results.e2e_ms",
+    "cost": "results.cost_usd",
+    "tokenUsage.prompt": "results.input_tokens",
+    "tokenUsage.completion": "results.output_tokens",
+    "tokenUsage.cached": f"{_USAGE}.cached",
+    "tokenUsage.total": f"{_USAGE}.total",
+    "successes": "passed",
+    "failures": f"{_COUNTS}.failed",
+    "errors": f"{_COUNTS}.error",
+}
+_REASONS = {
+    "durationMs": "the wall time of the evaluation",
+    "evaluationDurationMs": "the wall time of the evaluation",
+    "incurredCost": "which answers came from the cache decides it",
+}
+_USAGES = {"tokenUsage", "incurredTokenUsage"}
+# Figures that cover errors, too, in versions without the other figure.
+_WITHOUT_ERRORS = {"testFailCount": "testErrorCount", "failures": "errors"}
+_TESTS = ("testPassCount", "testFailCount", "testErrorCount")
+_STATS = ("successes", "failures", "errors")
+
+
+def ambiguous_columns(prompts: Json) -> frozenset[int]:
+    """Return the indices of prompts that their label and provider do not tell apart."""
+    keys = [_key(prompt) for prompt in _objects(prompts)]
+    times = Counter(keys)
+    return frozenset(index for index, key in enumerate(keys) if times[key] > 1)
+
+
+def prompt_figures(
+    prompts: Json, seen: Mapping[int, tuple[str | None, str | None]], rows: RowCollector
+) -> Iterator[ReportedMetricRow]:
+    """Yield the figures of each column.
+
+    Args:
+        prompts: as in `results.prompts`, or in the head of a table of version 2.
+        seen: id and label of the provider of each column, as far as it has results: a prompt
+            names one of the two.
+        rows: gives ids.
+    """
+    columns = ambiguous_columns(prompts)
+    for index, prompt in enumerate(_objects(prompts)):
+        metrics = prompt.get("metrics")
+        if isinstance(metrics, dict):
+            model, label = seen.get(index, (_model(prompt), None))
+            settings = settings_of(prompt, label, index, columns)
+            n_tests = _sum(metrics, _TESTS)
+            for row in _figures(metrics, n_tests, rows, ("column", index)):
+                yield row | {"seq": index + 1, "model": model, "settings": settings}
+
+
+def stat_figures(stats: Json, prompts: Json, rows: RowCollector) -> Iterator[ReportedMetricRow]:
+    """Yield the figures of a whole evaluation, after those of its prompts."""
+    if isinstance(stats, dict):
+        for row in _figures(stats, _sum(stats, _STATS), rows, ("stats",)):
+            yield row | {"seq": len(_objects(prompts)) + 1}
+
+
+def _figures(
+    figures: JsonObject, n: int | None, rows: RowCollector, place: tuple[object, ...]
+) -> Iterator[ReportedMetricRow]:
+    for name, figure in _flat(figures):
+        value, text = amount(figure)
+        if value is None and text is None:
+            continue
+        score, reason = _behind(name, figures)
+        yield {
+            "content_id": rows.id_of("figure", *place, name, value, text),
+            "metric": utf8(name),
+            "score": score,
+            "statistic": None if score is None else "sum",
+            "reducer": None if score is None else "none",
+            "value": value,
+            "text": text,
+            "n": None if score is None else n,
+            "reason": reason,
+        }
+
+
+def _behind(name: str, figures: JsonObject) -> tuple[str | None, str | None]:
+    """Return what a figure adds up, or why nothing that is known."""
+    family, _, key = name.partition(".")
+    without = _WITHOUT_ERRORS.get(name)
+    if without is not None and without not in figures:
+        return f"{_COUNTS}.not_passed", None
+    if name in _SUMS:
+        return _SUMS[name], None
+    if family.startswith("namedScore"):
+        return _behind_named(family, key, figures)
+    if family in _USAGES:
+        return None, "how promptfoo counts these tokens is not in the results"
+    return None, _REASONS.get(name, "how promptfoo computes it is not known")
+
+
+def _behind_named(family: str, key: str, figures: JsonObject) -> tuple[str | None, str | None]:
+    counts = figures.get("namedScoresCount")
+    if isinstance(counts, dict) and key not in counts:
+        return None, "a derived metric: an expression over others"
+    if '"' in key or "\\" in key:
+        return None, "the name of the metric cannot be looked up"
+    if family == "namedScoresCount":
+        return f'{_COUNTS}.named."{key}"', None
+    if family == "namedScoreWeights":
+        return f'results.extra.gradingResult.namedScoreWeights."{key}"', None
+    is_weighted = isinstance(figures.get("namedScoreWeights"), dict)
+    return f'{_COUNTS}.{"weighted" if is_weighted else "scores"}."{key}"', None
+
+
+def _flat(figures: JsonObject, prefix: str = "") -> Iterator[tuple[str, Json]]:
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _sum(figures: JsonObject, names: tuple[str, ...]) -> int | None:
+    """Return the number of results, from the numbers of those that passed and did not."""
+    numbers = [whole_number(figures[name]) for name in names if name in figures]
+    found = [number for number in numbers if number is not None]
+    return sum(found) if found and len(found) == len(numbers) else None
+
+
+def _key(prompt: JsonObject) -> str:
+    return f"{_model(prompt)} {settings_of(prompt, None, None, ())}"
+
+
+def _model(prompt: JsonObject) -> str | None:
+    return provider_of(prompt.get("provider"))[0]
+
+
+def _objects(prompts: Json) -> list[JsonObject]:
+    """Return the prompts; an element that is not an object keeps its place."""
+    listed = prompts if isinstance(prompts, list) else []
+    return [Fields(prompt).left() for prompt in listed]
