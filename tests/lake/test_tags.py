@@ -4,10 +4,20 @@ import itertools
 import json
 import random
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support import command, import_into, new_store, traces, write_log
+from support import (
+    ROOT,
+    command,
+    environment,
+    import_into,
+    new_store,
+    traces,
+    write_log,
+)
 
 from warehouse.lake import tags
 from warehouse.lake.tags import TagChange, tag, tags_of
@@ -155,6 +165,37 @@ def test_forget_removes_the_tags_too(tagged, compacted):
     assert traces(tagged, "zebrafish") == []
     with pytest.raises(Exception, match="was forgotten in the meantime"):
         change(tagged, v="2")
+
+
+@pytest.mark.slow
+def test_processes_that_tag_at_once_lose_no_tag(tagged):
+    processes = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "evalstore",
+                "--store",
+                tagged.path,
+                "tag",
+                RUN[1],
+                f"own-{n}=yes",
+                f"shared={n}",
+            ],
+            env=environment(),
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+        )
+        for n in range(4)
+    ]
+    for process in processes:
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err.decode()
+    found = tags_of(tagged, RUN)
+    assert found.pop("shared") in set("0123")
+    assert found == {f"own-{n}": "yes" for n in range(4)}
+    change(tagged, shared="last")
+    assert tags_of(tagged, RUN)["shared"] == "last"
 
 
 def test_secrets_are_masked(tagged, monkeypatch):
