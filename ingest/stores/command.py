@@ -8,7 +8,7 @@ import click
 
 from ingest.stores.recognition import is_store
 from warehouse.cli import note
-from warehouse.errors import BadInput
+from warehouse.errors import BadInput, StoreUnreadable
 from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ _SHOWN = 20
 
 def is_among_stores(path: Path) -> bool:
     """Return whether a given path is a store, rather than a log."""
-    return path.is_dir() and is_store(path)
+    try:
+        return path.is_dir() and is_store(path)
+    except (OSError, StoreUnreadable):
+        return False  # it is reported when it is read
 
 
 def import_stores(lake: Lake, paths: Iterable[Path], *, replace: bool, restore: bool) -> None:

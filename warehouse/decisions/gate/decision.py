@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warehouse.decisions.gate.rules import Rule, Rules
 
-PASSED, FAILED, MISUSED, UNKNOWN = 0, 1, 2, 3
+# 2 is misuse, as for all commands.
+_PASSED, _FAILED, _UNKNOWN = 0, 1, 3
 
 
 class Outcome(StrEnum):
@@ -119,5 +120,5 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         """0 passed, 1 failed, 3 cannot tell."""
-        codes = {Outcome.PASSED: PASSED, Outcome.FAILED: FAILED, Outcome.CANNOT_TELL: UNKNOWN}
-        return codes[self.outcome]
+        codes = {Outcome.PASSED: _PASSED, Outcome.FAILED: _FAILED}
+        return codes.get(self.outcome, _UNKNOWN)
