@@ -25,6 +25,7 @@ EXPORTERS: tuple[tuple[str, str, str], ...] = (
     ("openclaw", "exports.openclaw.run_folder:EXPORTER", "OpenClaw run folders."),
     ("posters", "exports.posters.report_folder:EXPORTER", "The report folder of a poster run."),
     ("eee", "exports.eee.datastore:EXPORTER", "Any runs as every_eval_ever files."),
+    ("inspect", "exports.inspect.log_files:EXPORTER", "Any runs as Inspect logs."),
     ("ledger", "exports.posters.ledger:EXPORTER", "The ledgers of published poster reports."),
 )
 PUBLISHERS: tuple[tuple[str, str, str], ...] = (

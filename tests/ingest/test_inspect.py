@@ -175,7 +175,7 @@ def test_a_score_with_several_values_has_a_row_for_each(store, tmp_path):
         "SELECT scorer, metric, value, text, extra FROM lake.result_scores ORDER BY metric"
     ).fetchall()
     assert rows == [
-        ("multi", "x", 1.0, None, '{"metadata":{"why":"so"}}'),
+        ("multi", "x", 1.0, None, '{"value":{"x":1,"y":"nan"},"metadata":{"why":"so"}}'),
         ("multi", "y", None, "nan", None),
     ]
     [(source,)] = store.sql("SELECT source FROM results").fetchall()

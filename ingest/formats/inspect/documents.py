@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from warehouse.formats.json_text import is_exact, json_text
+from warehouse.formats.json_text import canonical_json, is_exact, json_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -54,6 +54,12 @@ class LogObject:
             return orjson.dumps(value).decode() if self.is_plain else json_text(value)
         except TypeError:  # more levels than orjson writes
             return json_text(value)
+
+    def as_sorted_json(self, value: Json) -> str:
+        """Return a part of it as JSON text with its keys sorted: the same in any order."""
+        if self.is_plain:
+            return _sorted_json(value).decode()
+        return canonical_json(value)
 
     def digest(self, value: Json) -> str:
         """Return 32 hexadecimal digits that identify a part of it, whatever the order of keys."""

@@ -119,10 +119,10 @@ def run_row(header: LogObject, shared: Evaluation) -> RunRow:
         "model": shared.model,
         "task_set": shared.task_set,
         "task_set_hash": shared.task_set_hash,
-        "config": header.as_json(config) if config else None,
-        "versions": header.as_json(packages) if isinstance(packages, dict) else None,
+        "config": header.as_sorted_json(config) if config else None,
+        "versions": header.as_sorted_json(packages) if isinstance(packages, dict) else None,
         "git_commit": commit and utf8(commit),
-        "extra": header.as_json(rest),
+        "extra": header.as_sorted_json(rest),
         "source": header.text,
     }
 

@@ -17,7 +17,6 @@ ATTACHMENT = "attachment://"
 _OLD_ATTACHMENT = "tc://"
 # Fields of a message that columns hold.
 _IN_COLUMNS = {"role", "content", "tool_calls", "tool_call_id"}
-_CALL_FIELDS = {"id", "function", "arguments", "parse_error"}
 
 
 class Attachments:
@@ -87,8 +86,11 @@ def message_rows(
         extra = {key: value for key, value in message.items() if key not in _IN_COLUMNS}
         if isinstance(content, str) and attachments.resolved(content) != content:
             extra["content"] = content
+        for key in ("role", "tool_call_id", "content"):
+            if key in message and message[key] in (None, ""):
+                extra[key] = message[key]
         for key in ("role", "tool_call_id"):
-            if message.get(key) is not None and as_text(message[key]) is None:
+            if key in message and not isinstance(message[key], str):
                 extra[key] = message[key]
         calls = _calls(message.get("tool_calls"))
         if message.get("tool_calls") is not None and calls is None:
@@ -129,13 +131,7 @@ def _calls(given: object) -> list[dict[str, Any]] | None:
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": call.get("id"),
-        "function": call.get("function"),
-        "arguments": call.get("arguments"),
-        "error": call.get("parse_error"),
-        **{key: value for key, value in call.items() if key not in _CALL_FIELDS},
-    }
+    return {"error" if key == "parse_error" else key: value for key, value in call.items()}
 
 
 def _error(error: object) -> str | None:

@@ -72,11 +72,7 @@ def score_rows(
         value = score.get("value")
         parts = value if isinstance(value, dict) and value else {scorer: value}
         answer, explanation = as_text(score.get("answer")), as_text(score.get("explanation"))
-        extra = {
-            key: item
-            for key, item in score.items()
-            if key not in _IN_COLUMNS or (key != "value" and item and not isinstance(item, str))
-        }
+        extra = {key: item for key, item in score.items() if not _is_held(key, item)}
         for place, (metric, part) in enumerate(parts.items()):
             number = as_number(part)
             is_text = part is not None and (number is None or isinstance(part, str))
@@ -92,6 +88,14 @@ def score_rows(
                 "explanation": explanation and utf8(explanation),
                 "extra": log.as_json(extra) if extra and not place else None,
             }
+
+
+def _is_held(key: str, item: object) -> bool:
+    """Return whether columns reproduce a field of a score."""
+    if key != "value":
+        return key in _IN_COLUMNS and as_text(item) is not None
+    parts = item.values() if isinstance(item, dict) and item else (item,)
+    return all(isinstance(part, str | float) for part in parts)
 
 
 def first_score(scores: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:

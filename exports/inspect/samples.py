@@ -1,0 +1,321 @@
+"""The samples of a log, built from rows of views; those of Inspect's own logs as they were."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from exports.rows import Document, json_object, json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from warehouse.types import Row
+
+SUITE = "inspect"
+# A result, its task, and lists of its scores and messages, in order.
+SAMPLES = """
+WITH calls AS (
+    SELECT *
+    FROM results
+    WHERE suite = $suite AND run_id = $run AND task_set IS NOT DISTINCT FROM $task_set
+        AND model IS NOT DISTINCT FROM $model AND provider IS NOT DISTINCT FROM $provider
+        AND settings = $settings
+),
+
+items AS (
+    SELECT result_id, item_hash
+    FROM result_items
+    WHERE suite = $suite AND run_id = $run
+),
+
+versions AS (
+    SELECT
+        task_set, task_id, task_hash,
+        arg_min({prompt: prompt, choices: choices, target: target}, task_version) AS task
+    FROM tasks
+    WHERE suite = $suite
+    GROUP BY task_set, task_id, task_hash
+),
+
+asked AS (
+    SELECT
+        item_hash,
+        arg_min({
+            prompt: coalesce(question, prompt), choices: choices,
+            target: coalesce(target, reference)
+        }, task_version) AS task
+    FROM tasks
+    WHERE suite = $suite AND item_hash IS NOT NULL
+    GROUP BY item_hash
+),
+
+scored AS (
+    SELECT
+        result_id,
+        list({
+            scorer: scorer, metric: metric, filter: filter, value: value, text: text,
+            answer: answer, explanation: explanation, extra: extra
+        } ORDER BY metric <> 'passed', scorer, metric, filter, score_id) AS scores
+    FROM result_scores
+    WHERE suite = $suite AND run_id = $run AND NOT (suite = 'inspect' AND metric = 'passed')
+    GROUP BY result_id
+),
+
+turns AS (
+    SELECT
+        result_id,
+        list({
+            role: role, text: text, parts: parts, tool_calls: tool_calls,
+            tool_call_id: tool_call_id, error: error, extra: extra
+        } ORDER BY seq) AS messages
+    FROM messages
+    WHERE suite = $suite AND run_id = $run
+    GROUP BY result_id
+)
+
+SELECT
+    calls.suite, calls.result_id, calls.seq, calls.task_id, calls.task_name, calls.attempt,
+    calls.prompt, calls.raw_output, calls.model, calls.success, calls.failure_type,
+    calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
+    calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
+    coalesce(versions.task, asked.task) AS task, scored.scores, turns.messages
+FROM calls
+LEFT JOIN items USING (result_id)
+LEFT JOIN versions
+    ON calls.task_set = versions.task_set AND calls.task_id = versions.task_id
+    AND calls.task_hash = versions.task_hash
+LEFT JOIN asked ON items.item_hash = asked.item_hash
+LEFT JOIN scored ON calls.result_id = scored.result_id
+LEFT JOIN turns ON calls.result_id = turns.result_id
+ORDER BY calls.seq, calls.result_id
+"""
+
+
+def sample_documents(rows: Iterable[Row]) -> Iterator[Document]:
+    """Yield a sample for each row; no two have the same id and epoch."""
+    seen: set[tuple[str, int]] = set()
+    for row in rows:
+        sample = _own(row) if row["suite"] == SUITE else _made(row)
+        key = str(sample["id"]), sample["epoch"]
+        while key in seen:
+            key = key[0], key[1] + 1
+        seen.add(key)
+        sample["epoch"] = key[1]
+        yield sample
+
+
+def summary_of(sample: Mapping[str, Any]) -> Document:
+    """Return the summary of a sample, by which viewers list it."""
+    scores = sample.get("scores") or {}
+    summary = {
+        "id": sample["id"],
+        "epoch": sample["epoch"],
+        "input": sample["input"] if isinstance(sample["input"], str) else _text_of(sample["input"]),
+        "target": sample["target"],
+        "metadata": {},
+        "scores": {
+            name: {"value": score.get("value"), "answer": score.get("answer")}
+            for name, score in scores.items()
+            if isinstance(score, dict)
+        },
+        "model_usage": sample.get("model_usage") or {},
+        "uuid": sample.get("uuid"),
+        "total_time": sample.get("total_time"),
+        "completed": True,
+        "message_count": len(sample.get("messages") or ()),
+    }
+    error = sample.get("error")
+    if isinstance(error, dict):
+        summary["error"] = error.get("message")
+    return {key: value for key, value in summary.items() if value is not None}
+
+
+def _own(row: Row) -> Document:
+    """Return a sample of one of Inspect's logs as it was."""
+    if row["source"] is not None:
+        recorded: Document = json.loads(row["source"])
+        return recorded
+    extra = json_object(row["extra"])
+    task = row["task"] or {}
+    sample: Document = {"id": row["task_id"], "epoch": row["attempt"], "input": task.get("prompt")}
+    if task.get("choices") is not None:
+        sample["choices"] = json_value(task["choices"])
+    if task.get("target") is not None:
+        sample["target"] = _target(task["target"])
+    sample["messages"] = [_message(message) for message in row["messages"] or ()]
+    scores = _own_scores(row["scores"] or ())
+    if scores and "score" not in extra:
+        sample["scores"] = scores
+    if row["duration_seconds"] is not None:
+        sample["total_time"] = row["duration_seconds"]
+    return {**sample, **extra}
+
+
+def _own_scores(scores: Iterable[Mapping[str, Any]]) -> Document:
+    """Return the scores of one of Inspect's samples by scorer."""
+    by_scorer: dict[str, list[Mapping[str, Any]]] = {}
+    for score in scores:
+        by_scorer.setdefault(score["scorer"] or score["metric"], []).append(score)
+    documents: Document = {}
+    for scorer, parts in by_scorer.items():
+        is_one = len(parts) == 1 and parts[0]["metric"] == scorer
+        named = {part["metric"]: _value(part) for part in parts}
+        document: Document = {"value": named[scorer] if is_one else named}
+        for name in ("answer", "explanation"):
+            if parts[0][name] is not None:
+                document[name] = parts[0][name]
+        for part in parts:
+            document |= json_object(part["extra"])
+        documents[scorer] = document
+    return documents
+
+
+def _made(row: Row) -> Document:
+    """Return a sample of a result that another tool made."""
+    task = row["task"] or {}
+    question = task.get("prompt") or row["prompt"] or row["task_name"] or row["task_id"] or ""
+    messages = [_message(message) for message in row["messages"] or ()]
+    if not messages:
+        messages = [{"role": "user", "content": row["prompt"] or question, "source": "input"}]
+        if row["raw_output"] is not None:
+            messages.append(_answer(row))
+    sample: Document = {
+        "id": row["task_id"] or row["task_name"] or str(row["seq"]),
+        "epoch": max(row["attempt"] or 1, 1),
+        "input": question,
+        "target": _target(task.get("target") or ""),
+        "messages": messages,
+        "output": _output(row),
+        "scores": _made_scores(row),
+        "metadata": _metadata(row),
+        "store": {},
+        "events": [],
+        "model_usage": _usage(row),
+        "started_at": _iso(row["started_at"]),
+        "completed_at": _iso(row["ended_at"]),
+        "total_time": row["duration_seconds"],
+        "uuid": row["result_id"],
+        "error_retries": [],
+        "attachments": {},
+    }
+    choices = json_value(task.get("choices"))
+    if isinstance(choices, list) and choices:
+        sample["choices"] = [
+            each if isinstance(each, str) else json.dumps(each) for each in choices
+        ]
+    if row["success"] is False:
+        message = row["failure_type"] or "error"
+        sample["error"] = {"message": message, "traceback": message, "traceback_ansi": message}
+    return {key: value for key, value in sample.items() if value is not None}
+
+
+def _made_scores(row: Row) -> Document:
+    scores: Document = {}
+    for score in row["scores"] or ():
+        parts = [score["scorer"], score["metric"], score["filter"]]
+        if parts[0] == parts[1]:
+            parts.pop(0)
+        name = "/".join(part for part in parts if part is not None)
+        value = _value(score)
+        if score["metric"] == "passed" and value in {0.0, 1.0}:
+            value = "C" if value else "I"
+        known = {name: score[name] for name in ("answer", "explanation") if score[name] is not None}
+        scores[name] = {"value": value, **known}
+    return scores
+
+
+def _value(score: Mapping[str, Any]) -> object:
+    """Return a score as recorded: a letter, or a number, also one that is not finite."""
+    text = score["text"]
+    if text is None:
+        return score["value"]
+    if score["value"] is None:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _message(message: Mapping[str, Any]) -> Document:
+    parts = json_value(message["parts"])
+    document: Document = {
+        "role": message["role"] or "user",
+        "content": parts if isinstance(parts, list) else message["text"] or "",
+    }
+    calls = json_value(message["tool_calls"])
+    if isinstance(calls, list):
+        document["tool_calls"] = [
+            {"parse_error" if key == "error" else key: value for key, value in call.items()}
+            for call in calls
+            if isinstance(call, dict)
+        ]
+    if message["tool_call_id"] is not None:
+        document["tool_call_id"] = message["tool_call_id"]
+    return {**document, **json_object(message["extra"])}
+
+
+def _answer(row: Row) -> Document:
+    return {
+        "role": "assistant",
+        "content": row["raw_output"],
+        "source": "generate",
+        "model": row["model"],
+    }
+
+
+def _output(row: Row) -> Document:
+    output: Document = {"model": row["model"] or "unknown", "choices": []}
+    if row["raw_output"] is not None:
+        output["choices"] = [{"message": _answer(row), "stop_reason": "stop"}]
+        output["completion"] = row["raw_output"]
+        usage = _usage(row)
+        if usage:
+            output["usage"] = next(iter(usage.values()))
+    if row["latency_ms"] is not None:
+        output["time"] = row["latency_ms"] / 1000
+    return output
+
+
+def _usage(row: Row) -> Document:
+    given, made = row["input_tokens"], row["output_tokens"]
+    if given is None and made is None:
+        return {}
+    usage = {"input_tokens": given or 0, "output_tokens": made or 0}
+    usage["total_tokens"] = sum(usage.values())
+    cost = {} if row["cost_usd"] is None else {"total_cost": row["cost_usd"]}
+    return {row["model"] or "unknown": {**usage, **cost}}
+
+
+def _metadata(row: Row) -> Document:
+    known = {"task_name": row["task_name"], "latency_ms": row["latency_ms"]}
+    metadata: Document = {name: value for name, value in known.items() if value is not None}
+    if row["cost_usd"] is not None:
+        metadata["cost_usd"] = row["cost_usd"]
+    return metadata
+
+
+def _target(text: str) -> object:
+    """Return the right answer, or the right answers."""
+    if text.startswith("["):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return value
+    return text
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.replace(tzinfo=UTC).isoformat()
+
+
+def _text_of(messages: object) -> str:
+    if not isinstance(messages, list):
+        return ""
+    texts = (each.get("content") for each in messages if isinstance(each, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,157 @@
+"""Exports of any suite as Inspect logs: Inspect's own come back as they were."""
+
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from inspect_cases import IDS, figures, header, sample, write_eval
+from support import REFERENCE, ROOT, command, digests, files_in, import_into, needs_reference
+from support import new_store as store_in
+
+from ingest.reconciliation import FileOutcome
+
+PEERS = REFERENCE / "peers"
+# An environment of its own with Inspect in it, such as `make tools` creates.
+PYTHON = Path(os.environ.get("EVALSTORE_INSPECT_PYTHON", ROOT / "build/tools/inspect/bin/python"))
+needs_inspect = pytest.mark.skipif(
+    not PYTHON.exists(), reason="Inspect is not installed in build/tools/inspect"
+)
+# Prints what Inspect reads from the logs of a folder.
+READ = """
+import json, math, sys
+from inspect_ai.analysis import samples_df
+from inspect_ai.log import list_eval_logs, read_eval_log
+for info in list_eval_logs(sys.argv[1]):
+    log = read_eval_log(info)
+    for s in log.samples or []:
+        scores = {name: score.as_float() for name, score in (s.scores or {}).items()
+                  if not isinstance(score.value, (dict, list))}
+        scores = {name: None if math.isnan(value) else value for name, value in scores.items()}
+        print(json.dumps([log.eval.eval_id, str(s.id), s.epoch, s.output.completion, scores]))
+print(len(samples_df(sys.argv[1])))
+"""
+
+
+def export(store, folder, *arguments):
+    done = command(store.path, "export", "inspect", "--to", folder, *arguments)
+    assert done.code == 0, done.err
+    return sorted(folder.glob("*.eval"))
+
+
+def members(path):
+    with zipfile.ZipFile(path) as archive:
+        return {
+            name: json.loads(archive.read(name))
+            for name in archive.namelist()
+            if name.endswith(".json")
+        }
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Return a log with all that the columns and `extra` hold."""
+    calls = [{"id": "c", "function": "f", "arguments": {"x": [1]}, "type": "function"}]
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "Where?"}], "id": "1"},
+        {"role": "assistant", "content": "", "tool_calls": calls, "model": "m"},
+        {"role": "tool", "content": "ok", "tool_call_id": "c", "error": {"type": "t"}},
+        {"role": "user", "content": "attachment://long"},
+    ]
+    samples = [sample(name, epoch) for epoch in (1, 2) for name in IDS]
+    samples[0] |= {"messages": messages, "input": messages[:2], "choices": ["a", "b"]}
+    samples[0] |= {"target": "A", "attachments": {"long": "a long text"}}
+    samples[1] |= {"scores": {"parts": {"value": {"x": 1, "y": 0.5}, "metadata": {"z": 1}}}}
+    samples[2] |= {"error": {"message": "RuntimeError('no')", "traceback": "t"}, "scores": {}}
+    samples[3] |= {"scores": {"match": {"value": 1, "answer": "", "history": []}}}
+    head = {**header(epochs=2), "results": figures(value=0.5, stderr=0.25)}
+    head["results"]["scores"][0]["reducer"] = "at_least_2"
+    return write_eval(tmp_path / "log.eval", head, samples)
+
+
+def test_a_log_of_inspect_comes_back_as_it_was(store, tmp_path, log):
+    import_into(store, log)
+    [path] = export(store, tmp_path / "out")
+    assert path.name == "2026-03-01T10-00-00-02-00_capitals_E1.eval"
+    given, made = members(log), members(path)
+    for name in ("_journal/start.json", "header.json"):
+        # Empty objects are the defaults.
+        given[name]["eval"] = {k: v for k, v in given[name]["eval"].items() if v != {}}
+    assert {name: made[name] for name in given} == given
+    again = store_in(tmp_path / "again")
+    import_into(again, path)
+    without = ["main.files"]
+    assert digests(again, without=without) == digests(store, without=without)
+    assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
+
+
+def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
+    paths = export(examples, tmp_path / "one")
+    assert paths
+    export(examples, tmp_path / "two")
+    assert files_in(tmp_path / "one") == files_in(tmp_path / "two")
+
+
+def test_results_of_other_suites_keep_their_figures(examples, tmp_path):
+    export(examples, tmp_path / "out")
+    again = store_in(tmp_path / "again")
+    assert import_into(again, tmp_path / "out").n_quarantined == 0
+    counted = "SELECT count(*), count(is_correct) FILTER (is_correct) FROM results"
+    verdicts = "SELECT count(*), count(*) FILTER (passed) FROM verdicts WHERE NOT is_replay"
+    assert again.sql(counted).fetchall() == examples.sql(verdicts).fetchall()
+    statuses = dict(
+        again.sql("SELECT status, count(*) FROM metric_audit GROUP BY status").fetchall()
+    )
+    assert statuses["equal"] > 10
+    assert "differs" not in statuses
+
+
+def test_an_unfinished_log_stays_unfinished(store, tmp_path):
+    running = header(is_finished=False)
+    import_into(store, write_eval(tmp_path / "log.eval", running, [sample()]))
+    [path] = export(store, tmp_path / "out")
+    assert "header.json" not in members(path)
+    assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
+
+
+@pytest.mark.slow
+@needs_reference
+def test_all_seen_logs_come_back_as_they_were(tmp_path):
+    store = store_in(tmp_path / "store")
+    import_into(store, PEERS / "inspect")
+    paths = export(store, tmp_path / "out")
+    assert len(paths) == 49
+    summary = import_into(store, tmp_path / "out")
+    # The figures of one run are those of two headers, and one of them has NaN.
+    grown = summary.outcomes.pop(FileOutcome.GROWN)
+    assert summary.outcomes == {FileOutcome.UNCHANGED: len(paths) - grown}
+    assert grown <= 2
+
+
+@pytest.mark.slow
+@needs_inspect
+def test_inspect_opens_the_logs_and_reads_the_same(examples, store, log, tmp_path):
+    import_into(store, log)
+    for number, each in enumerate((store, examples)):
+        folder = tmp_path / f"out{number}"
+        export(each, folder)
+        read = subprocess.run(
+            [PYTHON, "-c", READ, folder], capture_output=True, text=True, check=True
+        )
+        *lines, n_rows = read.stdout.splitlines()
+        theirs = {tuple(key): values for *key, values in map(json.loads, lines)}
+        again = store_in(tmp_path / f"again{number}")
+        import_into(again, folder)
+        ours = again.sql(
+            """
+            SELECT run_id, task_id, attempt, coalesce(any_value(raw_output), ''),
+                json_group_object(scorer, value) FILTER (scorer = metric)
+            FROM results LEFT JOIN lake.result_scores AS scores USING (suite, run_id, result_id)
+            GROUP BY ALL
+            """
+        ).fetchall()
+        assert {row[:4]: json.loads(row[4] or "{}") for row in ours} == theirs
+        assert int(n_rows) == len(ours)
