@@ -402,13 +402,13 @@ def test_secrets_are_reported_and_masked(store, tmp_path):
 
 @pytest.mark.slow
 def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
-    from ingest.formats.common import lines as line_blocks
+    from ingest.formats.lm_eval import samples
 
     many = [generated(n % 50, filter_=f"f{n // 50}") for n in range(150)]
     write_samples(tmp_path / "run", *many)
     one, small = new_store(tmp_path / "one"), new_store(tmp_path / "small")
     import_into(one, tmp_path / "run")
-    monkeypatch.setattr(line_blocks, "_BLOCK_BYTES", 3000)
+    monkeypatch.setattr(samples, "_BLOCK_BYTES", 3000)
     import_into(small, tmp_path / "run")
     assert content(one) == content(small)
     assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(100, 50)]

@@ -36,24 +36,28 @@ class LineBlock:
     reject: Reject | None = None
 
 
-def line_blocks(path: Path) -> Iterator[LineBlock]:
+def line_blocks(path: Path, n_bytes: int | None = None) -> Iterator[LineBlock]:
     """Yield the lines of a file, some megabytes at a time, without its byte order mark.
+
+    Args:
+        path: the file.
+        n_bytes: how many bytes at a time; a line may be longer.
 
     Raises:
         OSError: the file cannot be read.
     """
-    line, offset = 1, 0
+    line, offset, n_bytes_read = 1, 0, n_bytes or _BLOCK_BYTES
     with open_regular(path) as file:
         rest = file.read(len(_BOM))
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
         while True:
-            buffer = bytearray(len(rest) + _BLOCK_BYTES)
+            buffer = bytearray(len(rest) + n_bytes_read)
             buffer[: len(rest)] = rest
-            n_bytes = file.readinto(memoryview(buffer)[len(rest) :])
-            if not n_bytes:
+            n_read = file.readinto(memoryview(buffer)[len(rest) :])
+            if not n_read:
                 break
-            end = len(rest) + n_bytes
+            end = len(rest) + n_read
             cut = buffer.rfind(b"\n", len(rest), end) + 1
             # A private key of several lines stays in one block, so that all of it is masked.
             cut = open_key(buffer, cut) or cut

@@ -23,6 +23,8 @@ _QUESTIONS = (
 )
 _CHOICES = ("choices", "choices/text", "options", "endings")
 _MOST_ATTEMPTS = 1000
+# Requests of a sample whose arguments are extracted one by one.
+_FEW_REQUESTS = 6
 
 
 def _pointers(names: tuple[str, ...]) -> str:
@@ -33,96 +35,141 @@ def _fields() -> str:
     return ", ".join(f"taken[{n}] AS {name}" for n, name in enumerate(KNOWN, 1))
 
 
+def _arguments(pattern: str) -> str:
+    """Return pointers of the first, the second and the third arguments of the first requests."""
+    pointers = (
+        pattern.format(request, argument)
+        for argument in range(3)
+        for request in range(_FEW_REQUESTS)
+    )
+    return _pointers((*pointers,))
+
+
 def _is_verdict() -> str:
     return f"metric IN {VERDICTS}"
 
 
 # Of `lines` (line, text): each sample's fields and what follows from them.
-# $part: how ids begin; $keys, $pointers: names and pointers of all fields that are not known.
+# $part: how ids begin; $names: names of the fields that are not known; $pointers: pointers of all.
+# What only few samples need is in a CASE, which is computed for these; the rest is for speed, too:
+# arguments have no wildcards unless there are many, and the JSON of a line is parsed once.
 SAMPLES = f"""
 WITH objects AS (
     SELECT
         line,
-        md5_number_lower(text) AS line_hash,
-        json_extract(text, {_pointers(KNOWN)}) AS taken,
-        $keys::VARCHAR[] AS names,
-        json_extract(text, $pointers::VARCHAR[]) AS raws,
-        list_filter(
-            list_transform(
-                range(1, len(names) + 1), lambda n: {{name: names[n], raw: raws[n]}}
-            ),
-            lambda field: field.raw IS NOT NULL
-        ) AS others
+        hash(text) AS line_hash,
+        $names::VARCHAR[] AS names,
+        json_extract(text, $pointers::VARCHAR[]) AS taken
     FROM lines
 ),
 
 fields AS (
-    SELECT line, line_hash, others, {_fields()}
+    SELECT
+        line,
+        line_hash,
+        {_fields()},
+        list_filter(
+            list_transform(
+                range(1, len(names) + 1),
+                lambda n: {{name: names[n], raw: taken[n + {len(KNOWN)}]}}
+            ),
+            lambda field: field.raw IS NOT NULL
+        ) AS others
     FROM objects
 ),
 
-requests AS (
+counted AS (
     SELECT
         *,
         json_type(arguments) AS kind,
         CASE kind
-            WHEN 'OBJECT' THEN json_extract(arguments, '$.*.arg_0')
-            WHEN 'ARRAY' THEN json_extract(arguments, '$[*][0]')
+            WHEN 'OBJECT' THEN len(json_keys(arguments))
+            WHEN 'ARRAY' THEN json_array_length(arguments)
+            ELSE 0
+        END AS n_requests,
+        CASE kind
+            WHEN 'OBJECT' THEN json_extract(arguments, {_arguments("gen_args_{}/arg_{}")})
+            WHEN 'ARRAY' THEN json_extract(arguments, {_arguments("{}/{}")})
+        END AS argument_list
+    FROM fields
+),
+
+requests AS (
+    SELECT
+        * EXCLUDE (argument_list),
+        CASE
+            WHEN n_requests <= {_FEW_REQUESTS}
+                THEN argument_list[1:n_requests]
+            WHEN kind = 'OBJECT' THEN json_extract(arguments, '$.*.arg_0')
+            ELSE json_extract(arguments, '$[*][0]')
         END AS contexts,
-        CASE kind
-            WHEN 'OBJECT' THEN json_extract(arguments, '$.*.arg_1')
-            WHEN 'ARRAY' THEN json_extract(arguments, '$[*][1]')
+        CASE
+            WHEN n_requests <= {_FEW_REQUESTS}
+                THEN argument_list[{_FEW_REQUESTS} + 1:{_FEW_REQUESTS} + n_requests]
+            WHEN kind = 'OBJECT' THEN json_extract(arguments, '$.*.arg_1')
+            ELSE json_extract(arguments, '$[*][1]')
         END AS seconds,
-        CASE kind
-            WHEN 'OBJECT' THEN len(json_extract(arguments, '$.*.*'))
-            WHEN 'ARRAY' THEN len(json_extract(arguments, '$[*][*]'))
-        END AS n_values,
+        -- All requests have as many arguments as the first.
+        CASE
+            WHEN argument_list[{2 * _FEW_REQUESTS + 1}] IS NOT NULL THEN 3
+            WHEN seconds[1] IS NOT NULL THEN 2
+            ELSE 1
+        END AS n_arguments,
         contexts[1] AS context,
+        json_type(context) AS context_kind,
         CASE json_type(metrics) WHEN 'ARRAY' THEN json_extract_string(metrics, '$[*]') END
             AS metric_names,
         json_type(resps, '/0') AS repeats_kind,
         json_type(resps, '/0/0') AS response_kind,
         json_extract_string(doc, {_pointers(_QUESTIONS)}) AS questions,
-        list_filter(
-            json_extract(doc, {_pointers(_CHOICES)}),
-            lambda found: json_type(found) = 'ARRAY'
-                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
-        )[1] AS listed
-    FROM fields
+        json_extract(doc, {_pointers(_CHOICES)}) AS choice_lists
+    FROM counted
 ),
 
 texts AS (
     SELECT
-        * EXCLUDE (questions, listed),
+        * EXCLUDE (questions, choice_lists),
         CASE
-            WHEN json_type(context) = 'VARCHAR' THEN json_extract_string(context, '$')
+            WHEN context_kind = 'VARCHAR' THEN json_extract_string(context, '$')
             -- A chat, as the text of its messages.
-            WHEN json_type(context) = 'ARRAY' AND json_array_length(context) = 1
+            WHEN context_kind = 'ARRAY' AND json_array_length(context) = 1
                 THEN json_extract_string(context, '/0')
             ELSE CAST(context AS VARCHAR)
         END AS prompt,
-        coalesce(len(contexts), 0) AS n_requests,
-        len(list_distinct(contexts)) = 1 AS is_one_context,
+        len(list_filter(contexts, lambda each: each IS DISTINCT FROM context)) = 0
+            AND n_requests > 0 AS is_one_context,
         -- The answers whose likelihood was asked for.
         CASE
-            WHEN n_requests > 1 AND is_one_context AND len(seconds) = n_requests
+            WHEN n_requests > 1 AND is_one_context
                 AND len(list_distinct(seconds)) = n_requests
                 AND len(list_filter(seconds, lambda each: json_type(each) <> 'VARCHAR')) = 0
             THEN list_transform(seconds, lambda each: trim(json_extract_string(each, '$'), $blanks))
         END AS continuations,
+        list_filter(
+            list_filter(choice_lists, lambda found: found IS NOT NULL),
+            lambda found: json_type(found) = 'ARRAY'
+                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
+        )[1] AS listed,
         CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named,
         CASE
             WHEN len(named) > 1 AND (n_requests < 2 OR len(named) = n_requests) THEN named
             ELSE continuations
         END AS choices,
         json_extract_string(target, '$') AS reference,
-        list_filter(questions, lambda each: trim(each, $blanks) <> '' AND (
-            contains(prompt, trim(each, $blanks))
-            OR prompt LIKE '[{{%' AND contains(
-                prompt, substring(CAST(to_json(trim(each, $blanks)) AS VARCHAR), 2, length(
-                    CAST(to_json(trim(each, $blanks)) AS VARCHAR)) - 2)
-            )
-        ))[1] AS question
+        list_filter(questions, lambda each:
+            contains(prompt, each) AND NOT regexp_full_match(each, '\\s*')
+        )[1] AS verbatim,
+        CASE
+            WHEN verbatim IS NOT NULL THEN verbatim
+            -- Without the whitespace around it, or in the JSON of a chat.
+            ELSE list_filter(questions, lambda each: trim(each, $blanks) <> '' AND (
+                contains(prompt, trim(each, $blanks))
+                OR prompt LIKE '[{{%' AND contains(prompt, substring(
+                    CAST(to_json(trim(each, $blanks)) AS VARCHAR), 2,
+                    length(CAST(to_json(trim(each, $blanks)) AS VARCHAR)) - 2
+                ))
+            ))[1]
+        END AS question
     FROM requests
 ),
 
@@ -201,8 +248,9 @@ SELECT
         ',', '"doc_hash":' || doc_hash, '"prompt_hash":' || prompt_hash,
         '"target_hash":' || target_hash,
         CASE
-            WHEN arguments IS NULL OR is_one_context AND n_values = n_requests THEN NULL
-            WHEN is_one_context AND n_values = 2 * n_requests AND json_type(context) = 'VARCHAR'
+            WHEN arguments IS NULL THEN NULL
+            WHEN is_one_context AND n_arguments = 1 AND context_kind = 'VARCHAR' THEN NULL
+            WHEN is_one_context AND n_arguments = 2 AND context_kind = 'VARCHAR'
                 THEN CASE
                     WHEN n_requests > 1 OR json_type(seconds[1]) <> 'OBJECT'
                     THEN '"continuations":' || CAST(to_json(seconds) AS VARCHAR)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 
 TABLES = ("results", "result_scores", "tasks")
 
+_THREADS = 1
+# Less than usual: DuckDB takes ten times as much for what it makes of them.
+_BLOCK_BYTES = 6 * 2**20
 _MOST_FIELDS = 1000
 # DuckDB reads JSON of any depth; Python refuses what is nested too deeply.
 _MOST_BRACKETS = 2000
@@ -40,11 +46,14 @@ _KEYS = "SELECT DISTINCT unnest(json_keys(text)) AS key FROM lines ORDER BY key"
 _FITS = """
     SELECT
         -- Not AND: of text that is not JSON, json_type would be an error.
-        CASE WHEN json_valid(text) THEN json_type(text) = 'OBJECT' ELSE false END
+        CASE
+            WHEN NOT json_valid(text) THEN false
+            WHEN text LIKE '{%' THEN true
+            ELSE json_type(text) = 'OBJECT'
+        END
         AND NOT contains(text, 'NaN') AND NOT contains(text, 'Infinity')
     FROM lines
 """
-_Lines = list[tuple[int, str]]
 
 
 def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
@@ -57,28 +66,72 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
     Raises:
         OSError: a file cannot be read.
     """
-    for task_set, path in run.samples.items():
-        with open_in_memory(threads=2) as connection:
+    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(_THREADS) as pool:
+        for task_set, path in run.samples.items():
+            reader = _Reader(part_of(task_set), connection, is_masked=mask)
             samples = _Samples(run.run_id, task_set, path, connection)
-            for lines in line_blocks(path):
-                yield samples.block(lines, is_masked=mask)
+            futures = (pool.submit(reader.read, each) for each in line_blocks(path, _BLOCK_BYTES))
+            waiting = deque(islice(futures, _THREADS))
+            try:
+                while waiting:
+                    read = waiting.popleft().result()
+                    waiting.extend(islice(futures, 1))
+                    yield samples.block(read)
+            finally:
+                for future in waiting:
+                    future.cancel()
 
 
 @dataclass(slots=True)
-class _Texts:
-    """The samples of a block that can be read.
+class _ReadBlock:
+    """The samples of some lines, whatever came before.
 
     Attributes:
-        numbers: the lines' numbers in the file, from 1.
-        texts: the lines; JSON that DuckDB reads as it is meant.
-        sources: original text of the lines that were changed for that, by number.
+        parts: lines that are objects, each part with its samples.
+        sources: original text of the lines that were changed to be read, by number.
         rejects: the other lines.
+        secrets: line and kind of each possible secret.
     """
 
-    numbers: list[int] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    parts: list[tuple[pa.Table, pa.Table]] = field(default_factory=list)
     sources: dict[int, str] = field(default_factory=dict)
     rejects: list[Reject] = field(default_factory=list)
+    secrets: list[tuple[int, str]] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads lines in any thread."""
+
+    def __init__(
+        self, part: str, connection: duckdb.DuckDBPyConnection, *, is_masked: bool
+    ) -> None:
+        self._part = part
+        self._connection = connection
+        self._is_masked = is_masked
+
+    def read(self, lines: LineBlock) -> _ReadBlock:
+        """Return the samples of some lines."""
+        read = _ReadBlock()
+        if lines.reject is not None:
+            read.rejects.append(lines.reject)
+            return read
+        data = bytes(lines.data)
+        secrets = find_secrets(data)
+        read.secrets = lines_of(data, secrets, lines.first_line)
+        if self._is_masked:
+            data = mask(data, secrets)
+        with self._connection.cursor() as cursor:
+            table = _objects(data, lines.first_line, cursor, read)
+            for keys, part in _parts(table, cursor, read.rejects):
+                names = [key for key in keys if key not in KNOWN]
+                cursor.register("lines", part)
+                pointers = [
+                    f"/{name.replace('~', '~0').replace('/', '~1')}" for name in (*KNOWN, *names)
+                ]
+                parameters = {"part": self._part, "names": names, "pointers": pointers}
+                samples = _query(cursor, SAMPLES, **parameters, blanks=_BLANKS)
+                read.parts.append((part, samples))
+        return read
 
 
 class _Samples:
@@ -96,20 +149,11 @@ class _Samples:
         self._task_set_hash = content_hash("lm-eval task set", task_set)
         self._places, self._samples, self._results = SeenHashes(), SeenHashes(), SeenHashes()
 
-    def block(self, lines: LineBlock, *, is_masked: bool) -> Block:
-        """Return the rows of some lines."""
-        block = Block(path=self._path, run_id=self._run_id)
-        if lines.reject is not None:
-            block.rejects.append(lines.reject)
-            return block
-        data = bytes(lines.data)
-        secrets = find_secrets(data)
-        block.secrets = lines_of(data, secrets, lines.first_line)
-        if is_masked:
-            data = mask(data, secrets)
-        read = self._read(data, lines.first_line)
-        block.rejects += read.rejects
-        table = pa.table({"line": pa.array(read.numbers, pa.int64()), "text": read.texts})
+    def block(self, read: _ReadBlock) -> Block:
+        """Return the rows of some lines; those of earlier lines are known."""
+        block = Block(
+            path=self._path, run_id=self._run_id, rejects=read.rejects, secrets=read.secrets
+        )
         sources = pa.table(
             {
                 "line": pa.array(list(read.sources), pa.int64()),
@@ -117,82 +161,24 @@ class _Samples:
             }
         )
         parts: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
-        for keys, part in self._parts(table, block.rejects):
-            for name, rows in self._rows(part, keys, sources, block.rejects).items():
+        for lines, samples in read.parts:
+            kept = self._kept(samples, lines, block.rejects)
+            for name, rows in self._rows(kept, sources).items():
                 parts[name].append(rows)
         block.rejects.sort(key=lambda reject: reject.line or 0)
         block.rows = {name: pa.concat_tables(found) for name, found in parts.items() if found}
         return block
 
-    def _read(self, data: bytes, first_line: int) -> _Texts:
-        """Return the lines that are JSON objects, and why others are not."""
-        raw = data.removesuffix(b"\n").split(b"\n")
-        array = pa.array(raw, pa.binary())
-        try:
-            texts = array.cast(pa.string())
-        except pa.ArrowInvalid:
-            texts = pa.array([_decoded(line) for line in raw], pa.string())
-        n_brackets = pc.add(pc.count_substring(texts, "["), pc.count_substring(texts, "{"))
-        is_flat = pc.fill_null(pc.less(n_brackets, _MOST_BRACKETS), fill_value=False)
-        asked = pc.if_else(is_flat, texts, pa.scalar(None, pa.string()))
-        self._connection.register("lines", pa.table({"text": asked}))
-        fits = self._connection.sql(_FITS).to_arrow_table().column(0).combine_chunks()
-        found = _Texts()
-        if pc.all(pc.fill_null(fits, fill_value=False)).as_py():
-            found.numbers = list(range(first_line, first_line + len(raw)))
-            found.texts = texts
-            return found
-        plain = texts.to_pylist()
-        for at, is_fit in enumerate(fits.to_pylist()):
-            line = first_line + at
-            if is_fit:
-                found.numbers.append(line)
-                found.texts.append(plain[at])
-            elif raw[at].strip():
-                _read_exactly(raw[at], line, found)
-        return found
-
-    def _parts(
-        self, lines: pa.Table, rejects: list[Reject]
-    ) -> Iterator[tuple[list[str], pa.Table]]:
-        """Yield lines with the names of their fields, as many lines as have not too many names."""
-        if not len(lines):
-            return
-        self._connection.register("lines", lines)
-        keys = [key for (key,) in self._connection.sql(_KEYS).fetchall()]
-        if len(keys) <= _MOST_FIELDS:
-            yield keys, lines
-        elif len(lines) == 1:
-            reason = f"{len(keys):,} fields; the limit is {_MOST_FIELDS:,}"
-            text = lines["text"][0].as_py().encode()
-            rejects.append(Reject(reason, lines["line"][0].as_py(), raw=text))
-        else:
-            half = len(lines) // 2
-            yield from self._parts(lines.slice(0, half), rejects)
-            yield from self._parts(lines.slice(half), rejects)
-
-    def _rows(
-        self, lines: pa.Table, keys: list[str], sources: pa.Table, rejects: list[Reject]
-    ) -> dict[str, pa.Table]:
-        names = [key for key in keys if key not in KNOWN]
-        self._connection.register("lines", lines)
-        samples = self._query(
-            SAMPLES,
-            part=self._part,
-            keys=names,
-            pointers=[f"/{name.replace('~', '~0').replace('/', '~1')}" for name in names],
-            blanks=_BLANKS,
-        )
-        kept = self._kept(samples, lines, rejects)
-        self._connection.register("samples", kept)
-        self._connection.register("sources", sources)
-        scores = self._query(SCORES, part=self._part)
+    def _rows(self, kept: pa.Table, sources: pa.Table) -> dict[str, pa.Table]:
+        cursor = self._connection
+        cursor.register("samples", kept)
+        cursor.register("sources", sources)
+        task_set = {"task_set": self._task_set}
+        of_set = {"suite": SUITE, "task_set_hash": self._task_set_hash}
         return {
-            "results": self._query(RESULTS, task_set=self._task_set),
-            "result_scores": _without_repeats(scores),
-            "tasks": self._query(
-                TASKS, suite=SUITE, task_set=self._task_set, task_set_hash=self._task_set_hash
-            ),
+            "results": _query(cursor, RESULTS, **task_set),
+            "result_scores": _without_repeats(_query(cursor, SCORES, part=self._part)),
+            "tasks": _query(cursor, TASKS, **task_set, **of_set),
         }
 
     def _kept(self, samples: pa.Table, lines: pa.Table, rejects: list[Reject]) -> pa.Table:
@@ -204,8 +190,7 @@ class _Samples:
         wrong = np.flatnonzero(~is_good | is_other)
         for at in wrong.tolist():
             reason = samples["problem"][at].as_py() or self._described(samples, at)
-            text = lines["text"][at].as_py().encode()
-            rejects.append(Reject(reason, samples["line"][at].as_py(), raw=text))
+            rejects.append(Reject(reason, samples["line"][at].as_py(), raw=_raw(lines, at)))
         samples = samples.filter(pa.array(is_good & ~is_other & ~is_known))
         is_again = self._results.add(samples["record_number"].to_numpy())
         return samples.append_column("is_first", pa.array(~is_again))
@@ -215,8 +200,63 @@ class _Samples:
         task, name = (samples[column][at].as_py() for column in ("task_id", "filter_name"))
         return f"repeats doc_id {task}, filter {name}, of an earlier line, with other content"
 
-    def _query(self, query: str, **parameters: object) -> pa.Table:
-        return self._connection.sql(query, params=parameters).to_arrow_table()
+
+def _query(connection: duckdb.DuckDBPyConnection, query: str, **parameters: object) -> pa.Table:
+    return connection.sql(query, params=parameters).to_arrow_table()
+
+
+def _objects(
+    data: bytes, first_line: int, cursor: duckdb.DuckDBPyConnection, read: _ReadBlock
+) -> pa.Table:
+    """Return the lines that are JSON objects, `line` and `text`; others are rejected."""
+    raw = _lines(data)
+    try:
+        texts = raw.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = pa.array([_decoded(line) for line in raw.to_pylist()], pa.string())
+    cursor.register("lines", pa.table({"text": _flat(texts)}))
+    fits = pc.fill_null(_query(cursor, _FITS).column(0).combine_chunks(), fill_value=False)
+    numbers = pa.array(np.arange(first_line, first_line + len(raw)))
+    table = pa.table({"line": numbers, "text": texts})
+    if pc.all(fits).as_py():
+        return table
+    exact = [
+        row
+        for line, text in zip(numbers, raw, strict=True)
+        if not fits[line.as_py() - first_line].as_py() and text.as_py().strip()
+        for row in _read_exactly(text.as_py().rstrip(b"\n"), line.as_py(), read)
+    ]
+    rows = pa.table(
+        {
+            "line": pa.array([line for line, _ in exact], pa.int64()),
+            "text": pa.array([text for _, text in exact], pa.string()),
+        }
+    )
+    return pa.concat_tables([table.filter(fits), rows]).sort_by("line")
+
+
+def _parts(
+    lines: pa.Table, cursor: duckdb.DuckDBPyConnection, rejects: list[Reject]
+) -> Iterator[tuple[list[str], pa.Table]]:
+    """Yield lines with the names of their fields, as many lines as have not too many names."""
+    if not len(lines):
+        return
+    cursor.register("lines", lines)
+    keys = [key for (key,) in cursor.sql(_KEYS).fetchall()]
+    if len(keys) <= _MOST_FIELDS:
+        yield keys, lines
+    elif len(lines) == 1:
+        reason = f"{len(keys):,} fields; the limit is {_MOST_FIELDS:,}"
+        rejects.append(Reject(reason, lines["line"][0].as_py(), raw=_raw(lines, 0)))
+    else:
+        half = len(lines) // 2
+        yield from _parts(lines.slice(0, half), cursor, rejects)
+        yield from _parts(lines.slice(half), cursor, rejects)
+
+
+def _raw(lines: pa.Table, at: int) -> bytes:
+    text: str = lines["text"][at].as_py()
+    return text.rstrip("\n").encode()
 
 
 def _without_repeats(scores: pa.Table) -> pa.Table:
@@ -227,8 +267,8 @@ def _without_repeats(scores: pa.Table) -> pa.Table:
     return scores if len(first) == len(scores) else scores.take(np.sort(first))
 
 
-def _read_exactly(raw: bytes, line: int, found: _Texts) -> None:
-    """Add a line that DuckDB does not read as it is meant; Python decides what JSON is."""
+def _read_exactly(raw: bytes, line: int, read: _ReadBlock) -> list[tuple[int, str]]:
+    """Return a line that DuckDB does not read as it is meant; Python decides what JSON is."""
     reason = "not a JSON object"
     try:
         record = json.loads(raw)
@@ -239,12 +279,32 @@ def _read_exactly(raw: bytes, line: int, found: _Texts) -> None:
     except ValueError as error:
         reason, record = f"not JSON: {error}", None
     if not isinstance(record, dict):
-        found.rejects.append(Reject(reason, line, raw=raw))
-        return
-    found.numbers.append(line)
-    found.texts.append(json_text(record))
+        read.rejects.append(Reject(reason, line, raw=raw))
+        return []
     if not is_exact(record):
-        found.sources[line] = utf8(raw.decode())
+        read.sources[line] = utf8(raw.decode())
+    return [(line, json_text(record))]
+
+
+def _lines(data: bytes) -> pa.Array:
+    """Return the lines, each with its line feed; no byte is copied."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int64) + 1
+    if not len(ends) or ends[-1] < len(data):
+        ends = np.append(ends, len(data))
+    starts = np.concatenate([np.zeros(1, np.int64), ends])
+    buffers = [None, pa.py_buffer(starts), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers).cast(pa.binary())
+
+
+def _flat(texts: pa.Array) -> pa.Array:
+    """Return texts with NULL for those that may be nested deeply."""
+    is_long = pc.greater(pc.binary_length(texts), _MOST_BRACKETS)
+    if not pc.any(is_long).as_py():
+        return texts
+    long = pc.if_else(is_long, texts, pa.scalar(None, pa.string()))
+    n_brackets = pc.add(pc.count_substring(long, "["), pc.count_substring(long, "{"))
+    is_deep = pc.greater(pc.fill_null(n_brackets, 0), _MOST_BRACKETS)
+    return pc.if_else(is_deep, pa.scalar(None, pa.string()), texts)
 
 
 def _decoded(line: bytes) -> str | None:
