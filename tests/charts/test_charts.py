@@ -310,6 +310,7 @@ def test_a_page_shows_the_picture_and_its_figures(logged, tmp_path):
     assert page.count("<style>") == 1
     assert "default-src 'none'" in page
     assert page.count("<tr>") == 1 + len(NAME_LIST)
+    assert '<td class="n">12</td>' in page  # n_tasks
 
 
 @pytest.mark.slow
@@ -322,7 +323,7 @@ def test_notes_go_to_the_screen(store, tmp_path):
     log(store, ["a", "none"], 2)
     ended = command(store.path, "plot", "costs", "--to", tmp_path / "x.svg")
     assert (ended.code, ended.out) == (0, "")
-    assert "without 1 models of unknown cost" in ended.err
+    assert "without 1 model of unknown cost" in ended.err
 
 
 @pytest.mark.parametrize(

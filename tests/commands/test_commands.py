@@ -298,7 +298,16 @@ def test_misuse_is_exit_code_2(run):
         assert (ended.code, ended.out) == (2, "")
 
 
-HEAVY = {"litellm", "scipy", "great_expectations", "polars", "pandas", "altair"}
+HEAVY = {
+    "litellm",
+    "mcp",
+    "scipy",
+    "great_expectations",
+    "polars",
+    "pandas",
+    "altair",
+    "vl_convert",
+}
 LOADED = """
 import sys
 sys.argv = ["evalstore", *sys.argv[1:]]

@@ -64,7 +64,8 @@ def _notes(panel: Panel, rows: list[PanelRow], front: list[PanelRow]) -> list[st
         notes.append(f"{panel.title}: only {_MAX_NAMES} of {len(front)} on the front are named")
     if n_unknown := len(panel.rows) - len(rows):
         why = "of unknown cost or score, or asked other tasks"
-        notes.append(f"{panel.title}: without {n_unknown} models {why}")
+        models = "1 model" if n_unknown == 1 else f"{n_unknown} models"
+        notes.append(f"{panel.title}: without {models} {why}")
     return notes
 
 

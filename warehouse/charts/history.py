@@ -78,7 +78,8 @@ def _words(panel: Panel, runs: list[PanelRow]) -> str:
 def _notes(panel: Panel, n_undated: int, n_others: int) -> list[str]:
     notes = []
     if n_undated:
-        notes.append(f"{panel.title}: {n_undated} runs of unknown date are left out")
+        runs = "1 run" if n_undated == 1 else f"{n_undated} runs"
+        notes.append(f"{panel.title}: without {runs} of unknown date")
     if n_others:
         notes.append(
             f"{panel.title}: the {len(MODELS)} models with the most runs; {n_others} are left out"

@@ -29,5 +29,9 @@ def as_page(drawing: Drawing) -> str:
         notes=drawing.notes,
         columns=drawing.columns,
         rows=rows,
-        numeric=[any(isinstance(v, float) for v in column) for column in kinds],
+        numeric=[any(map(_is_number, column)) for column in kinds],
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
