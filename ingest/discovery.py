@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ingest.readers import TABLES, reader_of, reader_of_named
 from ingest.reading import Candidate
+from warehouse.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +62,8 @@ def find_files(paths: Iterable[Path]) -> Found:
 
 
 def _unique(readers: dict[Path, Reader]) -> dict[Path, Reader]:
-    unique = {os.path.realpath(path): path for path in reversed(readers)}
+    folders: dict[Path, str] = {}
+    unique = {real_path(path, folders): path for path in reversed(readers)}
     return {path: readers[path] for path in sorted(unique.values())}
 
 

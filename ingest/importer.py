@@ -7,7 +7,6 @@ nothing behind and can be repeated.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from ingest.discovery import find_files
@@ -17,6 +16,7 @@ from ingest.reconciliation import FileOutcome, reconcile
 from ingest.session import ImportSession
 from ingest.sources import source_of
 from ingest.streams import StreamedReading, StreamImport
+from warehouse.files import real_path
 from warehouse.hashing import file_sha256
 from warehouse.lake.contents import read_contents
 from warehouse.lake.locks import shared_lake_lock
@@ -70,9 +70,10 @@ def import_paths(
         importer = _Importer(lake, session)
         for path in track(list(found.readers)):
             importer.add(path, found.readers[path])
-        read = set(map(os.path.realpath, session.paths_read))
+        folders: dict[Path, str] = {}
+        read = {real_path(path, folders) for path in session.paths_read}
         for path in sorted(session.more_paths):
-            if os.path.realpath(path) not in read:
+            if real_path(path, folders) not in read:
                 importer.add(path, reader_of(Candidate(path)) or FALLBACK)
         importer.finish()
         session.commit()

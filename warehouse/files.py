@@ -9,11 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from io import BufferedReader, FileIO
+    from pathlib import Path
 
 # A file of any kind that is read into memory as a whole.
 LARGEST_BYTES = 64 * 2**20
@@ -75,30 +75,44 @@ def check_regular(path: Path) -> None:
     _check(path, path.stat().st_mode)
 
 
+def real_path(path: Path, folders: dict[Path, str]) -> str:
+    """Return `os.path.realpath` of a file, for many files of a folder in a fraction of its time.
+
+    Args:
+        path: the file.
+        folders: the real paths of folders known so far; its folder is added.
+    """
+    # `Path.is_symlink` raises an error for a name that is too long.
+    if path.name in {"", ".."} or os.path.islink(path):  # noqa: PTH114
+        return os.path.realpath(path)
+    if path.parent not in folders:
+        folders[path.parent] = os.path.realpath(path.parent)
+    return os.path.join(folders[path.parent], path.name)  # noqa: PTH118 - of texts
+
+
 def problem(error: Exception) -> str:
     """Return what is wrong, without the path that an `OSError` repeats."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _descriptor(name: str, flags: int) -> int:
-    path = Path(name)
     # Opening a device can have effects, so the kind is checked before, and again once it is open.
     try:
-        check_regular(path)
+        _check(name, os.stat(name).st_mode)  # noqa: PTH116 - no path is made of each name
     except FileNotFoundError:
         if not flags & os.O_CREAT:
             raise
     # Without waiting for the other end of a pipe.
-    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
+    descriptor = os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
     try:
-        _check(path, os.fstat(descriptor).st_mode)
+        _check(name, os.fstat(descriptor).st_mode)
     except OSError:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _check(path: Path, mode: int) -> None:
+def _check(path: Path | str, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise NotRegularError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):

@@ -1,8 +1,12 @@
 """Files are opened in one place, which refuses what is not a regular file."""
 
 import ast
+import os
+from pathlib import Path
 
 from support import ROOT
+
+from warehouse.files import real_path
 
 # The only others, and what they open.
 OPENERS = {
@@ -44,3 +48,24 @@ def test_files_are_opened_in_one_place():
     found = {path.relative_to(ROOT).as_posix() for path in modules if opens(path)}
     assert sorted(found - OPENERS.keys()) == []
     assert sorted(OPENERS.keys() - found) == []
+
+
+def test_the_real_path_of_many_files_is_that_of_each(tmp_path, monkeypatch):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").touch()
+    (tmp_path / "folder").symlink_to(tmp_path / "a" / "b")
+    (tmp_path / "a" / "link").symlink_to("b/file")
+    (tmp_path / "a" / "circle").symlink_to("circle")
+    monkeypatch.chdir(tmp_path / "folder")
+    paths = [tmp_path / "a" / name for name in ("b/file", "link", "circle", "b", "b/..", "absent")]
+    paths += [
+        Path("file"),
+        Path(),
+        Path(".."),
+        Path("../link"),
+        tmp_path / "folder" / "file",
+        Path("a" * 5000),
+    ]
+    known = {}
+    for path in paths * 2:
+        assert real_path(path, known) == os.path.realpath(path)

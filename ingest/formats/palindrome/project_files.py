@@ -22,12 +22,14 @@ class ProjectFiles:
     def __init__(self) -> None:
         self._task_files: dict[Path, list[Path]] = {}
         self._names: dict[Path, str | None] = {}
+        self._model_files: dict[tuple[Path, str | None], list[Path]] = {}
 
     def model_name(self, log: Path, model_path: str | None) -> str | None:
         """Return the name of the model in the file that a log names; None if it has none."""
-        path = next(self._model_files(log, model_path), None)
-        if path is None:
+        paths = self._model_files_of(log, model_path)
+        if not paths:
             return None
+        path = paths[0]
         if path not in self._names:
             self._names[path] = _name_in(path)
         return self._names[path]
@@ -38,17 +40,26 @@ class ProjectFiles:
         The project is the log's folder or the one above. A path that leads out of the project is
         skipped: a log must not choose which other files are read.
         """
-        yield from self._model_files(log, model_path)
+        yield from self._model_files_of(log, model_path)
         for project in _projects(log):
             if project not in self._task_files:
                 self._task_files[project] = _task_files(project)
             yield from self._task_files[project]
 
-    def _model_files(self, log: Path, model_path: str | None) -> Iterator[Path]:
-        if model_path and _stays_inside(model_path):
-            for project in _projects(log):
-                if _is_file_in(project / model_path, project):
-                    yield project / model_path
+    def _model_files_of(self, log: Path, model_path: str | None) -> list[Path]:
+        key = log.parent, model_path
+        if key not in self._model_files:
+            self._model_files[key] = _model_files(log, model_path)
+        return self._model_files[key]
+
+
+def _model_files(log: Path, model_path: str | None) -> list[Path]:
+    if not model_path or not _stays_inside(model_path):
+        return []
+    projects = _projects(log)
+    return [
+        project / model_path for project in projects if _is_file_in(project / model_path, project)
+    ]
 
 
 def _projects(log: Path) -> tuple[Path, Path]:
