@@ -87,6 +87,13 @@ def test_tasks_without_a_value_are_counted_and_can_fail(store):
     assert found.means_b.tolist() == [1.0, 0.0, 1.0]
 
 
+def test_what_nothing_judges_does_not_fail(store):
+    (panel,) = read(store, "a", "b", metric="length")
+    series = panel.series
+    del series[0].values["t2"]
+    assert "t2" not in pair(panels(series, missing="fail")[0], 0, 1).task_ids
+
+
 def test_costs_and_times_are_metrics(store):
     (panel,) = read(store, "many", "b", metric="cost_usd")
     # 0.1, 0.2 and 0.3 for the attempts; a failed call has its cost too.

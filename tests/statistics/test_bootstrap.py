@@ -7,8 +7,15 @@ import pytest
 from scipy import stats
 
 from warehouse.statistics import bootstrap
-from warehouse.statistics.arrays import cluster_indices
-from warehouse.statistics.bootstrap import mean_interval, mean_intervals
+from warehouse.statistics.arrays import cluster_indices, cluster_sums
+from warehouse.statistics.bootstrap import mean_intervals
+
+
+def mean_interval(values, *, largest, clusters=None):
+    numbers = np.arange(len(values)) if clusters is None else clusters
+    sums, sizes = cluster_sums(values, numbers), np.bincount(numbers).astype(float)
+    options = {"largest": np.array([largest])}
+    return mean_intervals(sums[np.newaxis], sizes, np.ones((1, 1)), **options)[0]
 
 
 def test_small_cases_by_all_resamples(monkeypatch):

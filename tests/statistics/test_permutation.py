@@ -7,10 +7,16 @@ import pytest
 from scipy import stats
 
 from warehouse.statistics.arrays import cluster_indices, cluster_sums
-from warehouse.statistics.permutation import sign_flip, sign_flips
+from warehouse.statistics.permutation import sign_flips
 
 # Darwin's heights of crossed and self-fertilised maize, differences in eighths of an inch.
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48.0])
+
+
+def sign_flip(values, *, clusters=None, shift=0.0, **options):
+    shifted = values - shift
+    sums = shifted if clusters is None else cluster_sums(shifted, clusters)
+    return sign_flips(sums[np.newaxis], np.ones((1, 1)), **options)[0]
 
 
 def brute_force(values, alternative="two-sided"):

@@ -204,9 +204,9 @@ def _panel(
     means, n_attempts = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
     is_asked, hashes = np.zeros(shape, dtype=np.bool_), np.full(shape, _UNKNOWN, dtype=np.int64)
     numbers: dict[str, int] = {}
+    if missing == "fail" and metric.metric not in CALL_METRICS:
+        _fail_unjudged(series)
     for row, one in enumerate(series):
-        if missing == "fail" and metric.metric not in CALL_METRICS:
-            one.values.update(dict.fromkeys(one.asked.keys() - one.values.keys(), (0.0,)))
         for task_id, asked in one.asked.items():
             place = places[task_id]
             is_asked[row, place] = True

@@ -14,54 +14,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.statistics.arrays import cluster_sums
 from warehouse.statistics.proportions import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.statistics.arrays import Floats, Indices
+    from warehouse.statistics.arrays import Floats
 
 SEED = 23
 RESAMPLES = 10_000
 MIN_CLUSTERS = 6
 _LEVEL = 0.95
 _COUNTS_AT_ONCE = 4_000_000
-
-
-def mean_interval(
-    differences: Floats,
-    *,
-    largest: float,
-    clusters: Indices | None = None,
-    level: float = _LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Interval | None:
-    """Return the interval of a mean difference; None below 6 clusters, and if `largest` is 0.
-
-    Args:
-        differences: difference on each task, shape (tasks,).
-        largest: the difference in the two clusters that are added, above 0: the largest possible
-            one (1 for pass or fail), or the largest that occurs.
-        clusters: the number of each task's cluster, from 0 and without gaps; by default, each task
-            is one.
-        level: confidence, between 0 and 1.
-        resamples: number of resamples.
-        seed: of the resamples.
-    """
-    sums = differences if clusters is None else cluster_sums(differences, clusters)
-    sizes = np.ones(len(sums)) if clusters is None else np.bincount(clusters).astype(np.float64)
-    ends = mean_intervals(
-        sums[np.newaxis],
-        sizes,
-        np.ones((1, 1)),
-        largest=np.array([largest]),
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
-    return ends[0]
 
 
 def mean_intervals(
@@ -76,15 +40,16 @@ def mean_intervals(
 ) -> list[Interval | None]:
     """Return the intervals of several mean differences of models on the same clusters.
 
-    All are computed from the same resamples, so that each model is resampled once, however many
-    pairs there are.
+    Below 6 clusters, and where `largest` is 0, there is none. All are computed from the same
+    resamples, so that each model is resampled once, however many pairs there are.
 
     Args:
         sums: sums of each model's scores over the tasks of each cluster: shape (models, clusters).
         sizes: tasks in each cluster: shape (clusters,).
         contrasts: what is compared, such as 1 for one model and -1 for another: shape
             (comparisons, models).
-        largest: as in `mean_interval`, for each comparison: shape (comparisons,).
+        largest: the difference in the two clusters that are added, above 0: the largest possible
+            one (1 for pass or fail), or the largest that occurs: shape (comparisons,).
         level: confidence, between 0 and 1.
         resamples: number of resamples.
         seed: of the resamples.

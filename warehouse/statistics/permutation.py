@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from warehouse.statistics.adjustment import holm_thresholds
-from warehouse.statistics.arrays import cluster_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,32 +53,6 @@ class SignFlip:
     is_exact: bool
 
 
-def sign_flip(
-    differences: Floats,
-    *,
-    clusters: Indices | None = None,
-    shift: float = 0.0,
-    alternative: Alternative = "two-sided",
-    seed: int = SEED,
-) -> SignFlip:
-    """Test whether the mean difference over the tasks is `shift`.
-
-    All flips are evaluated if at most 16 clusters differ from the shift; otherwise 100,000 random
-    ones, or, with more than 2,000 clusters, 10,000 and more while it is open whether p < 0.05.
-
-    Args:
-        differences: difference on each task, shape (tasks,).
-        clusters: the number of each task's cluster, from 0 and without gaps; by default, each task
-            is one.
-        shift: the mean difference under the null hypothesis.
-        alternative: `less` tests against a mean below the shift, `greater` against one above it.
-        seed: of the random flips.
-    """
-    shifted = differences - shift
-    sums = shifted if clusters is None else cluster_sums(shifted, clusters)
-    return sign_flips(sums[np.newaxis], np.ones((1, 1)), alternative=alternative, seed=seed)[0]
-
-
 def sign_flips(
     sums: Floats,
     contrasts: Floats,
@@ -94,13 +67,17 @@ def sign_flips(
     A flipped sum of a difference is the difference of the flipped sums, so that each model is
     multiplied by the flips once, however many pairs there are.
 
+    All flips are evaluated if at most 16 clusters differ from 0; otherwise 100,000 random ones, or,
+    with more than 2,000 clusters or many models, 10,000 and more while it is open whether the
+    adjusted p-value is below `alpha`.
+
     Args:
         sums: sums of each model's scores over the tasks of each cluster: shape (models, clusters).
         contrasts: what each test compares, such as 1 for one model and -1 for another: shape
             (tests, models).
         n_tests: tests in the family, for Holm's adjustment; by default, those given.
         alpha: level of the family, which decides how many flips are worth their time.
-        alternative: as in `sign_flip`.
+        alternative: `less` tests against sums below 0, `greater` against sums above it.
         seed: of the random flips.
     """
     found: dict[int, SignFlip] = {}
