@@ -309,9 +309,8 @@ def test_the_command_reads_rules_and_writes_reports(store, tmp_path):
     document = json.loads(reports["json"].read_text())
     assert (document["outcome"], document["exit_code"]) == ("failed", 1)
     assert document["decisions"][0]["n_only_baseline"] == 20
-    assert "| ❌ failed | max\\_drop" in reports["markdown"].read_text() or (
-        "| ❌ failed | max_drop 0.02 of passed | mine |" in reports["markdown"].read_text()
-    )
+    row = "| ❌ failed | max_drop 0.02 of passed (mine) | 30 points below the baseline on 60 tasks"
+    assert row in reports["markdown"].read_text()
 
 
 def test_options_replace_values_of_the_file(store, tmp_path):
@@ -385,9 +384,15 @@ def test_settings_without_a_partner_are_named(tmp_path):
     ]
     write(other, (candidate, both))
     arguments = ["--candidate", "run:next", "--baseline", "run:base", "--max-drop", "0.02"]
-    ended = command(other.path, "gate", *arguments)
+    ended = command(other.path, "gate", *arguments, "--max-p95-ms", "1000")
     assert ended.code == 0
     assert "m/base (temperature 1) of the candidate was not compared" in ended.err
+    headings = [line[13:] for line in ended.out.splitlines() if line.startswith("passed")]
+    assert headings == [
+        "max_drop 0.02 of passed (mine)",
+        "max_p95_ms 1000 (mine), m/base (temperature 0)",
+        "max_p95_ms 1000 (mine), m/base (temperature 1)",
+    ]
 
 
 def test_a_terminal_wraps_the_reasons(store):

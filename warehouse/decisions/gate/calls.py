@@ -37,7 +37,9 @@ of_calls AS (
 SELECT
     suite,
     task_set,
-    concat_ws(' ', model, CASE WHEN settings <> '' THEN '(' || settings || ')' END) AS name,
+    concat_ws(
+        ' ', model, '(' || nullif(concat_ws(', ', provider, nullif(settings, '')), '') || ')'
+    ) AS name,
     count(DISTINCT task_id) AS n_tasks,
     count(*) AS n_calls,
     count(cost_usd) AS n_cost_known,
@@ -61,7 +63,7 @@ class CallTotals:
     Attributes:
         suite: suite.
         task_set: task set.
-        name: model, with its settings if it has any.
+        name: model, with its provider and settings if they are known.
         n_tasks: tasks.
         n_calls: calls, without answers from a cache.
         n_cost_known: calls whose cost is known.

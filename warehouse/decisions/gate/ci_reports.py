@@ -33,7 +33,7 @@ def junit_report(verdict: Verdict) -> str:
         f'tests="{len(decisions)}" failures="{treated.count("failed")}" '
         f'errors="{treated.count("cannot tell")}" skipped="{n_skipped}"'
     )
-    cases = "".join(map(_case, decisions, treated))
+    cases = "".join(_case(verdict, decision) for decision in decisions)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f"<testsuites {counts}>\n"
@@ -48,10 +48,9 @@ def _is_skipped(decision: Decision, treated: str) -> bool:
     return decision.outcome is Outcome.CANNOT_TELL and treated in {"passed", "warning"}
 
 
-def _case(decision: Decision, treated: str) -> str:
-    attributes = (
-        f"classname={_attribute(_class_name(decision))} name={_attribute(heading(decision))}"
-    )
+def _case(verdict: Verdict, decision: Decision) -> str:
+    treated, name = verdict.treatment(decision), _attribute(heading(verdict, decision))
+    attributes = f"classname={_attribute(_class_name(decision))} name={name}"
     reason = _attribute(decision.reason)
     if treated == "failed":
         inside = f"<failure message={reason}/>"
@@ -88,11 +87,11 @@ def _markdown_lines(verdict: Verdict) -> Iterator[str]:
     yield ""
     yield _markup(sides(verdict))
     yield ""
-    yield "| | rule | where | what the data show |"
-    yield "| --- | --- | --- | --- |"
+    yield "| | rule | what the data show |"
+    yield "| --- | --- | --- |"
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
-        cells = [decision.rule.text, decision.place, decision.reason]
+        cells = [heading(verdict, decision), decision.reason]
         yield f"| {marks[treated]} {treated} | {' | '.join(map(_markup, cells))} |"
     for note in verdict.notes:
         yield ""
@@ -109,7 +108,7 @@ def github_report(verdict: Verdict) -> str:
     for decision in verdict.decisions:
         level = _LEVELS.get(verdict.treatment(decision))
         if level is not None:
-            title = _property(f"{verdict.treatment(decision)}: {heading(decision)}")
+            title = _property(f"{verdict.treatment(decision)}: {heading(verdict, decision)}")
             lines.append(f"::{level} title={title}::{_message(decision.reason)}")
     if not lines:
         lines.append(f"::notice title={_property(_SUITE)}::{_message(summary(verdict))}")

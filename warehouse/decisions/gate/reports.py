@@ -37,11 +37,22 @@ def sides(verdict: Verdict) -> str:
     return rules.candidate + (f" against {rules.baseline}" if rules.baseline else "")
 
 
-def heading(decision: Decision) -> str:
-    """Return the rule and where it was applied: `max_drop 0.02 of passed (mine)`."""
-    places = [decision.place, decision.scorer, decision.filter]
-    where = ", ".join(place for place in places if place)
-    return decision.rule.text + (f" ({where})" if where else "")
+def heading(verdict: Verdict, decision: Decision) -> str:
+    """Return the rule and where it was applied: `max_drop 0.02 of passed (mine)`.
+
+    Where that is not enough to distinguish it, what was called is named too.
+    """
+    place = _place(decision)
+    text = decision.rule.text + (f" ({place})" if place else "")
+    alike = [other for other in verdict.decisions if other.rule == decision.rule]
+    if decision.candidate is None or [_place(other) for other in alike].count(place) == 1:
+        return text
+    against = f" against {decision.baseline}" if decision.baseline else ""
+    return f"{text}, {decision.candidate}{against}"
+
+
+def _place(decision: Decision) -> str:
+    return ", ".join(filter(None, [decision.place, decision.scorer, decision.filter]))
 
 
 def text_report(verdict: Verdict, *, width: int | None = None) -> str:
@@ -53,7 +64,7 @@ def _lines(verdict: Verdict, width: int | None) -> Iterator[str]:
     yield visible(sides(verdict))
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
-        yield visible(f"{treated:{_WIDTH}}  {heading(decision)}")
+        yield visible(f"{treated:{_WIDTH}}  {heading(verdict, decision)}")
         yield from _indented(visible(decision.reason), width)
     yield visible(summary(verdict))
 

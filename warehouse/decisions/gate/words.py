@@ -41,5 +41,6 @@ def tasks_words(n_tasks: int) -> str:
 
 
 def series_name(key: SeriesKey) -> str:
-    """Return what was called: the model, with its settings if it has any."""
-    return f"{key.model} ({key.settings})" if key.settings else key.model
+    """Return what was called: the model, with its provider and settings if they are known."""
+    details = ", ".join(filter(None, (key.provider, key.settings)))
+    return f"{key.model} ({details})" if details else key.model
