@@ -6,9 +6,13 @@ import shutil
 from itertools import permutations
 
 import pytest
+from helm_cases import request
+from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
 from support import digests, import_into, new_store
 
+from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
+from ingest.formats.tables.tables import TableOption
 from ingest.reconciliation import FileOutcome
 
 SAMPLES = f"samples_capitals_{TIME}.jsonl"
@@ -420,3 +424,24 @@ def test_a_model_by_its_arguments(store, tmp_path):
     (tmp_path / f"any_{TIME}.json").write_text(json.dumps(document))
     import_into(store, tmp_path)
     assert rows(store, "SELECT models FROM runs") == [(["gpt-x"],)]
+
+
+def test_the_same_item_in_another_tool(store, tmp_path):
+    asked = request(0)
+    asked["instance"]["input"]["text"] = "Which is capitals 1?\r\n"
+    write_samples(tmp_path / "run", sample(1), sample(2))
+    write_helm_run(tmp_path / "helm", n=1, requests=[asked])
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "model,task,question,choices,target,correct\n"
+        'm,a, Which is capitals 1?,"[""Turku"",""Oulu""]",B,1\n'
+    )
+    import_into(store, tmp_path / "run", tmp_path / "helm")
+    specs = confirmed_specs(store.lake, [table], TableRequest(is_confirmed=True))
+    import_into(store, table, format_options=(TableOption(specs),))
+    [(n, suites)] = rows(
+        store,
+        "SELECT count(*), list(DISTINCT suite ORDER BY suite) FROM tasks "
+        "GROUP BY item_hash HAVING count(*) > 1",
+    )
+    assert (n, suites) == (3, ["helm", "lm-eval", "table"])

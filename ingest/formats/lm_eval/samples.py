@@ -37,7 +37,7 @@ TABLES = ("results", "result_scores", "tasks")
 
 _THREADS = 1
 # Less than usual: DuckDB takes ten times as much for what it makes of them.
-_BLOCK_BYTES = 6 * 2**20
+_BLOCK_BYTES = 4 * 2**20
 _MOST_FIELDS = 1000
 # DuckDB reads JSON of any depth; Python refuses what is nested too deeply.
 _MOST_BRACKETS = 2000
