@@ -198,3 +198,12 @@ def test_results_without_ids_are_declined(tmp_path):
     summary = import_into(store, LOGS / "aya")
     assert len(summary.messages) == 5
     assert summary.n_quarantined == summary.n_results == 0
+
+
+def test_a_table_with_more_cells_than_names(tmp_path):
+    path = tmp_path / "tree" / "score" / "data_live.csv"
+    write(path, "Rank,Model,Live Overall Acc", "1,M,74.32%,more,cells", "2,N", "")
+    store = new_store(tmp_path / "store")
+    import_into(store, path)
+    figures = query(store, "SELECT model, metric, text FROM reported_metrics")
+    assert [tuple(row.values()) for row in figures] == [("M", "Live Overall Acc", "74.32%")]

@@ -317,6 +317,7 @@ def test_what_cannot_be_used_is_rejected_with_its_place(tmp_path):
     strange = {name: [name] for name in row(1)}
     wrong = row(2, score=float("nan"), latencyMs=10**400, cost="free", promptIdx=-1, vars=None)
     wrong["provider"], wrong["namedScores"] = "p:old", {"x": None, "y": "high"}
+    wrong["testCase"] = {"assert": [{"type": {}}, {"type": "equals", "value": []}, 7]}
     deep = row(3, metadata=json.loads("[" * 90 + "]" * 90))
     rows = [row(0), 5, strange, wrong, deep, row(0), {}]
     document = export(rows, ["p", {"metrics": {"score": "NaN", "cost": None}, "label": 1}])

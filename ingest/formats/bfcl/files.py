@@ -127,7 +127,7 @@ def _add_figures(record: dict[str, str], seq: int, rows: RowCollector) -> None:
             rows.add(
                 "reported_metrics",
                 {
-                    "content_id": rows.id_of("cell", record, name),
+                    "content_id": rows.id_of("cell", model, seq, name, text),
                     "seq": seq,
                     "model": utf8(model) if isinstance(model, str) else None,
                     "metric": utf8(name),

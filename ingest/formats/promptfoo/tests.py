@@ -80,7 +80,7 @@ def _expected(assertions: Json) -> str | None:
     values = [
         assertion.get("value")
         for assertion in listed
-        if isinstance(assertion, dict) and assertion.get("type") in _EXACT
+        if isinstance(assertion, dict) and str(assertion.get("type")) in _EXACT
     ]
     values = [value for value in values if value is not None]
     if not values:
