@@ -123,7 +123,7 @@ def simulate(number: int, cell: Cell, simulations: int) -> Found:
 def graded(
     simulations: int, random: np.random.Generator
 ) -> Iterator[tuple[str, int, float, float]]:
-    """Yield level and coverage for scores that are no verdicts, by the number of tasks."""
+    """Yield level and coverage for scores other than verdicts, by the number of tasks."""
     draws = {
         "normal": random.standard_normal,
         "shares (F1)": lambda shape: random.beta(0.5, 0.5, shape),

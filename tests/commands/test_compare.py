@@ -114,7 +114,7 @@ def test_a_model_that_does_not_answer_does_not_look_better(path):
     ("arguments", "message"),
     [
         (("x",), "name two sides or more"),
-        (("x", "x"), "have no scored task in common"),
+        (("x", "x"), "are the same side; a model named twice is compared by its settings"),
         (("x", "y", "--margin", "0"), "--margin: give a number above 0"),
         (("x", "y", "--margin", "nan"), "--margin: give a number above 0"),
         (("x", "y", "--seed", "-1"), "--seed: give a whole number from 0"),

@@ -129,7 +129,7 @@ def test_items_join_suites(tmp_path):
         sides = resolve_sides(connection, ["m"])
         series = read_series(connection, sides, metric="passed")
         assert read_items(connection, sides) == {}
-    # Prompts of recorded results are no questions; name the items.
+    # The prompts of recorded results have unknown questions: name the items.
     items = {
         (one.key, task, asked.run_id): task.partition("-")[2]
         for one in series

@@ -161,12 +161,12 @@ def side_names(series: Sequence[Series], sides: Sequence[ResolvedSide]) -> list[
     """Return a name for each series: the side as written, with what tells it apart from others."""
     texts = [sides[one.key.side].text for one in series]
     return [
-        text if texts.count(text) == 1 else _told_apart(one, text, series)
+        text if texts.count(text) == 1 else _distinguished(one, text, series)
         for one, text in zip(series, texts, strict=True)
     ]
 
 
-def _told_apart(one: Series, text: str, series: Sequence[Series]) -> str:
+def _distinguished(one: Series, text: str, series: Sequence[Series]) -> str:
     key = one.key
     alike = [other.key for other in series if other.key.model == key.model]
     parts = []
@@ -191,9 +191,12 @@ def _panels(contests: Sequence[Contest]) -> list[Panel]:
 def _values_of(
     panel: Panel, values: Mapping[tuple[str, str], dict[str, str]], option: str
 ) -> dict[str, str]:
-    if "+" in panel.suite and (panel.suite, panel.task_set) not in values:
-        raise BadInput(f"{option}: the tasks are of several suites; compare within one: --suite")
-    return values.get((panel.suite, panel.task_set), {})
+    found = values.get((panel.suite, panel.task_set))
+    if found is None and "+" in panel.suite + panel.task_set:
+        raise BadInput(
+            f"{option}: the tasks are of several suites or task sets; compare within one"
+        )
+    return found or {}
 
 
 def _nothing_shared(
@@ -210,6 +213,11 @@ def _nothing_shared(
         name: [call[at] for call in calls]
         for at, name in enumerate(("side", "suite", "run_id", "model"))
     }
+    if len({side.text for side in sides}) == 1:
+        hint = (
+            "a model named twice is compared by its settings, of which no two share a scored task"
+        )
+        return BadInput(f"{names} are the same side; {hint}")
     known = [metric for (metric,) in connection.execute(_METRICS, parameters).fetchall()]
     if choice.metric is None or choice.metric in known:
         hint = "`evalstore show leaderboard` lists the models and task sets"

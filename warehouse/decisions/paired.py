@@ -22,7 +22,7 @@ Missing: TypeAlias = Literal["exclude", "fail"]
 
 SEED = 23
 _UNKNOWN = -1
-# Scores of posters that are no shares.
+# Scores of posters from 0 to 100.
 _PERCENTAGES = {"app_quality", "app_core"}
 
 

@@ -35,7 +35,7 @@ WITH sides AS (
         unnest($model) AS model
 )
 """
-# The hash of a task is that of the call; several in a run are no version that could be compared.
+# The hash of a task is that of the call. A run asks one version of a task.
 _ASKED = (
     _SIDES
     + """
