@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
-from support import files_in, import_into, new_store
+from support import files_in, import_into, new_store, traces
 
 LOGS = PEERS / "promptfoo"
 GENERATED = LOGS / "generated-0.123.1"
@@ -396,3 +396,21 @@ def test_a_table_is_declined(tmp_path):
     store = new_store(tmp_path / "store")
     (message,) = import_into(store, GENERATED / "a.csv").messages
     assert "a table of promptfoo lacks most of an evaluation" in message
+
+
+def test_secrets_are_masked_in_every_form(tmp_path):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    told = row(0, response={"output": f"use {secret}"})
+    write(tmp_path / "a.json", export([told], config={"env": secret}))
+    write(tmp_path / "a.jsonl", json.dumps(told) + "\n")
+    answer = json.dumps(told["response"])
+    values = ("r0", "e1", 0, 0, answer, 1, 1.0, json.dumps(told["provider"]), None)
+    database(tmp_path / "promptfoo.db", [values])
+    store = new_store(tmp_path / "store")
+    names = ("a.json", "a.jsonl", "promptfoo.db")
+    summary = import_into(store, *(tmp_path / name for name in names), redact=True)
+    assert summary.n_results == 3
+    assert sum(summary.secrets.values()) >= 3
+    answers = query(store, "SELECT DISTINCT raw_output, config FROM results, runs")
+    assert {answer["raw_output"] for answer in answers} == {"use (redacted)"}
+    assert traces(store, secret) == []
