@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 
 OLDEST := build/oldest
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest format docs lock bench bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest peers format docs lock bench bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -54,6 +54,12 @@ $(OLDEST)/.ready: tests/oldest.txt $(READY)
 	    f"import site; site.addsitedir({sys.argv[1]!r})\n")' \
 	  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
+
+# Never in $(VENV): they are only asked what they read.
+peers: $(READY)  ## install Inspect in build/tools/inspect, and test our exports with it
+	@$(PYTHON) -m venv --clear --without-pip build/tools/inspect
+	@$(PYTHON) -m pip --python build/tools/inspect install --quiet inspect_ai pandas pyarrow
+	@$(BIN)/python -m pytest -m slow tests/exports/test_inspect.py
 
 lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \

@@ -14,7 +14,7 @@ from support import new_store as store_in
 from ingest.reconciliation import FileOutcome
 
 PEERS = REFERENCE / "peers"
-# An environment of its own with Inspect in it, such as `make tools` creates.
+# An environment of its own with Inspect in it, such as `make peers` creates.
 PYTHON = Path(os.environ.get("EVALSTORE_INSPECT_PYTHON", ROOT / "build/tools/inspect/bin/python"))
 needs_inspect = pytest.mark.skipif(
     not PYTHON.exists(), reason="Inspect is not installed in build/tools/inspect"
@@ -24,10 +24,12 @@ READ = """
 import json, math, sys
 from inspect_ai.analysis import samples_df
 from inspect_ai.log import list_eval_logs, read_eval_log
+from inspect_ai.scorer import value_to_float
+as_float = value_to_float()
 for info in list_eval_logs(sys.argv[1]):
     log = read_eval_log(info)
     for s in log.samples or []:
-        scores = {name: score.as_float() for name, score in (s.scores or {}).items()
+        scores = {name: as_float(score.value) for name, score in (s.scores or {}).items()
                   if not isinstance(score.value, (dict, list))}
         scores = {name: None if math.isnan(value) else value for name, value in scores.items()}
         print(json.dumps([log.eval.eval_id, str(s.id), s.epoch, s.output.completion, scores]))
@@ -133,25 +135,37 @@ def test_all_seen_logs_come_back_as_they_were(tmp_path):
 
 @pytest.mark.slow
 @needs_inspect
-def test_inspect_opens_the_logs_and_reads_the_same(examples, store, log, tmp_path):
-    import_into(store, log)
+def test_inspect_opens_the_logs_and_reads_the_same(examples, store, tmp_path):
+    samples = [sample(name, epoch, events=[]) for epoch in (1, 2) for name in IDS]
+    head = {**header(epochs=2), "results": figures()}
+    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
     for number, each in enumerate((store, examples)):
         folder = tmp_path / f"out{number}"
         export(each, folder)
         read = subprocess.run(
-            [PYTHON, "-c", READ, folder], capture_output=True, text=True, check=True
+            [PYTHON, "-W", "ignore", "-c", READ, folder],
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        *lines, n_rows = read.stdout.splitlines()
+        assert not read.returncode, read.stderr
+        # Inspect prints empty lines of its own.
+        *lines, n_rows = filter(str.strip, read.stdout.splitlines())
         theirs = {tuple(key): values for *key, values in map(json.loads, lines)}
         again = store_in(tmp_path / f"again{number}")
         import_into(again, folder)
         ours = again.sql(
             """
             SELECT run_id, task_id, attempt, coalesce(any_value(raw_output), ''),
-                json_group_object(scorer, value) FILTER (scorer = metric)
+                list({name: scores.scorer, value: scores.value}) FILTER (
+                    scores.scorer = scores.metric
+                )
             FROM results LEFT JOIN lake.result_scores AS scores USING (suite, run_id, result_id)
             GROUP BY ALL
             """
         ).fetchall()
-        assert {row[:4]: json.loads(row[4] or "{}") for row in ours} == theirs
+        assert {
+            tuple(key): {score["name"]: score["value"] for score in scores or ()}
+            for *key, scores in ours
+        } == theirs
         assert int(n_rows) == len(ours)
