@@ -87,6 +87,21 @@ class Fields:
         return json_text(left) if left else None
 
 
+def object_of(value: Json) -> JsonObject:
+    """Return an object as it is; an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Json) -> list[Json]:
+    """Return a list as it is; an empty one for any other value."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Json) -> str | None:
+    """Return a text; None for any other value."""
+    return utf8(value) if isinstance(value, str) else None
+
+
 def whole_number(value: Json) -> int | None:
     """Return an integer of 64 bits, which may be written as 3.0; None for any other value."""
     if isinstance(value, float) and value.is_integer():

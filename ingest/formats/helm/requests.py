@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
 from ingest.formats.helm.layout import SUITE
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
@@ -84,19 +84,19 @@ def request_rows(record: JsonObject, seq: int, task_set: str) -> RequestRows:
 
 def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_set: str) -> TaskRow:
     instance_id, changed, _ = key
-    references = _list(instance.get("references"))
+    references = list_of(instance.get("references"))
     texts = [_output(each) for each in references]
     correct = [
         text
         for each, text in zip(references, texts, strict=True)
-        if isinstance(each, dict) and _CORRECT in _list(each.get("tags")) and text is not None
+        if isinstance(each, dict) and _CORRECT in list_of(each.get("tags")) and text is not None
     ]
     mapping = record.get("output_mapping")
     is_choice = isinstance(mapping, dict) and len(mapping) > 1
     is_choice = is_choice or record.get("reference_index") is not None
     known = [text for text in texts if text is not None]
     target = None if not correct else correct[0] if len(correct) == 1 else json_text(correct)
-    question = _text(_object(instance.get("input")).get("text"))
+    question = text_of(object_of(instance.get("input")).get("text"))
     row: TaskRow = {
         "suite": SUITE,
         "task_set": task_set,
@@ -119,24 +119,24 @@ def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_s
 def _result_row(
     record: JsonObject, key: InstanceKey, task: TaskRow, seq: int, task_set: str
 ) -> ResultRow:
-    request, result = _object(record.get("request")), _object(record.get("result"))
-    completions = _list(result.get("completions"))
-    text = _text(_object(completions[0]).get("text")) if completions else None
+    request, result = object_of(record.get("request")), object_of(record.get("result"))
+    completions = list_of(result.get("completions"))
+    text = text_of(object_of(completions[0]).get("text")) if completions else None
     seconds = _number(result.get("request_time"))
     success, cached = result.get("success"), result.get("cached")
-    error = _text(result.get("error"))
+    error = text_of(result.get("error"))
     mapping = record.get("output_mapping")
     mapped = mapping.get(text.strip()) if isinstance(mapping, dict) and text is not None else None
     sent = {name: value for name, value in request.items() if name not in _NOT_SENT}
     return {
         "content_id": content_hash("request", record),
         "seq": seq,
-        "model": _text(request.get("model")),
+        "model": text_of(request.get("model")),
         "sent": canonical_json(sent) if sent else None,
         "task_set": task_set,
         "task_id": task["task_id"],
         "task_hash": task["task_hash"],
-        "prompt": _text(request.get("prompt")),
+        "prompt": text_of(request.get("prompt")),
         "attempt": key[2] + 1,
         "availability_status": "error" if success is False else "ok",
         "success": success if isinstance(success, bool) else None,
@@ -146,7 +146,7 @@ def _result_row(
         "e2e_ms": None if seconds is None else round(seconds * 1000),
         "is_cached": cached if isinstance(cached, bool) else None,
         "raw_output": text,
-        "answer": _text(mapped),
+        "answer": text_of(mapped),
         "extra": json_text(_rest(record, request, result, completions)),
     }
 
@@ -160,7 +160,7 @@ def _rest(
         for name, value in record.items()
         if name not in {"instance", "request", "result", "annotations"}
     }
-    first = _object(completions[0]) if completions else {}
+    first = object_of(completions[0]) if completions else {}
     others: list[Json] = [{name: value for name, value in first.items() if name != "text"}]
     more = {name: value for name, value in result.items() if name != "completions"}
     rest["result"] = {**more, "completions": [*others, *completions[1:]]}
@@ -172,7 +172,7 @@ def _rest(
 
 
 def _message_rows(record: JsonObject, result_id: str) -> Iterator[MessageRow]:
-    messages = _list(_object(record.get("request")).get("messages"))
+    messages = list_of(object_of(record.get("request")).get("messages"))
     for seq, message in enumerate(messages, 1):
         fields = message if isinstance(message, dict) else {"content": message}
         content = fields.get("content")
@@ -181,15 +181,15 @@ def _message_rows(record: JsonObject, result_id: str) -> Iterator[MessageRow]:
             "content_id": content_hash("message", result_id, seq, fields),
             "result_id": result_id,
             "seq": seq,
-            "role": _text(fields.get("role")),
-            "text": _text(content),
+            "role": text_of(fields.get("role")),
+            "text": text_of(content),
             "parts": None if isinstance(content, str | None) else json_text(content),
             "extra": json_text(extra) if extra else None,
         }
 
 
 def _judgement_rows(record: JsonObject, result: ResultRow) -> Iterator[JudgementRow]:
-    for judge, document in _object(record.get("annotations")).items():
+    for judge, document in object_of(record.get("annotations")).items():
         yield {
             "content_id": content_hash("annotation", result["content_id"], judge, document),
             "model": result["model"] or "",
@@ -201,29 +201,12 @@ def _judgement_rows(record: JsonObject, result: ResultRow) -> Iterator[Judgement
 
 
 def _output(reference: Json) -> str | None:
-    return _text(_object(_object(reference).get("output")).get("text"))
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Json) -> str | None:
-    return utf8(value) if isinstance(value, str) else None
+    return text_of(object_of(object_of(reference).get("output")).get("text"))
 
 
 def _number(value: Json) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) and abs(number) * 1000 < _MOST_MS else None
+    number = finite_number(value)
+    return number if number is not None and abs(number) * 1000 < _MOST_MS else None
 
 
 def _moment(value: Json) -> datetime | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.fields import finite_number, object_of
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -35,7 +35,7 @@ def score_rows(stats: Json, result_id: str) -> Iterator[ResultScoreRow]:
     verdicts: dict[str, float] = {}
     for stat in stats if isinstance(stats, list) else ():
         name, filter_ = _name_of(stat)
-        row = _score_row(_object(stat), name, filter_, result_id)
+        row = _score_row(object_of(stat), name, filter_, result_id)
         value = row.get("value")
         if name in _VERDICTS and value in {0, 1} and not _perturbation(stat):
             verdicts.setdefault(name, value)
@@ -68,7 +68,7 @@ def figure_rows(
     rows = []
     for seq, stat in enumerate(stats, 1):
         name, filter_ = _name_of(stat)
-        row = _figure_row(_object(stat), name, filter_, is_perturbed=is_perturbed)
+        row = _figure_row(object_of(stat), name, filter_, is_perturbed=is_perturbed)
         row |= {"seq": seq, "model": model, "n": sizes.get(_split(stat))}
         row["content_id"] = content_hash("figure", row)
         rows.append(row)
@@ -78,8 +78,8 @@ def figure_rows(
 def _figure_row(
     stat: JsonObject, name: str, filter_: str | None, *, is_perturbed: bool
 ) -> ReportedMetricRow:
-    names = _object(stat["name"])
-    perturbation = _object(names.get("perturbation"))
+    names = object_of(stat["name"])
+    perturbation = object_of(names.get("perturbation"))
     extra = {field: value for field, value in stat.items() if field != "mean"}
     row: ReportedMetricRow = {
         "metric": name,
@@ -106,7 +106,7 @@ def _figure_row(
 
 
 def _score_row(stat: JsonObject, name: str, filter_: str | None, result_id: str) -> ResultScoreRow:
-    count, total = _number(stat.get("count")), _number(stat.get("sum"))
+    count, total = finite_number(stat.get("count")), finite_number(stat.get("sum"))
     mean = total / count if count and total is not None else None
     row: ResultScoreRow = {"result_id": result_id, "metric": name, "filter": filter_}
     if mean is not None:
@@ -142,37 +142,23 @@ def _sizes(stats: list[Json]) -> dict[str | None, int]:
     found: dict[str | None, int] = {}
     for stat in stats:
         name, _ = _name_of(stat)
-        mean = _number(_object(stat).get("mean"))
+        mean = finite_number(object_of(stat).get("mean"))
         if name == _COUNT and mean is not None and mean == int(mean):
             found[_split(stat)] = int(mean)
     return found
 
 
 def _perturbation(stat: Json) -> Json:
-    return _object(_object(stat).get("name")).get("perturbation")
+    return object_of(object_of(stat).get("name")).get("perturbation")
 
 
 def _split(stat: Json) -> str | None:
-    split = _object(_object(stat).get("name")).get("split")
+    split = object_of(object_of(stat).get("name")).get("split")
     return split if isinstance(split, str) else None
 
 
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _value(value: Json) -> ReportedMetricRow:
-    number = _number(value)
+    number = finite_number(value)
     if number is not None:
         return {"value": number}
     if value is None:

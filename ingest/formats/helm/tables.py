@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
 from ingest.formats.helm.layout import SUITE
 from ingest.reading import Reading, Reject
 from warehouse.formats.json_text import json_text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import Candidate, ImportContext, SourceFile
-    from warehouse.types import Json, JsonObject, PublishedRow
+    from warehouse.types import JsonObject, PublishedRow
 
 FORM = "helm table"
 _WORDS = (b'"title"', b'"header"', b'"markdown"')
@@ -63,18 +63,18 @@ def _report_of(path: Path) -> str:
 
 
 def _rows(table: JsonObject, report: str, file: SourceFile) -> Iterator[PublishedRow]:
-    header = [_object(column) for column in _list(table.get("header"))]
-    for seq, cells in enumerate(_list(table.get("rows")), 1):
-        row = [_object(cell) for cell in _list(cells)]
+    header = [object_of(column) for column in list_of(table.get("header"))]
+    for seq, cells in enumerate(list_of(table.get("rows")), 1):
+        row = [object_of(cell) for cell in list_of(cells)]
         if not row:
             continue
-        model = _text(row[0].get("value")) or ""
+        model = text_of(row[0].get("value")) or ""
         for at, cell in enumerate(row[1:], 1):
             value = cell.get("value")
             if value is None:
                 continue
-            name = _text(header[at].get("value")) if at < len(header) else None
-            number = _number(value)
+            name = text_of(header[at].get("value")) if at < len(header) else None
+            number = finite_number(value)
             made: PublishedRow = {
                 "report": report,
                 "suite": SUITE,
@@ -83,29 +83,7 @@ def _rows(table: JsonObject, report: str, file: SourceFile) -> Iterator[Publishe
                 "model": model,
                 "metric": name or f"column {at}",
                 "value": number,
-                "text": None if number is not None else _text(value) or json_text(value),
+                "text": None if number is not None else text_of(value) or json_text(value),
             }
             content_id = content_hash("cell", at, made)
             yield {**made, "content_id": content_id, "file_sha256": file.sha256}
-
-
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _text(value: Json) -> str | None:
-    return utf8(value) if isinstance(value, str) else None
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None

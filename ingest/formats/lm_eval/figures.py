@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from ingest.formats.common.fields import finite_number, object_of
 from ingest.formats.lm_eval.aggregations import Aggregation, aggregations, default_aggregation
 from ingest.formats.lm_eval.groups import Leaf, is_unweighted, leaves_of
 from warehouse.formats.json_text import json_text
@@ -47,11 +47,11 @@ class Figures:
 
     def __init__(self, document: JsonObject, model: str | None) -> None:
         self._model = model
-        self._configs = _object(document.get("configs"))
-        self._n_samples = _object(document.get("n-samples"))
-        self._directions = _object(document.get("higher_is_better"))
-        self._subtasks = _object(document.get("group_subtasks"))
-        self._groups = _object(document.get("groups"))
+        self._configs = object_of(document.get("configs"))
+        self._n_samples = object_of(document.get("n-samples"))
+        self._directions = object_of(document.get("higher_is_better"))
+        self._subtasks = object_of(document.get("group_subtasks"))
+        self._groups = object_of(document.get("groups"))
         self._results = document.get("results")
 
     def rows(self) -> list[ReportedMetricRow]:
@@ -71,7 +71,7 @@ class Figures:
         if isinstance(self._results, list):
             yield from (_listed(row) for row in self._results if isinstance(row, dict))
             return
-        results = _object(self._results)
+        results = object_of(self._results)
         for name, figures in results.items():
             if isinstance(figures, dict):
                 yield _entry(name, figures)
@@ -88,7 +88,7 @@ class Figures:
         aggregation, of_group = self._aggregation(entry, key, value, entries, is_group=is_group)
         error = entry.errors.get(key)
         extra = dict(entry.extra)
-        stderr = _number(error)
+        stderr = finite_number(error)
         is_odd = error is not None and stderr is None
         if is_odd and not isinstance(error, float):
             extra["stderr"] = error
@@ -131,7 +131,7 @@ class Figures:
             return self._of_task(entry.name, key[0]), empty
         names = leaves_of(entry.name, self._subtasks)
         leaves = [
-            Leaf(name, _number(entries[name].values[key]), self._n(name))
+            Leaf(name, finite_number(entries[name].values[key]), self._n(name))
             for name in names
             if name in entries and key in entries[name].values
         ]
@@ -146,7 +146,7 @@ class Figures:
         of_group["n"] = sum(sizes) if len(sizes) == len(leaves) else None
         if aggregation.statistic != "mean":
             return Aggregation(None, aggregation.reason, None), of_group
-        number = _number(value)
+        number = finite_number(value)
         is_plain = number is not None and is_unweighted(number, leaves)
         return Aggregation("macro_mean" if is_plain else "mean", None, "pooled"), of_group
 
@@ -159,7 +159,7 @@ class Figures:
         return effective if is_integer(effective) else None
 
     def _is_higher_better(self, task: str, metric: str) -> bool | None:
-        found = _object(self._directions.get(task)).get(metric)
+        found = object_of(self._directions.get(task)).get(metric)
         return found if isinstance(found, bool) else None
 
 
@@ -198,23 +198,9 @@ def _keep_lonely_errors(entry: _Entry) -> None:
         entry.values[metric + _STDERR, filter_] = entry.errors.pop((metric, filter_))
 
 
-def _object(value: Json) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Json) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _value(value: Json) -> ReportedMetricRow:
     """Return a figure as a number, or else as text."""
-    number = _number(value)
+    number = finite_number(value)
     if number is not None:
         return {"value": number}
     if isinstance(value, str):
