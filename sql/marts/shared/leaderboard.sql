@@ -8,7 +8,8 @@
 --     p50_ms, run_date, passed_over_run
 -- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
 -- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a
---     task set without verdicts, the metric with the most scored tasks
+--     task set without verdicts, the score `passed` if there is one, else the metric with the most
+--     scored tasks
 -- pass_rate: mean over the tasks of the share of attempts that passed; calls without an answer did
 --     not pass; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
@@ -167,6 +168,7 @@ figures AS (
         AND metrics.metric <> 'app_quality'
         AND (
             metrics.metric <> 'passed' OR metrics.scorer IS NOT NULL OR metrics.filter IS NOT NULL
+            OR full_runs.pass_rate IS NULL
         )
 ),
 
@@ -191,11 +193,17 @@ boards AS (
             AND (metric, scorer, filter) IS NOT DISTINCT FROM first_value((metric, scorer, filter))
                 OVER (
                     PARTITION BY suite, task_set
-                    ORDER BY is_first, n_set_scored DESC NULLS LAST, metric, scorer, filter
+                    ORDER BY
+                        is_first, metric <> 'passed', n_set_scored DESC NULLS LAST, metric, scorer,
+                        filter
                 )
         ) AS is_main
     FROM weighed
-    WHERE NOT is_first OR has_first OR is_only
+    WHERE (NOT is_first OR has_first OR is_only)
+        -- Next to verdicts, a score of that name is none.
+        AND NOT (
+            has_first AND NOT is_first AND metric = 'passed' AND scorer IS NULL AND filter IS NULL
+        )
 )
 
 SELECT
