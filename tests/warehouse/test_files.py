@@ -25,6 +25,9 @@ OPENERS = {
     "runners/starter.py": "files that ship with evalstore, and new ones",
     "runners/prices.py": "files of an installed package",
     "runners/suites/custom/functions.py": "a module that Python has read",
+    "warehouse/charts/panels.py": "files that ship with evalstore",
+    "warehouse/charts/svg.py": "files that ship with evalstore",
+    "ingest/formats/promptfoo/database.py": "its own copy of a database",
     "exports/posters/publication.py": "a folder, to lock it",
     "runners/command.py": "a new model file",
 }
