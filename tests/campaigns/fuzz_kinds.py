@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 import evalstore
-from tests.campaigns.fuzz_logs import other_tools
+from tests.campaigns.fuzz_logs import inspect_logs, other_tools
 from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import expectations, labels
 from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
@@ -262,6 +262,7 @@ KINDS: tuple[Callable[[Round], None], ...] = (
     openclaw,
     posters,
     published,
+    inspect_logs,
     other_tools,
     suites,
     arguments,

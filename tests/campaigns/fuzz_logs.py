@@ -8,6 +8,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.inspect_cases import (
+    DEFLATED,
+    IDS,
+    STORED,
+    ZSTD,
+    figures,
+    header,
+    sample,
+    write_eval,
+    write_json,
+)
+
 if TYPE_CHECKING:
     from tests.campaigns.fuzz_round import Round
 
@@ -86,6 +98,26 @@ def other_tools(around: Round) -> None:
     around.command("import", around.inputs, *around.choice.choice([(), ("--redact",)]))
     if around.store.is_dir():
         around.look()
+
+
+def inspect_logs(around: Round) -> None:
+    """Import Inspect logs of both kinds, and export them again."""
+    head = {**header(), "results": figures(stderr=0.1)}
+    samples = [sample(name) for name in IDS]
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        files = {
+            "a.json": write_json(Path(folder) / "a.json", head, samples, reductions=[]),
+            "b.eval": write_eval(Path(folder) / "b.eval", head, samples, STORED),
+            "c.eval": write_eval(Path(folder) / "c.eval", head, samples, DEFLATED),
+            "d.eval": write_eval(Path(folder) / "d.eval", head, samples, ZSTD),
+        }
+        for number in range(6):
+            for name, path in files.items():
+                around.put(Path(str(number)) / name, path.read_bytes())
+    around.command("import", around.inputs, *around.choice.choice([(), ("--redact",)]))
+    if around.store.is_dir():
+        around.look()
+        around.command("export", around.choice.choice(["inspect", "eee"]), "--to", around.out)
 
 
 def _lines(*records: object) -> bytes:
