@@ -70,6 +70,8 @@ def small_file(parse: Parse) -> Read:
 READERS: tuple[Reader, ...] = (
     Reader("openclaw run", openclaw_runs.is_run, openclaw_runs.read_run),
     Reader("openclaw log", openclaw_runs.is_log, openclaw_runs.read_log),
+    # By the keys of the whole object: samples of Inspect hold texts of any kind.
+    Reader("Inspect log", inspect_logs.is_log, inspect_logs.read_log),
     Reader("HELM run", helm_layout.is_run, helm_runs.read_run),
     Reader("HELM table", helm_tables.is_table, helm_tables.read_table),
     Reader("HELM summary", helm_layout.is_derived, helm_tables.decline_derived),
@@ -93,7 +95,6 @@ READERS: tuple[Reader, ...] = (
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
     Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),
-    Reader("Inspect log", inspect_logs.is_log, inspect_logs.read_log),
     Reader("list of Inspect logs", inspect_logs.is_index, inspect_logs.decline_index),
     Reader("log, task file or model file", yaml_files.is_yaml, small_file(yaml_files.read)),
 )

@@ -476,3 +476,15 @@ def test_what_is_not_a_log_is_left_to_others(store, tmp_path):
     (tmp_path / "other.json").write_text('{"eval": {"task": "t"}, "mine": 1}')
     summary = import_into(store, tmp_path)
     assert (summary.n_other, summary.n_quarantined) == (3, 0)
+
+
+def test_texts_in_samples_do_not_make_a_log_of_another_tool(store, tmp_path, samples):
+    words = ["results", "versions", "n-shot", "configs", "config", "higher_is_better", "n-samples"]
+    samples[0]["metadata"] = {word: {"lm_eval": {"evaluation_results": 1}} for word in words}
+    write_json(
+        tmp_path / "log.json", {**finished(), "error": None}, samples, configs={}, versions={}
+    )
+    import_into(store, tmp_path)
+    assert store.sql("SELECT suite, count(*) FROM results GROUP BY suite").fetchall() == [
+        ("inspect", 4)
+    ]
