@@ -5,6 +5,8 @@ import json
 import pytest
 from support import ROOT, command, import_into, new_store
 
+from warehouse.store import Store
+
 FIRST_COLUMNS = [
     "suite", "task_set", "metric", "a", "b", "n_tasks", "n_attempts_a", "n_attempts_b", "mean_a",
     "mean_b", "difference", "low", "high", "p_value", "p_adjusted", "test", "interval", "n_only_a",
@@ -72,6 +74,8 @@ def test_many_models_have_ranks_and_groups(path):
     assert [(r["model"], r["rank_low"], r["rank_high"], r["groups"]) for r in ranks] == [
         ("x", 1, 1, "a"), ("y", 2, 3, "b"), ("z", 2, 3, "b"),
     ]  # fmt: skip
+    groups = Store(path).sql("SELECT model, rank_low, rank_high FROM leaderboard_groups")
+    assert groups.fetchall() == [("x", 1, 1), ("y", 2, 3), ("z", 2, 3)]
 
 
 def test_tasks_are_listed_with_both_answers(path):
