@@ -19,7 +19,12 @@ from warehouse.store import Store
 
 SAMPLES = ROOT / "examples" / "palindrome"
 README = (ROOT / "README.md").read_text("utf-8")
-OWN_PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("examples/*.md")]
+OWN_PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("examples/*.md")]
+FORMAT_PAGES = sorted(DOCS.glob("formats/*.md"))
+
+
+def sql_of(page):
+    return re.findall(r"^```sql\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def blocks(language):
@@ -70,6 +75,19 @@ def test_shell_block_of_readme_works(workspace, commands):
 @pytest.mark.parametrize("query", blocks("sql"))
 def test_query_of_readme_returns_rows(workspace, query):
     assert Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def empty_store(tmp_path_factory):
+    return new_store(tmp_path_factory.mktemp("empty") / "store")
+
+
+@pytest.mark.parametrize("page", FORMAT_PAGES, ids=lambda page: page.stem)
+def test_queries_of_the_pages_of_formats_run(empty_store, page):
+    queries = sql_of(page)
+    assert queries
+    for query in queries:
+        assert empty_store.sql(query).fetchall() == []
 
 
 @pytest.mark.slow
