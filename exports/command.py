@@ -33,7 +33,7 @@ def export() -> None:
       evalstore export openclaw --run 20260303_140000 --to out/
       evalstore export posters --run 20260405-090000-first-try --to report/
       evalstore export ledger --to benchmark/
-      evalstore export eee --suite inspect --to out/
+      evalstore export eee --suite palindrome --to out/
       evalstore export inspect --run 20260303_140000 --to logs/
     """
 

@@ -230,6 +230,6 @@ EXPORTER = Exporter(
 
     \b
       evalstore export eee --to out/
-      evalstore export eee --suite inspect --organization "My lab" --to out/
+      evalstore export eee --suite palindrome --organization "My lab" --to out/
     """,
 )

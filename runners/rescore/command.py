@@ -83,8 +83,8 @@ def rescore(
     date, next to the scores by that of today. Nothing is stored.
 
     \b
-      evalstore rescore capitals.yaml
-      evalstore rescore tasks/openclaw.json --run 20260213_235930 --name strict
+      evalstore rescore tasks/house_tools.json
+      evalstore rescore tasks/house_tools.json --run 20260303_140000 --name strict
       evalstore rescore --as-of 2026-05-01
     """
     if as_of is not None:

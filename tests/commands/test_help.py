@@ -99,7 +99,7 @@ MARCH = ["2026-03-03/models/esimerkki-routa-7b.yaml", "2026-03-04/models/example
     ("words", "offered"),
     [
         (["sho"], ["show"]),
-        (["show", "leader"], ["leaderboard", "leaderboard_pooled"]),
+        (["show", "leaderboard_p"], ["leaderboard_pooled"]),
         (["show", "checks.viol"], ["checks.violations"]),
         (["compare", "example/a"], ["example/aurora-2"]),
         (["compare", "example/aurora-2", "example/k"], ["example/kaamos-mini"]),
@@ -117,7 +117,7 @@ def test_names_are_completed(examples, words, offered):
 
 def test_views_are_completed_with_their_purpose():
     complete = ShellComplete(evalstore._cli, {}, "evalstore", "_EVALSTORE_COMPLETE")
-    (item,) = complete.get_completions(["show"], "leaderboard_")
+    (item,) = complete.get_completions(["show"], "leaderboard_p")
     assert item.help.endswith(".")
 
 

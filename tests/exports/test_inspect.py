@@ -125,7 +125,7 @@ def test_all_seen_logs_come_back_as_they_were(tmp_path):
     store = store_in(tmp_path / "store")
     import_into(store, PEERS / "inspect")
     paths = export(store, tmp_path / "out")
-    assert len(paths) == 49
+    assert len(paths) == len(store.sql("FROM runs").fetchall()) >= 49
     summary = import_into(store, tmp_path / "out")
     # The figures of one run are those of two headers, and one of them has NaN.
     grown = summary.outcomes.pop(FileOutcome.GROWN)

@@ -450,13 +450,13 @@ def test_compare_distinguishes_providers_of_a_model(store, tmp_path):
     ]
     import_into(store, write_run(tmp_path / "r", *lines))
     shown = json.loads(command(store.path, "compare", "m", "m", "--format", "json").out)
-    assert [(row["provider_a"], row["provider_b"], row["n_only_a"]) for row in shown] == [
-        ("ollama_openai", "openai_responses", 2)
+    assert [(row["a"], row["b"], row["n_only_a"]) for row in shown] == [
+        ("m (ollama_openai)", "m (openai_responses)", 2)
     ]
     ended = command(store.path, "compare", "m", "m", "--tasks", "--format", "json")
     assert [
-        (row["task_id"], row["provider_a"], row["pass_rate_a"]) for row in json.loads(ended.out)
+        (row["task_id"], row["a"], row["value_a"], row["value_b"]) for row in json.loads(ended.out)
     ] == [
-        ("P0", "ollama_openai", 1),
-        ("P1", "ollama_openai", 1),
+        ("P0", "m (ollama_openai)", 1, 0),
+        ("P1", "m (ollama_openai)", 1, 0),
     ]

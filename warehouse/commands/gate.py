@@ -110,9 +110,9 @@ def gate(
 
     \b
       evalstore gate rules.yaml
-      evalstore gate rules.yaml --candidate run:nightly-17 --junit gate.xml
-      evalstore gate --candidate m/b --baseline m/a --max-drop 0.02
-      evalstore gate --candidate m/b --min-value 0.8 --max-p95-ms 5000
+      evalstore gate rules.yaml --candidate example/aurora-2@2025-12-31 --junit gate.xml
+      evalstore gate --candidate example/aurora-2 --baseline example/kaamos-mini --max-drop 0.02
+      evalstore gate --candidate example/aurora-2 --min-value 0.8 --max-p95-ms 5000
     """
     from warehouse.decisions.gate.gate import run_gate
 
