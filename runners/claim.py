@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from runners.completed import CompletedCells, find_completed, run_ids, suites_of
-from runners.plan import plan_from_json
+from runners.plan import plan_from_json, plan_to_json
 from runners.run import Run
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import MASK
 from warehouse.journal.recovery import pending_journals
-from warehouse.journal.run_lock import run_lock
+from warehouse.journal.run_lock import run_lock, shard_lock
 from warehouse.lake.batch import Generation
+from warehouse.lake.locks import abandoned_file
 from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from runners.plan import Plan
     from runners.run import RunSettings
+    from runners.shard import Shard
     from warehouse.store import Store
 
 
@@ -49,6 +51,40 @@ def new_run(store: Store, plan: Plan, settings: RunSettings) -> Iterator[Run]:
 
 
 @contextmanager
+def named_run(store: Store, plan: Plan, run_id: str, settings: RunSettings) -> Iterator[Run]:
+    """Begin a run under a given ID; with a shard, begin or continue that part of it.
+
+    Raises:
+        BadInput: the run exists; with a shard, it has another plan.
+        StoreBusy: another process is running it, or its journal could not be recovered.
+    """
+    with _claim(store, plan.suite, run_id, settings.shard):
+        completed = find_completed(store.lake, plan.suite, run_id)
+        if completed is None:
+            yield Run(store, plan, CompletedCells(Generation(plan.suite, run_id)), settings)
+            return
+        if settings.shard is None or completed.plan is None:
+            raise BadInput(
+                f"run {run_id} is in the store already: continue it with "
+                f"`evalstore run --resume {run_id}`"
+            )
+        _check_plans(run_id, [*completed.plans, plan_to_json(plan)])
+        begun = plan_from_json(completed.plan)
+        yield Run(store, replace(plan, run_date=begun.run_date), completed, settings)
+
+
+def check_shards(store: Store, run: Run) -> None:
+    """Check that all shards of a run that are in the store have the same plan.
+
+    Raises:
+        BadInput: they differ.
+    """
+    completed = find_completed(store.lake, run.plan.suite, run.run_id)
+    if completed is not None:
+        _check_plans(run.run_id, completed.plans)
+
+
+@contextmanager
 def resumed_run(
     store: Store, run_id: str, suite: str | None, settings: RunSettings
 ) -> Iterator[Run]:
@@ -68,18 +104,50 @@ def resumed_run(
         raise BadInput(f"run {run_id} is not in the store: {hint}")
     if len(suites) > 1:
         raise BadInput(f"run {run_id} is in several suites, name one: {', '.join(suites)}")
-    with run_lock(store.path, suites[0], run_id):
-        store.recover_journals()
-        if _may_be_pending(store, suites[0], run_id):
-            raise StoreBusy(
-                f"run {run_id}: its journal could not be recovered; no calls were made, to avoid "
-                "paying twice"
-            )
+    with _claim(store, suites[0], run_id, settings.shard):
         completed = find_completed(store.lake, suites[0], run_id)
         if completed is None or completed.plan is None:
             raise BadInput(f"run {run_id} was imported or recorded: it has no plan to resume")
         plan = _reachable(plan_from_json(completed.plan), settings.base_url)
         yield Run(store, plan, completed, settings)
+
+
+@contextmanager
+def _claim(store: Store, suite: str, run_id: str, shard: Shard | None) -> Iterator[None]:
+    """Hold the lock of a run, or of a shard of it, with all its results in the lake."""
+    if shard is None:
+        lock = run_lock(store.path, suite, run_id)
+    else:
+        lock = shard_lock(store.path, suite, run_id, str(shard))
+    with lock:
+        store.recover_journals()
+        if _may_be_pending(store, suite, run_id, has_writers=shard is not None):
+            raise StoreBusy(
+                f"run {run_id}: its journal could not be recovered; no calls were made, to avoid "
+                "paying twice"
+            )
+        yield
+
+
+def _check_plans(run_id: str, plans: Iterable[str]) -> None:
+    """Raise `BadInput` if plans of a run differ in more than the day and the commit."""
+    first, *others = map(_comparable, plans)
+    for other in others:
+        names = [name for name in first | other if first.get(name) != other.get(name)]
+        if names:
+            raise BadInput(
+                f"run {run_id}: its shards have different plans ({', '.join(names)} differ); run "
+                "them all with the same options, files and version, or give another --run-id"
+            )
+
+
+def _comparable(text: str) -> dict[str, object]:
+    """Return what the shards of a run have in common: not the address of the server, nor keys."""
+    plan = asdict(plan_from_json(text))
+    for model in plan["models"]:
+        del model["base_url"]
+        model["parameters"].pop("extra_headers", None)
+    return {name: plan[name] for name in plan.keys() - {"run_date", "git_commit"}}
 
 
 def _reachable(plan: Plan, base_url: str | None) -> Plan:
@@ -109,10 +177,21 @@ def _is_pending(store: Store, suite: str, run_id: str) -> bool:
     return any(run is not None and run.run == (suite, run_id) for run in runs)
 
 
-def _may_be_pending(store: Store, suite: str, run_id: str) -> bool:
-    """Return whether `_is_pending`, or a journal cannot be read, so that it may have results."""
-    unreadable = any(pending.problem is not None for pending in pending_journals(store.path))
-    return unreadable or _is_pending(store, suite, run_id)
+def _may_be_pending(store: Store, suite: str, run_id: str, *, has_writers: bool) -> bool:
+    """Return whether `_is_pending`, or a journal cannot be read, so that it may have results.
+
+    With `has_writers`, journals that other processes are writing do not count: they are those of
+    other shards.
+    """
+    for pending in pending_journals(store.path):
+        if pending.problem is not None:
+            return True
+        if pending.run is None or pending.run.run != (suite, run_id):
+            continue
+        with abandoned_file(pending.path) as file:
+            if file is not None or not has_writers:
+                return True
+    return False
 
 
 def _suites(store: Store, run_id: str, suite: str | None) -> list[str]:

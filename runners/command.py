@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import fields
 from datetime import datetime
@@ -29,6 +30,7 @@ _FIXED = (
     "models",
     "provider",
     "pairs",
+    "run_id",
     "attempts",
     "limit",
     "tasks",
@@ -76,9 +78,10 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
       evalstore run palindrome --model gemini/gemini-2.0-flash --limit 3 --dry-run
       evalstore run --resume 20260213_235930 --retry-failed
       evalstore run capitals.yaml --model ALL --max-cost-usd 2
+      evalstore run capitals.yaml --model ALL --run-id nightly-17 --shard 3/16
       evalstore run posters --urls docs/test_poster_urls.txt --model gemini/gemini-2.0-flash
     """
-    from runners.claim import new_run, resumed_run
+    from runners.claim import named_run, new_run, resumed_run
 
     for_suite = SuiteOptions(**{name: given.pop(name) for name in _SUITE_OPTIONS})
     options = RunOptions(**given)
@@ -86,6 +89,10 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
         raise BadInput("--retry-failed requires --resume RUN_ID")
     if options.resume is not None:
         _refuse_fixed(click.get_current_context())
+    if options.shard is not None and not (options.run_id or options.resume):
+        raise BadInput("--shard requires --run-id ID: all shards of a run have the same ID")
+    if options.run_id is not None:
+        _check_run_id(options.run_id)
     store = open_store(path)
     settings = _settings(suite, options)
     if options.resume is not None:
@@ -95,7 +102,11 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
     prepared = _prepare(store, suite, options, for_suite)
     for text in prepared.warnings:
         note(f"warning: {text}")
-    with new_run(store, prepared.plan, settings) as new:
+    if options.run_id is None:
+        claim = new_run(store, prepared.plan, settings)
+    else:
+        claim = named_run(store, prepared.plan, options.run_id, settings)
+    with claim as new:
         _execute(store, new, prepared, dry_run=options.dry_run)
 
 
@@ -110,6 +121,7 @@ def _refuse_fixed(context: click.Context) -> None:
 
 
 def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: bool) -> None:
+    from runners.claim import check_shards
     from runners.estimate import check
     from runners.progress import Progress
 
@@ -120,17 +132,22 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
         note(f"warning: {text}")
     if prepared is not None:
         _write_files(prepared)
-    note(f"run {run.run_id}: {len(run.pending)} calls to make")
+    shard = run.settings.shard
+    part = f" of shard {shard}" if shard else ""
+    note(f"run {run.run_id}: {len(run.pending)} calls{part} to make")
     try:
         with Progress(pending.cell.model.name for pending in run.pending) as progress:
             run.execute(prepared.rows if prepared else {}, progress.count)
     finally:
         store.recover_journals()
+    if shard:
+        check_shards(store, run)
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     print_rows(store.path, run.suite.summary, TableOptions(), which)
     if run.stop_reason is not None:
         raise CheckFailed(
-            f"stopped: {run.stop_reason}; resume with `evalstore run --resume {run.run_id}`"
+            f"stopped: {run.stop_reason}; resume with `evalstore run --resume {run.run_id}"
+            f"{f' --shard {shard}' if shard else ''}`"
         )
     is_replay = any(model.provider == "replay" for model in run.plan.models)
     view = "results" if is_replay else run.suite.view
@@ -196,6 +213,7 @@ def _settings(suite: str | None, options: RunOptions) -> RunSettings:
     from runners.engine.engine import EngineSettings
     from runners.engine.retry import RetryPolicy
     from runners.run import RunSettings
+    from runners.shard import Shard
     from warehouse.paths import TASKS
 
     for name in ("max_cost_usd", "rpm", "tpm", "timeout_s"):
@@ -215,7 +233,17 @@ def _settings(suite: str | None, options: RunOptions) -> RunSettings:
         retry_failed=options.retry_failed,
         answers=(*([options.answers] if options.answers else []), *shipped),
         base_url=options.base_url if options.resume is not None else None,
+        shard=Shard.parse(options.shard) if options.shard is not None else None,
     )
+
+
+def _check_run_id(text: str) -> None:
+    """Raise `BadInput` if the ID of a new run cannot be the name of a folder."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", text):
+        raise BadInput(
+            f"--run-id {text!r}: not a name of up to 100 letters, digits and _ . + - that begins "
+            "with a letter, a digit or _"
+        )
 
 
 def _write_files(prepared: PreparedRun) -> None:

@@ -13,7 +13,7 @@ from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from runners.plan import CellKey
     from warehouse.lake.lake import Lake
@@ -38,18 +38,20 @@ ORDER BY content_id
 """
 # What judges cost in suites of one's own; a poster judge has a run of its own.
 _JUDGES = """
-SELECT coalesce(sum(cost_usd), 0)
+SELECT result_id, sum(cost_usd)
 FROM (
     FROM read_parquet($paths, union_by_name = true)
     UNION ALL BY NAME SELECT NULL AS result_id WHERE false
 )
 WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND result_id IS NOT NULL
+    AND cost_usd IS NOT NULL
+GROUP BY result_id
+ORDER BY result_id
 """
-_PLAN = """
+_PLANS = """
 SELECT plan FROM read_parquet($paths, union_by_name = true)
-WHERE suite = $suite AND run_id = $run_id AND generation = $generation
-ORDER BY plan IS NULL, content_id
-LIMIT 1
+WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND plan IS NOT NULL
+ORDER BY content_id
 """
 
 _ResultTuple = tuple[str, bool, str | None, float, str | None, str | None, str, str, str, int]
@@ -74,17 +76,22 @@ class CompletedCells:
 
     Attributes:
         generation: current generation of the run.
-        plan: plan of the run as JSON; None for an imported run.
+        plans: plans of the run as JSON, one for each time it was run; none for an imported run.
         results: current results by cell; several if the plan contains the same cell twice.
-        cost_usd: total cost in US dollars, including failures that were replaced and judges.
+        costs_usd: cost by cell in US dollars, including failures that were replaced and judges.
         n_invocations: batches that the runner added.
     """
 
     generation: Generation
-    plan: str | None = None
+    plans: list[str] = field(default_factory=list)
     results: dict[CellKey, list[CompletedResult]] = field(default_factory=lambda: defaultdict(list))
-    cost_usd: float = 0.0
+    costs_usd: dict[CellKey, float] = field(default_factory=lambda: defaultdict(float))
     n_invocations: int = 0
+
+    @property
+    def plan(self) -> str | None:
+        """The plan of the run as JSON; None for an imported run."""
+        return self.plans[0] if self.plans else None
 
 
 def find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
@@ -125,26 +132,27 @@ def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | Non
         lake.verify(folder)
     with open_in_memory() as connection:
         if paths := lake.files(batches, "runs"):
-            row = connection.execute(_PLAN, {"paths": paths, **bound}).fetchone()
-            completed.plan = row[0] if row else None
+            plans = connection.execute(_PLANS, {"paths": paths, **bound}).fetchall()
+            completed.plans = [plan for (plan,) in plans]
         if paths := lake.files(batches, "results"):
             results = connection.execute(_RESULTS, {"paths": paths, **bound}).fetchall()
-            _add_results(completed, results)
-        if paths := lake.files(batches, "judgements"):
-            row = connection.execute(_JUDGES, {"paths": paths, **bound}).fetchone()
-            completed.cost_usd += row[0] if row else 0.0
+            judges: list[tuple[str, float]] = []
+            if paths := lake.files(batches, "judgements"):
+                judges = connection.execute(_JUDGES, {"paths": paths, **bound}).fetchall()
+            _add_results(completed, results, dict(judges))
     return completed
 
 
-def _add_results(completed: CompletedCells, rows: Iterable[_ResultTuple]) -> None:
+def _add_results(
+    completed: CompletedCells, rows: Iterable[_ResultTuple], judges_usd: Mapping[str, float]
+) -> None:
     rows = list(rows)
     replaced = {stands_in_for for _, _, stands_in_for, *_ in rows if stands_in_for is not None}
     for content_id, success, _, cost_usd, settings, level, source, model, task_id, attempt in rows:
-        completed.cost_usd += cost_usd
-        if content_id in replaced:
-            continue
         parameters = json.loads(settings) if settings else {}
         # Some suites record the thinking level among the settings.
         thinking_level = parameters.pop("thinking_level", level)
         key = source, model, thinking_level, canonical_json(parameters), task_id, attempt
-        completed.results[key].append(CompletedResult(content_id, success))
+        completed.costs_usd[key] += cost_usd + judges_usd.get(content_id, 0.0)
+        if content_id not in replaced:
+            completed.results[key].append(CompletedResult(content_id, success))

@@ -79,6 +79,13 @@ _OPTIONS = (
     click.option(
         "--retry-failed", is_flag=True, help="With --resume: repeat failed calls as well."
     ),
+    click.option("--run-id", metavar="ID", help="ID of the new run.  [default: the time]"),
+    click.option(
+        "--shard",
+        metavar="K/N",
+        help="Make only every N-th call, from the K-th on; other processes make the others. "
+        "Requires --run-id or --resume.",
+    ),
     click.option("--stream", is_flag=True, help="Stream responses (records `ttft_ms`)."),
     click.option("--base-url", metavar="URL", help="Base URL of the provider."),
     click.option("--answers", type=_FILE, help="File of responses for the provider `replay`."),
@@ -124,6 +131,8 @@ class RunOptions:
     dry_run: bool
     resume: str | None
     retry_failed: bool
+    run_id: str | None
+    shard: str | None
     stream: bool
     base_url: str | None
     answers: Path | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import platform
 import signal
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from runners.model_files import Model
     from runners.plan import Cell, Plan
     from runners.providers.base import Request
+    from runners.shard import Shard
     from runners.suites.base import Suite
     from warehouse.store import Store
     from warehouse.types import ResultRow, Row, RunRow
@@ -47,10 +49,12 @@ class RunSettings:
 
     Attributes:
         engine: limits of the engine.
-        max_cost_usd: cost limit of the whole run, including earlier invocations.
+        max_cost_usd: cost limit of the whole run, including earlier invocations; a shard has its
+            share of it.
         retry_failed: whether to repeat failed calls.
         answers: files that `replay` takes its responses from.
         base_url: new address of the provider of a resumed run; None to keep the old one.
+        shard: the part of the run to execute; None for all of it.
     """
 
     engine: EngineSettings = field(default_factory=EngineSettings)
@@ -58,6 +62,7 @@ class RunSettings:
     retry_failed: bool = False
     answers: tuple[Path, ...] = ()
     base_url: str | None = None
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class Run:
         settings: how to execute it.
         suite: the suite that made the plan.
         providers: the providers of its models.
-        pending: the cells without a result in the store.
+        pending: the cells without a result in the store, of the shard if there is one.
         stop_reason: why it stopped early; None if it did not.
     """
 
@@ -142,22 +147,38 @@ class Run:
 
     def _pending_cells(self) -> Iterator[PendingCell]:
         results = {key: list(found) for key, found in self._completed.results.items()}
+        shard = self.settings.shard
         for cell in cells_of(self.plan):
             found = results.get(cell_key(cell))
-            if not found:
-                yield PendingCell(cell, None)
+            result = found.pop(0) if found else None
+            if shard is not None and not shard.holds(cell):
                 continue
-            result = found.pop(0)
-            if self.settings.retry_failed and not result.success:
+            if result is None:
+                yield PendingCell(cell, None)
+            elif self.settings.retry_failed and not result.success:
                 yield PendingCell(cell, result.content_id)
+
+    def _budget(self) -> Budget:
+        limit, costs, shard = (
+            self.settings.max_cost_usd,
+            self._completed.costs_usd,
+            self.settings.shard,
+        )
+        if shard is None:
+            budget = Budget(limit)
+            budget.spent = math.fsum(costs.values())
+            return budget
+        budget = Budget(None if limit is None else limit * shard.share_of(self.plan))
+        cells = {cell_key(cell) for cell in cells_of(self.plan) if shard.holds(cell)}
+        budget.spent = math.fsum(cost for key, cost in costs.items() if key in cells)
+        return budget
 
     async def _call_all(
         self, journal: Journal, on_outcome: Callable[[str, CallOutcome], None]
     ) -> None:
         writer = JournalWriter(journal)
         run = RunRef(self.plan.suite, self.run_id, journal.name)
-        budget = Budget(self.settings.max_cost_usd)
-        budget.spent = self._completed.cost_usd
+        budget = self._budget()
 
         async def record(pending: PendingCell, outcome: CallOutcome) -> None:
             row = self._row(run, pending, outcome)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def run_lock(store_path: Path, suite: str, run_id: str) -> Iterator[None]:
-    """Keep other processes from running, recording or forgetting a run.
+    """Keep other processes from running, recording or forgetting a run, or a part of it.
 
     Raises:
         StoreBusy: another process holds the lock.
@@ -30,6 +30,22 @@ def run_lock(store_path: Path, suite: str, run_id: str) -> Iterator[None]:
     with _lock(store_path, suite, run_id, fcntl.LOCK_EX) as file:
         yield
         Path(file.name).unlink(missing_ok=True)
+
+
+@contextmanager
+def shard_lock(store_path: Path, suite: str, run_id: str, shard: str) -> Iterator[None]:
+    """Keep other processes from running the same shard of a run, the whole run, or forgetting it.
+
+    Raises:
+        StoreBusy: another process holds the lock of the run or of the shard.
+        StoreReadOnly: the store cannot be written.
+    """
+    file = shared_run_lock(store_path, suite, run_id)
+    try:
+        with run_lock(store_path, suite, f"{run_id} (shard {shard})"):
+            yield
+    finally:
+        release_shared(file)
 
 
 def shared_run_lock(store_path: Path, suite: str, run_id: str) -> BinaryIO:
