@@ -31,6 +31,50 @@ _SHARED = (
     "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
     "settings"
 )
+# Of a rebuild: one pass over the hashes, as most calls are in one run only.
+_ALL_SHARED_CALLS = f"""
+DELETE FROM scores.shared_calls;
+INSERT INTO scores.shared_calls BY NAME
+    SELECT {_SHARED} FROM lake.results
+    SEMI JOIN (
+        SELECT call_hash FROM lake.results WHERE call_hash IS NOT NULL
+        GROUP BY call_hash HAVING count(*) > 1
+    ) AS repeated USING (call_hash)
+    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
+        <> max(run_id) OVER (PARTITION BY suite, call_hash)
+"""
+_SHARED_CALLS_OF_CHANGED_RUNS = f"""
+CREATE OR REPLACE TEMP TABLE affected AS
+    WITH calls AS (
+        SELECT call_hash, started_at, run_date, model_path FROM lake.results
+            SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
+        UNION ALL
+        SELECT call_hash, started_at, run_date, model_path FROM scores.shared_calls
+            SEMI JOIN changed_runs USING (suite, run_id)
+    )
+    SELECT DISTINCT
+        call_hash,
+        CASE WHEN model_path IS NULL THEN started_at END AS started_at,
+        CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
+    FROM calls;
+DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected);
+-- With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
+-- for the hashes only would read all of it.
+INSERT INTO scores.shared_calls BY NAME
+    WITH calls AS (
+        SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, started_at)
+        UNION
+        SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, run_date)
+        UNION
+        SELECT {_SHARED} FROM lake.results WHERE call_hash IN (
+            SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
+        )
+    )
+    FROM calls
+    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
+        <> max(run_id) OVER (PARTITION BY suite, call_hash);
+DROP TABLE affected
+"""
 
 
 def update_scores(
@@ -134,40 +178,17 @@ def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
     model files, which may arrive later, and is therefore left to the refreshed table
     `scores.duplicate_calls`.
     """
-    connection.execute(
-        f"""
-        CREATE OR REPLACE TEMP TABLE affected AS
-            WITH calls AS (
-                SELECT call_hash, started_at, run_date, model_path FROM lake.results
-                    SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
-                UNION ALL
-                SELECT call_hash, started_at, run_date, model_path FROM scores.shared_calls
-                    SEMI JOIN changed_runs USING (suite, run_id)
-            )
-            SELECT DISTINCT
-                call_hash,
-                CASE WHEN model_path IS NULL THEN started_at END AS started_at,
-                CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
-            FROM calls;
-        DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected);
-        -- With its time or date, the scan skips the parts of a long history where a call cannot
-        -- be; a scan for the hashes only would read all of it.
-        INSERT INTO scores.shared_calls BY NAME
-            WITH calls AS (
-                SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, started_at)
-                UNION
-                SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, run_date)
-                UNION
-                SELECT {_SHARED} FROM lake.results WHERE call_hash IN (
-                    SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
-                )
-            )
-            FROM calls
-            QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
-                <> max(run_id) OVER (PARTITION BY suite, call_hash);
-        DROP TABLE affected
+    [(n_changed, n_runs)] = connection.execute(
         """
-    )
+        SELECT
+            (SELECT count(*) FROM changed_runs),
+            (SELECT count(DISTINCT (suite, run_id)) FROM lake.generations)
+        """
+    ).fetchall()
+    if n_changed > n_runs / 2:
+        connection.execute(_ALL_SHARED_CALLS)
+    else:
+        connection.execute(_SHARED_CALLS_OF_CHANGED_RUNS)
 
 
 def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
