@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 OLDEST := build/oldest
+BROWSER := build/tools/browser
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest peers format docs lock bench bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser peers format docs lock bench bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -45,15 +46,26 @@ format: $(READY)  ## format the code with ruff
 docs: $(READY)  ## regenerate the generated pages of docs/
 	@$(BIN)/python -m tools.generate_docs
 
-# A separate environment with only the packages that differ; the others come from $(VENV).
+# Separate environments with only the packages that differ; the others come from $(VENV).
+define environment
+@$(PYTHON) -m venv --clear --without-pip $(@D)
+@$(PYTHON) -m pip --python $(@D) install --quiet --no-deps --require-hashes -r $<
+@$(@D)/bin/python -c 'import sys, sysconfig; \
+  open(sysconfig.get_path("purelib") + "/rest.pth", "w").write( \
+    f"import site; site.addsitedir({sys.argv[1]!r})\n")' \
+  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+@touch $@
+endef
+
 $(OLDEST)/.ready: tests/oldest.txt $(READY)
-	@$(PYTHON) -m venv --clear --without-pip $(OLDEST)
-	@$(PYTHON) -m pip --python $(OLDEST) install --quiet --no-deps --require-hashes -r $<
-	@$(OLDEST)/bin/python -c 'import sys, sysconfig; \
-	  open(sysconfig.get_path("purelib") + "/rest.pth", "w").write( \
-	    f"import site; site.addsitedir({sys.argv[1]!r})\n")' \
-	  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-	@touch $@
+	$(environment)
+
+$(BROWSER)/.ready: tests/browser.txt $(READY)
+	$(environment)
+
+browser: $(BROWSER)/.ready  ## install Chromium where possible, and open the pages of reports in it
+	@sh tools/chromium.sh
+	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site
 
 # Never in $(VENV): they are only asked what they read.
 peers: $(READY)  ## install Inspect in build/tools/inspect, and test our exports with it

@@ -247,6 +247,15 @@ def test_a_picture_is_safe_described_and_shrinks(svg):
 
 
 @pytest.mark.slow
+def test_a_picture_is_one_image_to_a_reader_of_the_screen(svg):
+    root, *inner = ET.fromstring(svg).iter()
+    assert root.get("role") == "img"
+    assert [
+        e.tag for e in inner if any(n == "role" or n.startswith("aria-") for n in e.attrib)
+    ] == []
+
+
+@pytest.mark.slow
 def test_every_colour_follows_the_theme(svg):
     for paint in re.findall(r'(?:fill|stroke)="([^"]*)"', svg):
         assert paint in {"none", "transparent"} or paint.startswith("var(--chart-"), paint

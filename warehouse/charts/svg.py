@@ -18,6 +18,9 @@ _NAMESPACE = "http://www.w3.org/2000/svg"
 STYLE = Path(__file__).with_name("chart.css").read_text("utf-8")
 _SCALE = 2
 _PAINTS = ("fill", "stroke")
+# Vega's words for the parts of a picture. The picture is one image to a reader of the screen, by
+# its title and description; unnamed images within it would be read out one by one.
+_OF_PARTS = ("role", "aria-label", "aria-roledescription", "aria-hidden")
 
 
 def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
@@ -32,6 +35,8 @@ def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
     # Written by Vega from our own specification, so that no entity can be in it.
     root = ET.fromstring(vl_convert.vegalite_to_svg(drawing.chart.to_dict()))  # noqa: S314
     for element in root.iter():
+        for name in _OF_PARTS:
+            element.attrib.pop(name, None)
         for paint in _PAINTS:
             colour = element.get(paint, "").lower()
             if colour in NAMES:
