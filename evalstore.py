@@ -69,6 +69,7 @@ _COMMANDS: CommandTable = (
     ("plan", "warehouse.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
     ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
+    ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),
     ("check", "warehouse.commands.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),

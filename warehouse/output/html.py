@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _TEMPLATES = Path(__file__).with_name("templates")
+STYLE = (_TEMPLATES / "style.css").read_text("utf-8")
 # The style is allowed by its hash, so that styles in the data have no effect.
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; "
@@ -40,7 +41,7 @@ def render(template: Path, title: str, *, style: str = "", **values: object) -> 
         values: variables of the template. Text is escaped for HTML; control and invisible
             characters are escaped as in tables.
     """
-    page = _environment(template.parent).get_template(template.name)
+    page = environment(template.parent).get_template(template.name)
     return page.render(**_head(title, style), **values)
 
 
@@ -51,20 +52,24 @@ def stream_table(
     numeric: Sequence[bool],
 ) -> Iterator[str]:
     """Yield a page with one table in pieces; batches of rows are read as they are needed."""
-    page = _environment(_TEMPLATES).get_template("stream.html")
+    page = environment(_TEMPLATES).get_template("stream.html")
     return page.generate(**_head(title, ""), columns=columns, batches=batches, numeric=numeric)
 
 
 def _head(title: str, style: str) -> dict[str, object]:
     from markupsafe import Markup
 
-    style = (_TEMPLATES / "style.css").read_text("utf-8") + style
+    style = STYLE + style
     policy = _POLICY.format(hash=b64encode(sha256(style.encode()).digest()).decode())
     return {"title": title, "policy": Markup(policy), "style": Markup(style)}  # noqa: S704 - ours
 
 
 @cache
-def _environment(folder: Path) -> jinja2.Environment:
+def environment(folder: Path) -> jinja2.Environment:
+    """Return the templates of a folder, which can extend and import those of all pages.
+
+    They escape every value for HTML, with control and invisible characters as in tables.
+    """
     import jinja2  # takes 40 ms; needed for pages only
 
     environment = jinja2.Environment(

@@ -201,12 +201,12 @@ def _with_interval(column: Column, values: dict[str, list[object]], low: str, hi
 def _formatter(name: str, values: Sequence[object], *, numeric: bool) -> Formatter:
     known = [value for value in values if value is not None]
     if numeric and _is_rate(name) and all(_is_share(value) for value in known):
-        return _percent
+        return percent
     if numeric and name.endswith("_rate_difference"):
-        return _points
+        return points
     if numeric and _is_money(name):
-        return _money
-    return _number if numeric else _text
+        return money
+    return number if numeric else _text
 
 
 def _is_rate(name: str) -> bool:
@@ -221,22 +221,24 @@ def _is_share(value: object) -> bool:
     return isinstance(value, float) and 0 <= value <= 1
 
 
-def _percent(value: object) -> str:
+def percent(value: object) -> str:
+    """Return a share, from 0 to 1, in per cent; empty for NULL."""
     return f"{value * 100:.1f} %" if isinstance(value, int | float) else human(value)
 
 
-def _points(value: object) -> str:
+def points(value: object) -> str:
     """Return the difference of two rates in percentage points."""
     return f"{value * 100:+.1f} pp" if isinstance(value, int | float) else human(value)
 
 
-def _money(value: object) -> str:
+def money(value: object) -> str:
+    """Return US dollars; `unknown` for NULL."""
     if value is None:
         return _UNKNOWN
-    return _number(float(value)) if isinstance(value, int | float) else human(value)
+    return number(float(value)) if isinstance(value, int | float) else human(value)
 
 
-def _number(value: object) -> str:
+def number(value: object) -> str:
     """Return a number with four significant digits; whole ones keep all of theirs."""
     if not isinstance(value, float) or not math.isfinite(value) or abs(value) >= _EXPONENT:
         return human(value)

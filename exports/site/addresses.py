@@ -1,0 +1,91 @@
+"""Where each page is: names of files that are safe everywhere, readable, and the same each time.
+
+A name depends only on what the page is about, never on what else the store has, so that links can
+be shared and stay valid when the site is written again.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import sha256
+from urllib.parse import quote
+
+OVERVIEW = "index.html"
+MODELS = "models/index.html"
+RUNS = "runs/index.html"
+
+_LONGEST = 60  # characters of the readable part
+_HASH = 10  # hexadecimal digits
+_PLAIN = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
+_HASHED = re.compile(rf"-[0-9a-f]{{{_HASH}}}$")
+# Names that Windows keeps for devices, and those of our own pages.
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|index)(?:\..*)?")
+
+
+def suite_page(suite: str) -> str:
+    """Return the path of the page of a suite."""
+    return f"suites/{slug(suite)}.html"
+
+
+def model_page(model: str | None) -> str:
+    """Return the path of the page of a model, by its name; NULL is the unknown model."""
+    return f"models/{slug(model)}.html"
+
+
+def run_page(suite: str, run_id: str) -> str:
+    """Return the path of the page of a run."""
+    return f"runs/{slug(suite, run_id)}.html"
+
+
+def samples_page(suite: str, run_id: str) -> str:
+    """Return the path of the page of a run's samples."""
+    return f"samples/{slug(suite, run_id)}/index.html"
+
+
+def task_page(suite: str, task_set: str, task_id: str) -> str:
+    """Return the path of the page of a task."""
+    return f"tasks/{slug(suite, task_set, task_id)}.html"
+
+
+def slug(*parts: str | None) -> str:
+    """Return a name for a file or folder: ASCII, lower case, and different for different parts.
+
+    Parts that are plain already are kept as they are. Others have a hash at the end, because
+    file systems ignore case, some forms of Unicode, or cannot have such names.
+    """
+    if all(map(_is_plain, parts)):
+        return "_".join(part for part in parts if part is not None)
+    readable = "_".join(filter(None, (_readable(part or "") for part in parts)))
+    digest = sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    return f"{readable[:_LONGEST].rstrip('-_.')}-{digest}".lstrip("-")
+
+
+def relative(path: str, page: str) -> str:
+    """Return the address of a path as a link on a page, both from the root of the site."""
+    return "../" * page.count("/") + quote(path)
+
+
+def _is_plain(part: str | None) -> bool:
+    return (
+        part is not None
+        and len(part) <= _LONGEST
+        and _PLAIN.fullmatch(part) is not None
+        and _HASHED.search(part) is None
+        and _RESERVED.fullmatch(part) is None
+    )
+
+
+def _readable(part: str) -> str:
+    letters = unicodedata.normalize("NFKD", part[: 4 * _LONGEST]).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-")
+
+
+# For templates: `link(model_page(row.model))`.
+PAGES = {
+    "suite_page": suite_page,
+    "model_page": model_page,
+    "run_page": run_page,
+    "samples_page": samples_page,
+    "task_page": task_page,
+}

@@ -1,0 +1,47 @@
+// Tables of the class `sortable`: a click on a header sorts by its column, another one turns it
+// round. Numbers are sorted by value; what is not known comes last both ways.
+"use strict";
+
+(() => {
+  /** @param {string} text @returns {number} the first number in a text; NaN if it has none */
+  const numberIn = (text) => parseFloat(text.replace(/[,$≥\s]/g, ""));
+
+  /**
+   * @param {HTMLTableElement} table
+   * @param {number} column
+   * @param {boolean} isDown
+   */
+  const sort = (table, column, isDown) => {
+    const body = table.tBodies[0];
+    const isNumber = table.tHead.rows[0].cells[column].classList.contains("n");
+    const rows = [...body.rows].map((row, place) => {
+      const text = row.cells[column].textContent.trim();
+      const number = numberIn(text);
+      const isKnown = isNumber ? !Number.isNaN(number) : text !== "";
+      return { row, place, text, number, isKnown };
+    });
+    const sign = isDown ? -1 : 1;
+    rows.sort((a, b) => {
+      if (a.isKnown !== b.isKnown) return a.isKnown ? -1 : 1;
+      const order = isNumber ? a.number - b.number : a.text.localeCompare(b.text, "en");
+      return a.isKnown && order ? sign * order : a.place - b.place;
+    });
+    body.append(...rows.map((each) => each.row));
+  };
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const isDown = head.ariaSort === "ascending";
+        for (const each of heads) each.ariaSort = null;
+        head.ariaSort = isDown ? "descending" : "ascending";
+        sort(table, column, isDown);
+      });
+    });
+  }
+})();

@@ -1,0 +1,156 @@
+"""Leaderboards as pages show them: who is best, whether that is supported, and every figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from exports.site.figures import Mark, marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_BOARD = ("suite", "task_set", "metric", "scorer", "filter")
+_MODEL = ("provider", "model", "settings")
+_NAMED = 4
+_GROUPS = "FROM leaderboard_groups"
+_LEADERBOARD = "FROM leaderboard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A model of a leaderboard.
+
+    Attributes:
+        row: its row of the view `leaderboard`.
+        value: its pass rate or score.
+        low: lower end of its 95 % interval.
+        high: upper end of its 95 % interval.
+        ranks: the ranks that the data leave open, `2` or `1–3`; empty where nothing is compared.
+        is_leader: whether no model is known to be better.
+        mark: where the figure and its interval are drawn.
+    """
+
+    row: Row
+    value: float | None
+    low: float | None
+    high: float | None
+    ranks: str
+    is_leader: bool
+    mark: Mark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A leaderboard: the models of a task set by a metric, best first.
+
+    Attributes:
+        suite: its suite.
+        task_set: its task set.
+        metric: the metric, with scorer and filter if they are known.
+        is_main: whether it is the main metric of the task set.
+        is_rate: whether the figures are pass rates, from 0 to 1.
+        claim: what the data say about the best model, without its name.
+        leaders: models that may be the best, in the words of `claim`.
+        is_supported: whether one model is known to be better than all others.
+        places: the models.
+    """
+
+    suite: str
+    task_set: str
+    metric: str
+    is_main: bool
+    is_rate: bool
+    claim: str
+    leaders: str
+    is_supported: bool
+    places: list[Place]
+
+
+def boards(site: Site) -> list[Board]:
+    """Return all leaderboards of a site, in the order of the view."""
+    groups = {_key(row): row for row in site.rows(_GROUPS)}
+    rows = site.rows(_LEADERBOARD)
+    return [
+        _board(list(of_board), groups)
+        for _, of_board in groupby(rows, key=lambda row: [row[name] for name in _BOARD])
+    ]
+
+
+def model_label(row: Row) -> str:
+    """Return a model's name as text."""
+    return "unknown" if row["model"] is None else str(row["model"])
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    return tuple(row[name] for name in (*_BOARD, *_MODEL))
+
+
+def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
+    first = rows[0]
+    is_rate = first["metric"] == "passed" and any(row["pass_rate"] is not None for row in rows)
+    values = [_values(row, is_rate=is_rate) for row in rows]
+    ranked = [groups.get(_key(row)) for row in rows]
+    claim, leaders, is_supported = _claim(list(zip(rows, ranked, strict=True)))
+    drawn = marks(values, is_rate=is_rate)
+    return Board(
+        suite=first["suite"],
+        task_set=first["task_set"],
+        metric=", ".join(dict.fromkeys(filter(None, (first[n] for n in _BOARD[2:])))),
+        is_main=first["is_main"],
+        is_rate=is_rate,
+        claim=claim,
+        leaders=leaders,
+        is_supported=is_supported,
+        places=[
+            Place(
+                row=row,
+                value=value["value"],
+                low=value["low"],
+                high=value["high"],
+                ranks=_ranks(group),
+                is_leader=group is not None and group["n_models"] > 1 and group["rank_low"] == 1,
+                mark=mark,
+            )
+            for row, value, group, mark in zip(rows, values, ranked, drawn, strict=True)
+        ],
+    )
+
+
+def _values(row: Row, *, is_rate: bool) -> dict[str, float | None]:
+    name = "pass_rate" if is_rate else "score"
+    return {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+
+
+def _ranks(group: Row | None) -> str:
+    if group is None or group["n_models"] < 2:  # noqa: PLR2004 - one model has nothing to compare
+        return ""
+    low, high = group["rank_low"], group["rank_high"]
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
+    """Return what the data say about the best model, who it may be, and whether it is one."""
+    compared = [(row, group) for row, group in rows if group is not None]
+    if not compared:
+        return "", "", False
+    n_models = compared[0][1]["n_models"]
+    leaders = [model_label(row) for row, group in compared if group["rank_low"] == 1]
+    if n_models == 1:
+        return "", "", False
+    if len(leaders) == 1:
+        others = "the other model" if n_models == 2 else f"all {n_models - 1} other models"  # noqa: PLR2004
+        return f"is better than {others}", leaders[0], True
+    if len(leaders) == n_models:
+        return f"none of the {n_models} models is known to be better than another", "", False
+    return f"may be the best of {n_models}: the data do not tell them apart", _named(leaders), False
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = list(dict.fromkeys(names))
+    rest = len(listed) - _NAMED
+    return ", ".join(listed[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

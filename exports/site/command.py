@@ -1,0 +1,55 @@
+"""`evalstore report`: a site of static pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from warehouse.cli import note, open_store, say
+
+_NAMED = 5
+
+
+@click.command()
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write to: new, empty, or with a site from before.",
+)
+@click.option(
+    "--samples",
+    type=click.Choice(("all", "failed", "none")),
+    default="all",
+    show_default=True,
+    help="Samples that get pages.",
+)
+@click.pass_obj
+def report(path: Path, *, folder: Path, samples: str) -> None:
+    """Write a site: static pages of what the store has.
+
+    The pages need no server and load nothing from elsewhere: open index.html in a browser, or put
+    the folder on any web server. In a folder with a site from before, only what has changed is
+    written, and pages that no longer exist are removed. docs/reports.md describes the pages.
+
+    \b
+      evalstore report --to site/
+      evalstore report --to site/ --samples failed
+    """
+    # Imported here: the help must not wait for them.
+    from exports.site.addresses import OVERVIEW
+    from exports.site.report import write_site
+
+    written = write_site(open_store(path), folder, samples=samples)
+    for name in written.kept[:_NAMED]:
+        note(f"{folder / name}: no longer part of the site, but kept, because it was changed")
+    if len(written.kept) > _NAMED:
+        note(f"and {len(written.kept) - _NAMED:,} more files that were changed")
+    size_mb = written.n_bytes / 1e6
+    note(
+        f"{written.n_files:,} files ({size_mb:,.1f} MB): {written.n_written:,} written, "
+        f"{written.n_files - written.n_written:,} unchanged, {written.n_removed:,} removed"
+    )
+    say(folder / OVERVIEW)

@@ -1,0 +1,111 @@
+"""Figures as the terminal shows them, and where they are drawn on a scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from warehouse.output.screen_columns import money, number, percent, points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SECOND_MS = 1_000
+_MINUTE_MS = 60_000
+_WIDTH = 100.0  # of a drawn interval, in units of its view box
+
+
+class Mark(NamedTuple):
+    """A figure on a scale from 0 to 100, with its interval if it has one."""
+
+    value: str
+    low: str | None
+    high: str | None
+
+
+def figure(value: float | None, *, is_rate: bool) -> str:
+    """Return a pass rate in per cent, or a score; `unknown` for NULL."""
+    if value is None:
+        return "unknown"
+    return percent(value) if is_rate else number(value)
+
+
+def interval(low: float | None, high: float | None, *, is_rate: bool) -> str:
+    """Return a 95 % interval in brackets; empty if an end is not known."""
+    if low is None or high is None:
+        return ""
+    ends = (figure(end, is_rate=is_rate).removesuffix(" %") for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def change(value: float | None, *, is_rate: bool) -> str:
+    """Return a difference with its sign: percentage points of rates."""
+    if value is None:
+        return "unknown"
+    return points(value) if is_rate else f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def count(value: int | None) -> str:
+    """Return a whole number with commas; `unknown` for NULL."""
+    return "unknown" if value is None else f"{value:,}"
+
+
+def counted(value: int, noun: str, plural: str = "") -> str:
+    """Return a number of things: `1 run`, `2 runs`."""
+    return f"{value:,} {noun if value == 1 else plural or noun + 's'}"
+
+
+def cost(total_usd: float | None, n_known: int | None, n_calls: int | None) -> str:
+    """Return a total in US dollars: a lower bound, `≥`, where not every call has a known cost."""
+    text = money(total_usd)
+    if total_usd is None:
+        return text
+    is_partial = n_known is not None and n_calls is not None and n_known < n_calls
+    return f"{'≥ ' if is_partial else ''}${text}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a time in the unit that suits it; `unknown` for NULL."""
+    if milliseconds is None:
+        return "unknown"
+    if milliseconds < _SECOND_MS:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < _MINUTE_MS:
+        return f"{milliseconds / _SECOND_MS:.1f} s"
+    return f"{milliseconds / _MINUTE_MS:.1f} min"
+
+
+def marks(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> list[Mark | None]:
+    """Return the marks of figures on one scale; None for a figure that is not known.
+
+    Args:
+        rows: each with `value`, `low` and `high`.
+        is_rate: whether they are rates, whose scale is from 0 to 1; else it is that of the rows.
+    """
+    figures = list(rows)
+    known = [v for row in figures for v in row.values() if v is not None]
+    start, end = (0.0, 1.0) if is_rate else (min(known, default=0.0), max(known, default=1.0))
+    span = (end - start) or 1.0
+
+    def place(value: float | None) -> str | None:
+        if value is None:
+            return None
+        return f"{min(max((value - start) / span, 0), 1) * _WIDTH:.1f}"
+
+    return [
+        None if value is None else Mark(value, place(row["low"]), place(row["high"]))
+        for row in figures
+        for value in [place(row["value"])]
+    ]
+
+
+FOR_TEMPLATES = {
+    "figure": figure,
+    "interval": interval,
+    "change": change,
+    "count": count,
+    "counted": counted,
+    "cost": cost,
+    "duration": duration,
+    "money": money,
+    "percent": percent,
+}

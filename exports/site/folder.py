@@ -1,0 +1,145 @@
+"""The folder of a site: only what has changed is written, and only our own files are removed."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from warehouse.errors import BadInput
+from warehouse.targets import write_whole
+
+if TYPE_CHECKING:
+    from exports.site.page import Page
+
+MANIFEST = "evalstore-site.json"
+_FORMAT = 1
+_ABOUT = "The files that `evalstore report` wrote. It removes none that is not listed, or changed."
+
+
+class SiteFolder:
+    """A folder that a site is written to.
+
+    The manifest lists the files that we wrote, by their SHA-256. A file whose bytes are the same
+    is not written again; one that belongs to a page that no longer exists is removed, unless
+    someone else has changed it.
+
+    Attributes:
+        path: the folder.
+        n_written: files written: new ones, and those whose bytes have changed.
+        n_removed: files removed.
+        n_bytes: size of all files of the site, bytes.
+        kept: files of former pages that someone has changed, and that were therefore kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the manifest of a folder, which need not exist.
+
+        Raises:
+            BadInput: the folder has files, and is not a site of ours.
+        """
+        self.path = path
+        self.n_written = 0
+        self.n_removed = 0
+        self.n_bytes = 0
+        self.kept: list[str] = []
+        self._before = _manifest(path)
+        self._files: dict[str, str] = {}
+        # From the start: a folder whose site was interrupted is recognised, too.
+        if not self._before:
+            self._write_manifest()
+
+    @property
+    def n_files(self) -> int:
+        """Number of files of the site."""
+        return len(self._files)
+
+    def add(self, page: Page) -> None:
+        """Write a file of the site, unless it is there with the same bytes.
+
+        Raises:
+            BadInput: it cannot be written.
+            ValueError: its path leads out of the folder, or was added before.
+        """
+        _check(page.path)
+        if page.path in self._files:
+            raise ValueError(f"two pages at {page.path}")
+        self._files[page.path] = sha256(page.data).hexdigest()
+        self.n_bytes += len(page.data)
+        target = self.path / page.path
+        if not _holds(target, page.data):
+            write_whole(target, page.data)
+            self.n_written += 1
+
+    def finish(self) -> None:
+        """Remove what belongs to former pages, and write the manifest."""
+        folders: set[Path] = set()
+        for name, digest in self._before.items():
+            path = self.path / name
+            if name in self._files or path.is_symlink() or not path.is_file():
+                continue
+            if sha256(path.read_bytes()).hexdigest() == digest:
+                path.unlink()
+                self.n_removed += 1
+                folders.update(self.path / parent for parent in PurePosixPath(name).parents)
+            else:
+                self.kept.append(name)
+        for folder in sorted(folders - {self.path}, reverse=True):
+            with suppress(OSError):  # not empty
+                folder.rmdir()
+        self._write_manifest()
+
+    def _write_manifest(self) -> None:
+        document = {"about": _ABOUT, "format": _FORMAT, "files": dict(sorted(self._files.items()))}
+        data = (json.dumps(document, indent=1) + "\n").encode()
+        target = self.path / MANIFEST
+        if not _holds(target, data):
+            write_whole(target, data)
+
+
+def _manifest(folder: Path) -> dict[str, str]:
+    """Return the files that we wrote to a folder, with their hashes.
+
+    Raises:
+        BadInput: the folder is not ours.
+    """
+    path = folder / MANIFEST
+    try:
+        document = json.loads(path.read_bytes())
+        files = dict(document["files"]) if document["format"] == _FORMAT else None
+        for name, digest in (files or {}).items():
+            _check(name)
+            bytes.fromhex(digest)
+    except FileNotFoundError:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise BadInput(
+                f"{folder}: has files, and none of them is {MANIFEST}: give a new or empty folder, "
+                "or one that `evalstore report` wrote"
+            ) from None
+        return {}
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(
+            f"{path}: not a list of files that this version wrote; give another folder"
+        ) from error
+    if files is None:
+        raise BadInput(f"{path}: written by another version of evalstore; give another folder")
+    return files
+
+
+def _check(name: str) -> None:
+    """Raise a `ValueError` for a path that is not plainly inside the folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or not path.parts or ".." in path.parts or "\\" in name or "\0" in name:
+        raise ValueError(f"not a path in a site: {name!r}")
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Return whether a file has exactly these bytes."""
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""The types of pages of a site, one module each."""

@@ -1,0 +1,45 @@
+"""How pages are rendered: templates that escape every value, one style sheet, one policy."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import PAGES
+from exports.site.figures import FOR_TEMPLATES
+from exports.site.page import Page
+from warehouse.output.html import STYLE, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import jinja2
+
+_HERE = Path(__file__).parent
+_TEMPLATES = _HERE / "templates"
+_ASSETS = _HERE / "assets"
+# Nothing is loaded from elsewhere, and no text of the store can become a script or a style.
+# Chromium and Firefox match `'self'` with the other files of a folder that is opened from disk.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'none'; connect-src 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+@cache
+def page_template(name: str) -> jinja2.Template:
+    """Return a template by its name; see `warehouse.output.html` for how it writes values."""
+    pages = environment(_TEMPLATES)
+    pages.globals.update(policy=POLICY, **FOR_TEMPLATES, **PAGES)
+    return pages.get_template(name)
+
+
+def assets() -> Iterator[Page]:
+    """Yield the files that all pages share: the style sheet and the scripts."""
+    from warehouse.charts.svg import STYLE as CHARTS
+
+    own = (_ASSETS / "site.css").read_text("utf-8")
+    yield Page(path="assets/site.css", data=f"{STYLE}\n{CHARTS}\n{own}".encode())
+    for script in sorted(_ASSETS.glob("*.js")):
+        yield Page(path=f"assets/{script.name}", data=script.read_bytes())

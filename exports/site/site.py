@@ -1,0 +1,82 @@
+"""The site of a store: what pages read, how they are rendered, and the folder they go to."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from exports.rows import fetch_rows
+from exports.site.addresses import relative
+from exports.site.page import Page
+from exports.site.rendering import page_template
+from warehouse.store import query_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from exports.site.page import PageType
+    from warehouse.store import Store
+    from warehouse.types import Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A store, as pages are made of it.
+
+    Attributes:
+        store: the store, for the charts and comparisons of `warehouse`.
+        connection: its warehouse, open while the site is built.
+        types: the types of pages that the site has.
+        samples: which samples have pages: all, failed or none.
+    """
+
+    store: Store
+    connection: duckdb.DuckDBPyConnection
+    types: Sequence[PageType] = ()
+    samples: str = "all"
+    _answers: dict[str, list[Row]] = field(default_factory=dict)
+
+    def rows(self, query: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
+        """Return the rows of a query on views. One without parameters runs once for all pages."""
+        with query_errors(is_users=False):
+            if parameters is not None:
+                return fetch_rows(self.connection, query, parameters)
+            if query not in self._answers:
+                self._answers[query] = fetch_rows(self.connection, query, {})
+            return self._answers[query]
+
+    def has(self, name: str) -> bool:
+        """Return whether the site has pages of the type of this name."""
+        return any(each.name == name for each in self.types)
+
+    def page(self, template: str, path: str, title: str, **values: object) -> Page:
+        """Return a page, rendered from a template that extends `site.html`.
+
+        Args:
+            template: its name in `exports/site/templates/`.
+            path: path of the page, from `exports.site.addresses`.
+            title: its title.
+            values: variables of the template. In it, `link(path)` is the address of another page,
+                and `has(name)` is whether the site has pages of a type.
+        """
+
+        def link(other: str) -> str:
+            return relative(other, path)
+
+        menu = [(each.title, each.entry) for each in self.types if each.title]
+        text = page_template(template).render(
+            title=title, path=path, link=link, has=self.has, menu=menu, **values
+        )
+        return Page(path=path, data=text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def opened_site(store: Store, types: Sequence[PageType], *, samples: str) -> Iterator[Site]:
+    """Open a store and yield its site, with the types of pages that it has."""
+    with store.reading() as connection:
+        bare = Site(store=store, connection=connection, samples=samples)
+        shown = [each for each in types if each.is_shown(bare)]
+        yield Site(store=store, connection=connection, types=shown, samples=samples)

@@ -1,0 +1,69 @@
+"""Tables of pages: the columns of a view as the terminal shows them, with links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.output.rows import of_values
+from warehouse.output.screen_columns import screen_columns
+from warehouse.output.terminal import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from warehouse.types import Row
+
+    Address = Callable[[Row], str | None]
+
+_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table, as the macro `data_table` of `parts.html` writes it.
+
+    Attributes:
+        columns: header of each column, and whether it holds numbers.
+        rows: for each row its cells: text, and path of the page that it links to, or None.
+        n_left_out: rows that the page leaves out.
+        empty: names of columns that are left out because they are empty.
+    """
+
+    columns: list[tuple[str, bool]]
+    rows: list[list[tuple[str, str | None]]]
+    n_left_out: int = 0
+    empty: list[str]
+
+
+def table(
+    rows: Sequence[Row],
+    columns: Sequence[str] = (),
+    *,
+    links: Mapping[str, Address] | None = None,
+    limit: int = _ROWS,
+    n_rows: int | None = None,
+) -> Table:
+    """Return a table of rows of a view: rates in per cent, intervals in brackets.
+
+    Args:
+        rows: the rows, in the order in which they are shown.
+        columns: columns to show, in order; the ends of an interval go with their figure. By
+            default, all.
+        links: for a column, the path of the page that a row's cell links to.
+        limit: maximum number of rows.
+        n_rows: number of rows that there are, if `rows` are only some of them.
+    """
+    names = list(columns) or list(rows[0] if rows else ())
+    shown = [tuple(row[name] for name in names) for row in rows[:limit]]
+    placed, empty = screen_columns(of_values(names, shown), shown, Layout(answer=tuple(names)))
+    cells = []
+    for at, row in enumerate(rows[:limit]):
+        addresses = {name: address(row) for name, address in (links or {}).items()}
+        cells.append([(column.texts[at].strip(), addresses.get(column.name)) for column in placed])
+    return Table(
+        columns=[(column.title, column.is_whole) for column in placed],
+        rows=cells,
+        n_left_out=(len(rows) if n_rows is None else n_rows) - len(shown),
+        empty=empty,
+    )

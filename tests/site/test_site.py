@@ -1,0 +1,242 @@
+"""The site: addresses of pages, the folder they are written to, and what no page may have."""
+
+import json
+import os
+import re
+import unicodedata
+from html.parser import HTMLParser
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports.site.addresses import relative, slug
+from exports.site.figures import cost, duration, interval, marks
+from exports.site.folder import MANIFEST, SiteFolder
+from exports.site.page import Page
+from exports.site.rendering import POLICY
+from exports.site.report import write_site
+from warehouse.errors import BadInput
+
+TEXT = st.one_of(st.none(), st.text(max_size=30), st.sampled_from(["a", "A", "a-b", "a_b", "con"]))
+
+
+@given(st.lists(TEXT, min_size=1, max_size=3), st.lists(TEXT, min_size=1, max_size=3))
+def test_slugs_differ_where_their_parts_do(one, other):
+    assert (slug(*one) == slug(*other)) == (one == other)
+
+
+@given(st.lists(st.text(max_size=400), min_size=1, max_size=3))
+def test_slug_is_a_safe_file_name(parts):
+    name = slug(*parts)
+    assert re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name)
+    assert ".." not in name
+    assert not name.endswith((".", "-"))
+    assert len(name) < 200
+    assert name.partition(".")[0] not in {"con", "nul", "aux", "prn", "com1", "lpt1", "index"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (["palindrome", "20260303_140000"], r"palindrome_20260303-140000-[0-9a-f]{10}"),
+        (["palindrome", "2026-03-03"], "palindrome_2026-03-03"),
+        (["example/aurora-2"], r"example-aurora-2-[0-9a-f]{10}"),
+        (["Höyhen"], r"hoyhen-[0-9a-f]{10}"),
+        (["โมเดล"], r"[0-9a-f]{10}"),
+        (["a-0123456789"], r"a-0123456789-[0-9a-f]{10}"),
+        (["../../etc/passwd"], r"etc-passwd-[0-9a-f]{10}"),
+    ],
+)
+def test_slug_can_be_read(parts, expected):
+    assert re.fullmatch(expected, slug(*parts))
+
+
+def test_unicode_forms_of_a_name_are_different_names():
+    assert slug(unicodedata.normalize("NFC", "ä")) != slug(unicodedata.normalize("NFD", "ä"))
+
+
+def test_address_is_relative_to_the_page():
+    assert relative("runs/a.html", "index.html") == "runs/a.html"
+    assert relative("index.html", "runs/a.html") == "../index.html"
+    assert relative("runs/a b%.html", "samples/x/index.html") == "../../runs/a%20b%25.html"
+
+
+def write(folder, **files):
+    site = SiteFolder(folder)
+    for name, data in files.items():
+        site.add(Page(path=f"{name}/page.html", data=data))
+    site.finish()
+    return site
+
+
+def files(folder):
+    return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_unchanged_file_is_not_written_again(tmp_path):
+    write(tmp_path, a=b"1", b=b"2")
+    before = {name: (tmp_path / name).stat().st_mtime_ns for name in files(tmp_path)}
+    for name in before:
+        os.utime(tmp_path / name, ns=(1, 1))
+    again = write(tmp_path, a=b"1", b=b"3")
+    assert (again.n_written, again.n_removed) == (1, 0)
+    assert (tmp_path / "a/page.html").stat().st_mtime_ns == 1
+    assert (tmp_path / "b/page.html").read_bytes() == b"3"
+
+
+def test_only_our_unchanged_files_are_removed(tmp_path):
+    write(tmp_path, a=b"1", b=b"2", c=b"3")
+    (tmp_path / "b/page.html").write_bytes(b"mine")
+    (tmp_path / "a/notes.txt").write_bytes(b"mine")
+    again = write(tmp_path, c=b"3")
+    assert files(tmp_path) == {MANIFEST, "a/notes.txt", "b/page.html", "c/page.html"}
+    assert (again.n_removed, again.kept) == (1, ["b/page.html"])
+    write(tmp_path)
+    assert not (tmp_path / "c").exists()
+
+
+def test_folder_with_other_files_is_refused(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    with pytest.raises(BadInput, match=r"none of them is evalstore-site.json"):
+        write(tmp_path, a=b"1")
+    assert files(tmp_path) == {"index.html"}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b"",
+        b"[]",
+        b'{"format": 1}',
+        b'{"format": 2, "files": {}}',
+        b'{"format": 1, "files": {"../../victim": "x"}}',
+        b'{"format": 1, "files": {"/etc/passwd": "x"}}',
+        b'{"format": 1, "files": {"a": 1}}',
+    ],
+)
+def test_manifest_that_is_not_ours_is_refused(tmp_path, manifest):
+    (tmp_path / MANIFEST).write_bytes(manifest)
+    with pytest.raises(BadInput):
+        write(tmp_path)
+
+
+def test_site_that_was_interrupted_is_written_again(tmp_path):
+    begun = SiteFolder(tmp_path)
+    begun.add(Page(path="a/page.html", data=b"1"))
+    assert write(tmp_path, a=b"2").n_written == 1
+
+
+@pytest.mark.parametrize("path", ["../a", "/a", "a/../../b", "", "a\\b", "a\0"])
+def test_page_outside_the_folder_is_refused(tmp_path, path):
+    with pytest.raises(ValueError, match="not a path in a site"):
+        SiteFolder(tmp_path).add(Page(path=path, data=b""))
+
+
+def test_marks_of_rates_are_on_the_scale_from_0_to_1():
+    [all_of_it, unknown] = marks(
+        [{"value": 1.0, "low": 0.25, "high": 1.0}, {"value": None, "low": None, "high": None}],
+        is_rate=True,
+    )
+    assert all_of_it == ("100.0", "25.0", "100.0")
+    assert unknown is None
+
+
+def test_marks_of_scores_are_on_the_scale_of_the_rows():
+    rows = [{"value": v, "low": None, "high": None} for v in (-5.0, 0.0, 15.0)]
+    assert [mark.value for mark in marks(rows, is_rate=False)] == ["0.0", "25.0", "100.0"]
+    assert marks(rows[:1], is_rate=False)[0].value == "0.0"
+
+
+def test_figures_say_what_is_not_known():
+    assert interval(0.1, None, is_rate=True) == ""
+    assert interval(0.491, 0.875, is_rate=True) == "[49.1, 87.5]"
+    assert cost(None, 0, 3) == "unknown"
+    assert cost(0.5, 2, 3) == "≥ $0.5"
+    assert cost(0.5, 3, 3) == "$0.5"
+    assert [duration(v) for v in (None, 12.3, 1500, 90_000)] == [
+        "unknown",
+        "12 ms",
+        "1.5 s",
+        "1.5 min",
+    ]
+
+
+class Links(HTMLParser):
+    """Collects what a page refers to, and what its policy forbids."""
+
+    def __init__(self):
+        super().__init__()
+        self.targets, self.forbidden, self.policy = [], [], None
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.targets += [values[name] for name in ("href", "src") if name in values]
+        self.forbidden += [name for name in values if name.startswith("on") or name == "style"]
+        if tag == "style" or (tag == "script" and "src" not in values):
+            self.forbidden.append(tag)
+        if values.get("http-equiv") == "Content-Security-Policy":
+            self.policy = values["content"]
+
+
+def check_pages(folder):
+    """Check every page: its links lead to files of the site, and nothing is inline."""
+    pages = [name for name in files(folder) if name.endswith(".html")]
+    for name in pages:
+        text = (folder / name).read_text("utf-8")
+        links = Links()
+        links.feed(text)
+        assert links.policy == POLICY, name
+        assert not links.forbidden, (name, links.forbidden)
+        for target in links.targets:
+            path = target.partition("#")[0]
+            if path:
+                assert not re.match(r"[a-z]+:|/", path), (name, target)
+                assert (folder / PurePosixPath(name).parent / path).is_file(), (name, target)
+    return pages
+
+
+@pytest.mark.slow
+def test_site_of_the_samples(examples, tmp_path):
+    first = write_site(examples, tmp_path / "site")
+    assert "index.html" in check_pages(tmp_path / "site")
+    manifest = json.loads((tmp_path / "site" / MANIFEST).read_bytes())
+    assert set(manifest["files"]) | {MANIFEST} == files(tmp_path / "site")
+    again = write_site(examples, tmp_path / "site")
+    assert (again.n_files, again.n_written, again.n_removed) == (first.n_files, 0, 0)
+
+
+@pytest.mark.slow
+def test_site_of_an_empty_store(store, tmp_path):
+    write_site(store, tmp_path / "site")
+    check_pages(tmp_path / "site")
+
+
+HOSTILE = (
+    "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>javascript:alert(1)\u202e\x1b[31m"
+)
+
+
+@pytest.mark.slow
+def test_hostile_names_are_text(store, tmp_path):
+    with store.record(suite=HOSTILE, model=HOSTILE, task_set=HOSTILE, run_id=HOSTILE) as run:
+        for task in ("a", "b"):
+            run.log(task_id=HOSTILE + task, prompt=HOSTILE, output=HOSTILE, passed=task == "a")
+    write_site(store, tmp_path / "site")
+    for name in check_pages(tmp_path / "site"):
+        text = (tmp_path / "site" / name).read_text("utf-8")
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+
+
+def test_command_says_what_it_wrote(cli, tmp_path):
+    ended = cli("report", "--to", tmp_path / "site")
+    assert ended.code == 0
+    assert ended.out == f"{tmp_path / 'site' / 'index.html'}\n"
+    assert "written, 0 unchanged, 0 removed" in ended.err
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    assert cli("report", "--to", tmp_path / "other").code == 2
