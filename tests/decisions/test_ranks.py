@@ -8,10 +8,11 @@ import pytest
 from warehouse.decisions.ranks import group_letters, groups_in_words, ranks
 
 
-def row(a, b, conclusion, means, metric="passed"):
+def row(a, b, conclusion, means, metric="passed", *, n_tasks=10):
     return SimpleNamespace(
         suite="s", task_set="t", metric=metric, scorer=None, filter=None, slice=None, a=a, b=b,
         mean_a=means[a], mean_b=means[b], difference=means[a] - means[b], conclusion=conclusion,
+        n_tasks=n_tasks,
     )  # fmt: skip
 
 
@@ -26,6 +27,17 @@ def test_ranks_with_what_the_comparisons_leave_open():
         ("z", 3, 3, 3, "b"),
     ]
     assert groups_in_words(found) == ["x, y", "z"]
+
+
+def test_a_mean_is_over_the_most_tasks_shared_with_another():
+    all_tasks, few_tasks = {"x": 0.9, "y": 0.8}, {"x": 1.0, "y": 0.95, "z": 0.5}
+    found = ranks([
+        row("x", "z", "a", few_tasks, n_tasks=4), row("x", "y", "unclear", all_tasks),
+        row("y", "z", "a", few_tasks, n_tasks=4),
+    ])  # fmt: skip
+    assert [(r.model, r.mean, r.n_tasks) for r in found] == [
+        ("x", 0.9, 10), ("y", 0.8, 10), ("z", 0.5, 4)
+    ]  # fmt: skip
 
 
 def test_less_is_better_of_costs():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from warehouse.decisions.comparison import Contest
     from warehouse.decisions.rescored import Rescorer
+    from warehouse.output.terminal import Layout
 
 # The columns that answer, for a terminal.
-_ANSWER = ("a", "b", "difference", "low", "high", "p_adjusted", "conclusion", "n_tasks", "slice")
-_RANK_ANSWER = ("rank", "rank_low", "rank_high", "model", "mean", "groups", "n_better", "n_worse")
+_ANSWER = ("a", "b", "difference", "p_adjusted", "conclusion", "n_tasks", "slice")
+_RANK_ANSWER = ("rank", "rank_low", "rank_high", "model", "mean", "groups", "n_tasks")
 _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt")
 
 
@@ -130,14 +131,22 @@ def compare(
             say_comparisons(connection, rows, contests, margin)
     warn(rows)
     if tasks:
-        _print(ChangedTask._fields, answers, output, _TASK_ANSWER)
+        _print(ChangedTask._fields, answers, output, output.layout(_TASK_ANSWER))
         return
+    is_shares = all(row.metric == "passed" for row in rows)
     if ranks or (ranked and output.fmt == "table"):
-        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, _RANK_ANSWER)
+        shares = ("mean",) if is_shares else ()
+        layout = replace(output.layout(_RANK_ANSWER), shares=shares)
+        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, layout)
     if not ranks:
         if ranked and output.fmt == "table":
             say("")
-        _print([f.name for f in fields(Comparison)], map(astuple, rows), output, _ANSWER)
+        _print(
+            [f.name for f in fields(Comparison)],
+            map(astuple, rows),
+            output,
+            _comparisons_layout(output, is_shares=is_shares),
+        )
 
 
 def _check(
@@ -176,13 +185,22 @@ def _clusters(
     return None if column is None else clusters_of(connection, contests, column)
 
 
+def _comparisons_layout(output: TableOptions, *, is_shares: bool) -> Layout:
+    """Return how the table of comparisons is shown: shares in percent, if all means are shares."""
+    return replace(
+        output.layout(_ANSWER),
+        shares=("mean_a", "mean_b") if is_shares else (),
+        points=("difference", "detectable_difference") if is_shares else (),
+        intervals={"difference": ("low", "high")},
+    )
+
+
 def _print(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     output: TableOptions,
-    answer: tuple[str, ...],
+    layout: Layout,
 ) -> None:
     from warehouse.output.writers import write_rows
 
-    layout = output.layout(answer)
     write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note, layout=layout)

@@ -29,7 +29,8 @@ class Rank:
             for all models together with 95 % confidence (Mohamad, van Zwet, Solari and Goeman 2019,
             Biostatistics 20, 676).
         model: name of the side.
-        mean: mean over the tasks shared with the others, averaged over the comparisons.
+        mean: its mean over the most tasks that it shares with another.
+        n_tasks: number of these tasks.
         n_better: models that are better.
         n_worse: models that are worse.
         groups: letters of the groups of models that cannot be told apart: two models with a letter
@@ -44,6 +45,7 @@ class Rank:
     rank_high: int
     model: str
     mean: float
+    n_tasks: int
     n_better: int
     n_worse: int
     groups: str
@@ -69,14 +71,16 @@ def _of_family(rows: Sequence[Comparison]) -> list[Rank]:
     if len(names) < _FEWEST or n_pairs < len(names) * (len(names) - 1) / 2:
         return []
     sign = -1 if is_smaller_better(rows[0].metric) else 1
-    means: dict[str, list[float]] = {name: [] for name in names}
+    # Of the comparison with the most tasks.
+    means: dict[str, tuple[int, float]] = dict.fromkeys(names, (0, 0.0))
     advantages = dict.fromkeys(names, 0.0)
     better: dict[str, set[str]] = {name: set() for name in names}
     worse: dict[str, set[str]] = {name: set() for name in names}
     alike: dict[str, set[str]] = {name: set() for name in names}
     for row in rows:
-        means[row.a].append(row.mean_a)
-        means[row.b].append(row.mean_b)
+        for name, mean in ((row.a, row.mean_a), (row.b, row.mean_b)):
+            if row.n_tasks > means[name][0]:
+                means[name] = row.n_tasks, mean
         advantages[row.a] += sign * row.difference
         advantages[row.b] -= sign * row.difference
         if row.conclusion == "unclear":
@@ -86,7 +90,7 @@ def _of_family(rows: Sequence[Comparison]) -> list[Rank]:
         winner, loser = (row.a, row.b) if row.conclusion == "a" else (row.b, row.a)
         better[loser].add(winner)
         worse[winner].add(loser)
-    ordered = sorted(names, key=lambda name: (-advantages[name] / len(means[name]), name))
+    ordered = sorted(names, key=lambda name: (-advantages[name], name))
     letters = group_letters(ordered, alike)
     return [
         Rank(
@@ -97,7 +101,8 @@ def _of_family(rows: Sequence[Comparison]) -> list[Rank]:
             rank_low=1 + len(better[name]),
             rank_high=len(names) - len(worse[name]),
             model=name,
-            mean=sum(means[name]) / len(means[name]),
+            mean=means[name][1],
+            n_tasks=means[name][0],
             n_better=len(better[name]),
             n_worse=len(worse[name]),
             groups=letters[name],

@@ -94,6 +94,8 @@ def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Colum
     # Columns that the reader chose are shown as they are, in that order.
     answer = () if layout.columns else layout.answer
     intervals = {} if layout.columns else dict(_intervals(rows.columns, numeric))
+    if not layout.columns:
+        intervals.update(layout.intervals)
     ends = {end for pair in intervals.values() for end in pair}
     order = [name for name in answer if name in values]
     order += [name for name in rows.columns if name not in order]
@@ -102,7 +104,7 @@ def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Colum
     for name in order:
         if name in ends or name in empty:
             continue
-        texts = _texts(name, values, numeric=numeric[name])
+        texts = _texts(name, values, layout, numeric=numeric[name])
         column = Column(
             name=name,
             title=human(name),
@@ -113,7 +115,8 @@ def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Colum
             answers=not answer or name in answer,
         )
         if name in intervals:
-            column = _with_interval(column, values, *intervals[name])
+            write = _formatter(name, values[name], layout, numeric=True)
+            column = _with_interval(column, values, write, *intervals[name])
         columns.append(column)
     return columns, [name for name in empty if name not in ends]
 
@@ -179,18 +182,21 @@ def _is_empty(name: str, values: Sequence[object], layout: Layout) -> bool:
     return not is_asked_for and all(value is None or value in ("", [], {}) for value in values)
 
 
-def _texts(name: str, values: dict[str, list[object]], *, numeric: bool) -> list[str]:
-    write = _formatter(name, values[name], numeric=numeric)
+def _texts(
+    name: str, values: dict[str, list[object]], layout: Layout, *, numeric: bool
+) -> list[str]:
+    write = _formatter(name, values[name], layout, numeric=numeric)
     texts = [write(value) for value in values[name]]
     return _lower_bounds(texts, values) if name == "total_cost_usd" else texts
 
 
-def _with_interval(column: Column, values: dict[str, list[object]], low: str, high: str) -> Column:
+def _with_interval(
+    column: Column, values: dict[str, list[object]], write: Formatter, low: str, high: str
+) -> Column:
     """Return the column with the ends of its interval in brackets."""
-    write = _formatter(column.name, values[column.name], numeric=True)
     texts = []
     for text, *ends in zip(column.texts, values[low], values[high], strict=True):
-        bounds = ", ".join(write(end).removesuffix(" %") for end in ends)
+        bounds = ", ".join(write(end).removesuffix(" %").removesuffix(" pp") for end in ends)
         brackets = "" if None in ends else f" [{bounds}]"
         texts.append(text.rjust(column.longest) + brackets)
     return replace(
@@ -198,11 +204,12 @@ def _with_interval(column: Column, values: dict[str, list[object]], low: str, hi
     )
 
 
-def _formatter(name: str, values: Sequence[object], *, numeric: bool) -> Formatter:
+def _formatter(name: str, values: Sequence[object], layout: Layout, *, numeric: bool) -> Formatter:
     known = [value for value in values if value is not None]
-    if numeric and _is_rate(name) and all(_is_share(value) for value in known):
+    is_rate = _is_rate(name) or name in layout.shares
+    if numeric and is_rate and all(_is_share(value) for value in known):
         return percent
-    if numeric and name.endswith("_rate_difference"):
+    if numeric and (name.endswith("_rate_difference") or name in layout.points):
         return points
     if numeric and _is_money(name):
         return money

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,6 +21,9 @@ class Layout:
         is_wide: whether a terminal shows every column in full, as a file has it.
         is_paged: whether a table that is larger than the screen goes through a pager.
         options: what the note about hidden columns recommends.
+        shares: columns whose name does not say that they are shares, shown as percentages.
+        points: columns that are differences of shares, shown in percentage points.
+        intervals: columns whose name does not say it, by the column that they are the interval of.
     """
 
     answer: tuple[str, ...] = ()
@@ -28,6 +31,9 @@ class Layout:
     is_wide: bool = False
     is_paged: bool = False
     options: str = "--wide shows all, --columns A,B chooses"
+    shares: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    intervals: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
