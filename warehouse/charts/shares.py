@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from math import isnan
+
 import altair as alt
 
 from warehouse.charts.theme import STEPS
@@ -20,3 +23,8 @@ def shares(title: str) -> alt.Color:
     scale = alt.Scale(type="threshold", domain=_BOUNDS, range=list(STEPS))
     legend = alt.Legend(format=".0%", gradientLength=200, direction="horizontal")
     return alt.Color("value:Q", scale=scale, title=title, legend=legend)
+
+
+def step_of(share: float) -> int | None:
+    """Return which of the five steps a share has, from 0; None for NaN."""
+    return None if isnan(share) else bisect_right(_BOUNDS, share)
