@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from warehouse.statistics.margins import excess_of_means, excess_of_proportions
+from warehouse.statistics.bounded_means import excess_of_bounded_means
+from warehouse.statistics.margins import excess_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +134,8 @@ def _means(
     kept = 1 - drop / (_BASELINE[0] / sum(_BASELINE))
     drops: Floats = random.binomial(attempts, of_baseline) / attempts
     drops = drops - random.binomial(attempts, of_baseline * kept) / attempts
-    found = [(excess_of_means(each, margin) or 0.0) <= _ALPHA for each in drops]
+    p_values = [excess_of_bounded_means(each, margin, largest=1.0) or 0.0 for each in drops]
+    found = [p_value <= _ALPHA for p_value in p_values]
     error = float(np.sqrt(drops.var() / _TASKS))
     oracle = (drops.mean(axis=1) - margin) / error > stats.norm.ppf(1 - _ALPHA)
     return float(np.mean(found)), float(oracle.mean())

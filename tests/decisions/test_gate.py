@@ -15,7 +15,8 @@ from warehouse.decisions.gate.rules import Rule, Rules
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS
-from warehouse.statistics.margins import excess_of_means, excess_of_proportions
+from warehouse.statistics.bounded_means import excess_of_bounded_means
+from warehouse.statistics.margins import excess_of_proportions
 
 HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 
@@ -127,8 +128,9 @@ def test_a_drop_fails_with_the_figures(store):
 def test_several_attempts_are_averaged_within_the_task(store):
     decision = only(decide(store, drop(), candidate="m/rarer", baseline="m/often"))
     drops = [1 / 3] * 54 + [0.0] * 6
-    assert decision.test == "student"
-    assert decision.p_value == pytest.approx(excess_of_means(np.array(drops), 0.02))
+    assert decision.test == "gaffke"
+    p = excess_of_bounded_means(np.array(drops), 0.02, largest=1.0)
+    assert decision.p_value == pytest.approx(p)
     assert decision.drop == pytest.approx(0.3)
     assert decision.n_tasks == 60
 

@@ -7,9 +7,10 @@ within a confidence interval of it, whose error is added to the p-value (Berger 
 Journal of the American Statistical Association 89, 1012). The test keeps its level for any number
 of tasks. `docs/gates.md` compares its power with that of a test that knows the share.
 
-Everything else is judged by Student's t over clusters, with two clusters added to the data: one in
-which the difference is above the margin by a large amount, and one in which it is below it by the
-same. Without them, rare differences make the test reject too often.
+Values without known bounds are judged by Student's t over clusters, with two clusters added to the
+data: one in which the difference is above the margin by the largest amount that occurs, and one in
+which it is below it by the same. Without them, rare differences make the test reject more often.
+`bounded_means` has the test of values with known bounds.
 """
 
 from __future__ import annotations
@@ -70,7 +71,6 @@ def excess_of_means(
     differences: Floats,
     margin: float,
     *,
-    largest: float | None = None,
     clusters: Indices | None = None,
 ) -> float | None:
     """Test whether a mean difference is at most `margin`; return the p-value.
@@ -78,16 +78,13 @@ def excess_of_means(
     Args:
         differences: difference on each task, in the metric's unit: shape (tasks,).
         margin: the largest difference under the null hypothesis.
-        largest: distance from the margin in the two clusters that are added; by default, the
-            largest that occurs. To show that rare large differences are absent, it must be the
-            largest possible one: few tasks cannot show that.
         clusters: the number of each task's cluster, from 0 and without gaps; by default, each task
             is one.
 
     Returns:
         The p-value; None below 6 clusters. Where no task differs from the margin, it is 1.
     """
-    excess, error, df = _excess(differences - margin, largest, clusters)
+    excess, error, df = _excess(differences - margin, clusters)
     if df < MIN_CLUSTERS - 1:
         return None
     if error == 0:
@@ -132,7 +129,6 @@ def missed_mean(
     differences: Floats,
     margin: float,
     *,
-    largest: float | None = None,
     clusters: Indices | None = None,
     alpha: float = _ALPHA,
     power: float = POWER,
@@ -142,7 +138,6 @@ def missed_mean(
     Args:
         differences: as in the test.
         margin: as in the test.
-        largest: as in the test.
         clusters: as in the test.
         alpha: level of the test.
         power: probability of a rejection.
@@ -150,7 +145,7 @@ def missed_mean(
     Returns:
         The difference, in the metric's unit; None below 6 clusters.
     """
-    _, error, df = _excess(differences - margin, largest, clusters)
+    _, error, df = _excess(differences - margin, clusters)
     if df < MIN_CLUSTERS - 1:
         return None
     return margin + error * (student_quantile(1 - alpha, df) + student_quantile(power, df))
@@ -228,9 +223,7 @@ def _power(rate: float, excess: float, margin: float, n_tasks: int, alpha: float
     return float(normal_tail(-distance / true))
 
 
-def _excess(
-    values: Floats, largest: float | None, clusters: Indices | None
-) -> tuple[float, float, int]:
+def _excess(values: Floats, clusters: Indices | None) -> tuple[float, float, int]:
     """Return the mean, its standard error and degrees of freedom, of data with two more clusters.
 
     The mean is that of the tasks; clusters of different sizes count by their tasks.
@@ -240,7 +233,7 @@ def _excess(
     if not len(sums):
         return 0.0, 0.0, -1
     size = float(sizes.mean())
-    added = size * (float(np.abs(values).max()) if largest is None else largest)
+    added = size * float(np.abs(values).max())
     all_sums = np.concatenate([sums, [added, -added]])
     all_sizes = np.concatenate([sizes, [size, size]])
     mean = float(all_sums.sum() / all_sizes.sum())
@@ -250,16 +243,19 @@ def _excess(
     return mean, sqrt(variance) / float(all_sizes.sum()), n - 1
 
 
-def mean_limits(differences: Floats, *, level: float = 1 - _ALPHA) -> Interval | None:
+def mean_limits(
+    differences: Floats, *, clusters: Indices | None = None, level: float = 1 - _ALPHA
+) -> Interval | None:
     """Return the interval of a mean difference that fits `excess_of_means`.
 
-    Student's interval, with the standard error of data with two more tasks. None below 6 tasks.
+    Student's interval, with the standard error of data with two more clusters. None below 6.
 
     Args:
         differences: difference on each task, in the metric's unit: shape (tasks,).
+        clusters: as in the test.
         level: confidence, between 0 and 1.
     """
-    _, error, df = _excess(differences, None, None)
+    _, error, df = _excess(differences, clusters)
     if df < MIN_CLUSTERS - 1:
         return None
     middle = float(differences.mean())

@@ -50,7 +50,7 @@ class Decision:
         p_value: of the one-sided test against the largest allowed drop.
         p_adjusted: the same, adjusted for all drop rules (Holm).
         missed_drop: larger drop that would have been found four times in five.
-        test: `score` (exact, paired proportions) or `student`.
+        test: `score` (exact, paired proportions), `gaffke` (bounded values) or `student`.
     """
 
     rule: Rule

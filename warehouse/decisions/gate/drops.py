@@ -10,6 +10,11 @@ import numpy as np
 from warehouse.decisions.gate.decision import Decision, Outcome
 from warehouse.decisions.gate.words import amount, interval_words, p_words, series_name, tasks_words
 from warehouse.statistics.adjustment import holm
+from warehouse.statistics.bounded_means import (
+    bounded_mean_limits,
+    excess_of_bounded_means,
+    missed_bounded_mean,
+)
 from warehouse.statistics.margins import (
     excess_of_means,
     excess_of_proportions,
@@ -136,16 +141,18 @@ def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decisio
 
 
 def _of_means(decision: Decision, rules: Rules, paired: Paired) -> Decision:
-    drops, limit = paired.differences, decision.rule.limit
-    if rules.proves:
-        # Few tasks cannot show that rare large drops are absent.
-        p_value = excess_of_means(-drops, -limit, largest=paired.panel.scale)
+    drops, scale, level = paired.differences, paired.panel.scale, 1 - rules.alpha
+    sign = -1 if rules.proves else 1
+    limit = sign * decision.rule.limit
+    if scale is None:
+        test, p_value = "student", excess_of_means(sign * drops, limit)
+        limits = mean_limits(drops, level=level)
     else:
-        p_value = excess_of_means(drops, limit)
+        test, p_value = "gaffke", excess_of_bounded_means(sign * drops, limit, largest=scale)
+        limits = bounded_mean_limits(drops, -scale, scale, level=level)
     if p_value is None:
         return replace(decision, reason=f"only {tasks_words(decision.n_tasks)}, too few for a test")
-    tested = replace(decision, p_value=p_value, test="student")
-    return _with_limits(tested, mean_limits(drops, level=1 - rules.alpha))
+    return _with_limits(replace(decision, p_value=p_value, test=test), limits)
 
 
 def _with_limits(decision: Decision, limits: Interval | None) -> Decision:
@@ -166,7 +173,10 @@ def _decided(tested: Tested, rules: Rules, p_adjusted: float | None, level: floa
 def _missed(decision: Decision, paired: Paired, level: float) -> float | None:
     limit = decision.rule.limit
     if decision.n_only_baseline is None or decision.n_only_candidate is None:
-        return missed_mean(paired.differences, limit, alpha=level)
+        drops, scale = paired.differences, paired.panel.scale
+        if scale is None:
+            return missed_mean(drops, limit, alpha=level)
+        return missed_bounded_mean(drops, limit, largest=scale, alpha=level)
     return missed_proportion(
         decision.n_only_baseline, decision.n_only_candidate, decision.n_tasks, limit, alpha=level
     )
