@@ -14,6 +14,7 @@ from urllib.parse import quote
 OVERVIEW = "index.html"
 MODELS = "models/index.html"
 RUNS = "runs/index.html"
+SAMPLES = "samples/index.html"
 
 _LONGEST = 60  # characters of the readable part
 _HASH = 10  # hexadecimal digits

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from exports.site.pages import overview
+from exports.site.pages import overview, samples
 
-PAGE_TYPES = (overview.PAGE_TYPE,)
+PAGE_TYPES = (overview.PAGE_TYPE, samples.PAGE_TYPE)

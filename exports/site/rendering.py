@@ -39,7 +39,8 @@ def assets() -> Iterator[Page]:
     """Yield the files that all pages share: the style sheet and the scripts."""
     from warehouse.charts.svg import STYLE as CHARTS
 
-    own = (_ASSETS / "site.css").read_text("utf-8")
-    yield Page(path="assets/site.css", data=f"{STYLE}\n{CHARTS}\n{own}".encode())
-    for script in sorted(_ASSETS.glob("*.js")):
-        yield Page(path=f"assets/{script.name}", data=script.read_bytes())
+    own = [(_ASSETS / name).read_text("utf-8") for name in ("site.css", "samples.css")]
+    yield Page(path="assets/site.css", data="\n".join([STYLE, CHARTS, *own]).encode())
+    for script in sorted(_ASSETS.rglob("*.js")):
+        path = script.relative_to(_ASSETS).as_posix()
+        yield Page(path=f"assets/{path}", data=script.read_bytes())

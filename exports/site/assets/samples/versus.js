@@ -1,0 +1,62 @@
+// Shows samples of the same task side by side, with the words that differ marked.
+"use strict";
+
+(() => {
+  const { element, visible, shown, longText, difference, record: records, table } = evalstore;
+
+  /**
+   * Return samples side by side.
+   * @param {{title: string, address: string, record: any, without: string | null}[]} sides
+   */
+  function versus(sides) {
+    const first = sides[0].record;
+    const isSamePrompt = sides.every(({ record }) => records.prompt(record) === records.prompt(first));
+    const parts = [];
+    if (isSamePrompt && records.prompt(first)) {
+      parts.push(records.section("Prompt", longText(records.prompt(first))));
+    }
+    parts.push(records.section("Reference", ...records.reference(first)));
+    const columns = sides.map((side, at) => element("section", { class: "side" },
+      heading(side),
+      records.facts(side.record),
+      !isSamePrompt && compared("Prompt", records.prompt, sides, at),
+      compared("Answer", records.answer, sides, at),
+      element("h4", {}, "Scores"),
+      records.scores(side.record) ?? element("p", { class: "pale" }, "none")));
+    parts.push(element("div", { class: "sides" }, ...columns));
+    return parts.filter((part) => part);
+  }
+
+  function heading(/** @type {any} */ { title, address, record, without }) {
+    const why = records.why(record);
+    return element("header", {},
+      element("h3", {}, element("a", { href: address }, visible(title))),
+      element("p", {}, table.badge(records.outcome(record)), " ", why && element("small", {}, visible(why))),
+      without && element("p", {}, element("a", { href: without }, "remove")));
+  }
+
+  /** Return the text of one side; words that the first one lacks are marked, and the reverse. */
+  function compared(
+    /** @type {string} */ title, /** @type {(record: any) => string | null} */ textOf,
+    /** @type {any[]} */ sides, /** @type {number} */ at
+  ) {
+    const own = textOf(sides[at].record) ?? "";
+    const other = textOf(sides[at === 0 ? 1 : 0].record) ?? "";
+    const found = own === other ? null : difference(own, other);
+    let note = null;
+    if (own === other) note = "the same text";
+    else if (found === null) note = "too long or too different to mark what differs";
+    const against = at === 0 ? "second" : "first";
+    return element("div", {},
+      element("h4", {}, title, note && element("small", {}, ` ${note}`)),
+      found === null ? longText(own) : marked(found[0], against));
+  }
+
+  function marked(/** @type {[boolean, string][]} */ parts, /** @type {string} */ against) {
+    const tag = against === "first" ? "ins" : "del";
+    return element("pre", { class: "text", dir: "auto", tabindex: "0" }, ...parts.map(([isSame, part]) =>
+      isSame ? shown(part) : element(tag, { title: `not in the ${against}` }, shown(part))));
+  }
+
+  evalstore.versus = versus;
+})();

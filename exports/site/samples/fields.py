@@ -1,0 +1,74 @@
+"""What a piece holds of each sample: a row of the table, and the whole record.
+
+Both are JSON arrays, written by DuckDB, whose fields are named once for all samples. Texts of the
+store, JSON too, are strings, so that no key of theirs becomes a name in a page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+# JavaScript's numbers are exact up to here.
+_EXACT = 2**53 - 1
+_ANSWER_CHARACTERS = 200
+_PROMPT_CHARACTERS = 120
+
+# By name: the expression. `result`, `verdict`, `scored` and `known` are relations of the query in
+# `query.py`.
+ROW_FIELDS = {
+    "task_set": "result.task_set",
+    "task_id": "result.task_id",
+    "task_name": "result.task_name",
+    "attempt": "result.attempt",
+    "model": "result.model",
+    "settings": "result.settings",
+    "passed": "verdict.passed",
+    # Why there is no answer; NULL if there is one.
+    "failure": "CASE WHEN result.success IS NOT TRUE THEN "
+    "coalesce(result.failure_type, result.availability_status) END",
+    "score_name": "scored.name",
+    "score": "CASE WHEN isfinite(scored.value) THEN scored.value END",
+    "latency_ms": "CASE WHEN isfinite(result.latency_ms) THEN result.latency_ms END",
+    "tokens": "result.input_tokens + result.output_tokens",
+    "cost_usd": "CASE WHEN isfinite(result.cost_usd) THEN result.cost_usd END",
+    "answer": f"left(coalesce(result.answer, result.raw_output), {_ANSWER_CHARACTERS})",
+    "prompt": "left(coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt), "
+    f"{_PROMPT_CHARACTERS})",
+}
+# Fields of a record that follow the columns of `results`.
+_OF_OTHER_VIEWS = {
+    "passed": "verdict.passed",
+    "recorded": "verdict.recorded",
+    "computed": "verdict.computed",
+    "verdict_source": "verdict.verdict_source",
+    "scores": "scored.scores",
+    "messages": "talk.messages",
+    "tasks": "known.tasks",
+}
+_INTEGERS = ("BIGINT", "HUGEINT", "UBIGINT")
+_FLOATS = ("DOUBLE", "FLOAT")
+
+
+def record_fields(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the fields of a record by name: every column of `results`, then other views'."""
+    columns = connection.execute("DESCRIBE results").fetchall()
+    return {name: _exact(name, kind) for name, kind, *_ in columns} | _OF_OTHER_VIEWS
+
+
+def json_array(fields: dict[str, str]) -> str:
+    """Return the SQL expression of the fields as the text of a JSON array."""
+    return f"CAST(json_array({', '.join(fields.values())}) AS VARCHAR)"
+
+
+def _exact(name: str, kind: str) -> str:
+    """Return the expression of a column: numbers that JSON or JavaScript cannot hold as text."""
+    column = f'result."{name}"'
+    if kind in _FLOATS:
+        return f"if(isfinite({column}), to_json({column}), to_json(CAST({column} AS VARCHAR)))"
+    if kind in _INTEGERS:
+        is_exact = f"{column} BETWEEN -{_EXACT} AND {_EXACT}"
+        return f"if({is_exact}, to_json({column}), to_json(CAST({column} AS VARCHAR)))"
+    return column

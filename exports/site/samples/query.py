@@ -1,0 +1,228 @@
+"""Reads the samples of a store in the order of the pages: by run, and by their place in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from exports.site.samples.fields import ROW_FIELDS, json_array, record_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+# What one query returns at most: it is sorted in memory.
+_SAMPLES_AT_ONCE = 20_000
+_CHARACTERS_AT_ONCE = 64 * 2**20
+_FETCHED_AT_ONCE = 500
+
+_TEXTS = ("prompt", "raw_output", "answer", "parsed_output", "extra", "source")
+_SIZE = " + ".join(f"coalesce(strlen(calls.{name}), 0)" for name in _TEXTS)
+# `number` is the place of a sample in its run, whichever samples are chosen: links stay valid.
+_NUMBERS = f"""
+CREATE OR REPLACE TEMP TABLE sample_numbers AS
+WITH talk AS (
+    SELECT suite, run_id, result_id, sum(strlen(text)) AS size
+    FROM messages
+    GROUP BY suite, run_id, result_id
+),
+
+numbered AS (
+    SELECT
+        calls.suite,
+        calls.run_id,
+        calls.result_id,
+        row_number() OVER (
+            PARTITION BY calls.suite, calls.run_id ORDER BY calls.seq, calls.result_id
+        ) - 1 AS number,
+        {_SIZE} + coalesce(talk.size, 0) AS size,
+        verdicts.passed IS FALSE OR calls.success IS NOT TRUE AS has_failed
+    FROM results AS calls
+    JOIN verdicts USING (suite, run_id, result_id)
+    LEFT JOIN talk USING (suite, run_id, result_id)
+    SEMI JOIN chosen_runs USING (suite, run_id)
+),
+
+placed AS (
+    SELECT
+        *,
+        row_number() OVER in_order AS place,
+        sum(size) OVER in_order AS size_so_far
+    FROM numbered
+    WHERE has_failed OR NOT $only_failed
+    WINDOW in_order AS (ORDER BY suite, run_id, number ROWS UNBOUNDED PRECEDING)
+)
+
+SELECT
+    suite,
+    run_id,
+    result_id,
+    number,
+    place,
+    [(place - 1) // $samples_at_once, size_so_far // {_CHARACTERS_AT_ONCE}] AS part
+FROM placed
+"""  # noqa: S608 - a constant
+_PARTS = """
+SELECT min(place), max(place), min(run_id), max(run_id)
+FROM sample_numbers
+GROUP BY part
+ORDER BY min(place)
+"""
+_TASK = "{" + ", ".join(
+    f"{name}: {name}"
+    for name in ("task_name", "prompt", "reference", "question", "choices", "target",
+                 "expected_tools", "image_url")
+) + "}"  # fmt: skip
+_MOST_VERSIONS = 5
+# Of several versions of a task all are shown, if the result does not name one.
+_TASKS = f"""
+CREATE OR REPLACE TEMP TABLE sample_tasks AS
+SELECT
+    suite,
+    task_set,
+    task_id,
+    task_hash,
+    list({_TASK} ORDER BY task_version)[:{_MOST_VERSIONS}] AS tasks
+FROM (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY suite, task_set, task_id, is_any, task_hash, {_TASK}
+            ORDER BY task_version
+        ) AS copy
+    FROM (
+        SELECT *, false AS is_any FROM tasks WHERE task_hash IS NOT NULL
+        UNION ALL BY NAME
+        SELECT * REPLACE (NULL AS task_hash), true AS is_any FROM tasks
+    )
+)
+WHERE copy = 1
+GROUP BY suite, task_set, task_id, task_hash
+"""  # noqa: S608 - a constant
+_SCORE = "{" + ", ".join(
+    f"{name}: {expression}"
+    for name, expression in {
+        "scorer": "scorer",
+        "metric": "metric",
+        "filter": "filter",
+        "value": "CASE WHEN isfinite(value) THEN value END",
+        "text": "text",
+        "passed": "passed",
+        "answer": "answer",
+        "explanation": "explanation",
+    }.items()
+) + "}"  # fmt: skip
+_MESSAGE = "{" + ", ".join(
+    f"{name}: {name}" for name in ("seq", "role", "text", "tool_calls", "tool_call_id", "error")
+) + "}"  # fmt: skip
+
+
+class Sample(NamedTuple):
+    """A sample of a run.
+
+    Attributes:
+        suite: suite of the run.
+        run_id: ID of the run.
+        number: its place in the run, from 0, whichever samples are chosen.
+        row: JSON text of its row in the table.
+        record: JSON text of its record.
+    """
+
+    suite: str
+    run_id: str
+    number: int
+    row: str
+    record: str
+
+
+def number_samples(
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[tuple[str, str]],
+    *,
+    only_failed: bool,
+    samples_at_once: int = _SAMPLES_AT_ONCE,
+) -> None:
+    """Number the samples of the runs, in temporary tables of the connection.
+
+    Args:
+        connection: the store, for reading.
+        runs: suite and ID of each run.
+        only_failed: whether to leave out samples that passed, and those without a verdict.
+        samples_at_once: samples that one query returns at most.
+    """
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE chosen_runs AS "
+        "SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id",
+        {"suites": [suite for suite, _ in runs], "run_ids": [run_id for _, run_id in runs]},
+    )
+    connection.execute(_NUMBERS, {"only_failed": only_failed, "samples_at_once": samples_at_once})
+    connection.execute(_TASKS)
+
+
+def samples(connection: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
+    """Yield the numbered samples by suite, run and number."""
+    query = _query(json_array(ROW_FIELDS), json_array(record_fields(connection)))
+    for first, last, low, high in connection.execute(_PARTS).fetchall():
+        part = {"first": first, "last": last, "low": low, "high": high}
+        cursor = connection.execute(query, part)
+        while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
+            yield from map(Sample._make, rows)
+
+
+def _query(row: str, record: str) -> str:
+    # The bounds of the run's ID let DuckDB skip most of a large store.
+    return f"""
+    WITH chosen AS (
+        SELECT suite, run_id, result_id, number, place
+        FROM sample_numbers
+        WHERE place BETWEEN $first AND $last
+    ),
+
+    scored AS (
+        SELECT
+            suite,
+            run_id,
+            result_id,
+            list({_SCORE} ORDER BY scorer, metric, filter, score_id) AS scores,
+            arg_min(metric, (scorer, metric, filter)) FILTER (metric <> 'passed') AS name,
+            arg_min(value, (scorer, metric, filter)) FILTER (metric <> 'passed') AS value
+        FROM result_scores
+        SEMI JOIN chosen USING (suite, run_id, result_id)
+        WHERE run_id BETWEEN $low AND $high
+        GROUP BY suite, run_id, result_id
+    ),
+
+    talk AS (
+        SELECT
+            suite, run_id, result_id, list({_MESSAGE} ORDER BY seq, message_id) AS messages
+        FROM messages
+        SEMI JOIN chosen USING (suite, run_id, result_id)
+        WHERE run_id BETWEEN $low AND $high
+        GROUP BY suite, run_id, result_id
+    )
+
+    SELECT chosen.suite, chosen.run_id, chosen.number, {row} AS row_text, {record} AS record_text
+    FROM chosen
+    JOIN (FROM results WHERE run_id BETWEEN $low AND $high) AS result
+        ON chosen.suite = result.suite
+        AND chosen.run_id = result.run_id
+        AND chosen.result_id = result.result_id
+    JOIN (FROM verdicts WHERE run_id BETWEEN $low AND $high) AS verdict
+        ON chosen.suite = verdict.suite
+        AND chosen.run_id = verdict.run_id
+        AND chosen.result_id = verdict.result_id
+    LEFT JOIN scored
+        ON chosen.suite = scored.suite
+        AND chosen.run_id = scored.run_id
+        AND chosen.result_id = scored.result_id
+    LEFT JOIN talk
+        ON chosen.suite = talk.suite
+        AND chosen.run_id = talk.run_id
+        AND chosen.result_id = talk.result_id
+    LEFT JOIN sample_tasks AS known
+        ON result.suite = known.suite
+        AND result.task_set = known.task_set
+        AND result.task_id = known.task_id
+        AND result.task_hash IS NOT DISTINCT FROM known.task_hash
+    ORDER BY chosen.place
+    """  # noqa: S608 - names of our own; values are bound

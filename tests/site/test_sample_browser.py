@@ -1,0 +1,217 @@
+"""The sample browser in a real browser: table, search, sorting, links, keyboard, side by side."""
+
+import pytest
+from rendering import HOSTILE, UNSEEN
+from support import new_store
+
+from exports.site.addresses import samples_page
+from exports.site.report import write_site
+
+pytestmark = pytest.mark.slow
+LONG = "word " * 100_000
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return the folder of a site with two runs, and one with hostile text in every field."""
+    folder = tmp_path_factory.mktemp("samples")
+    store = new_store(folder / "store")
+    for name, model in (("one", "example/a"), ("two", "example/b")):
+        with store.record(suite="own", model=model, run_id=name) as run:
+            for n in range(250):
+                run.log(
+                    task_id=f"t{n}",
+                    prompt=f"What is {n}?",
+                    output=f"It is {n}, says {model}.",
+                    passed=n % 5 > 0,
+                    scores={"style": n / 250},
+                    latency_ms=n * 10,
+                )
+    with store.record(suite=HOSTILE, model=HOSTILE, run_id="hostile") as run:
+        run.log(
+            task_id=HOSTILE, prompt=HOSTILE, output=HOSTILE, passed=False, scores={"x": HOSTILE}
+        )
+        run.log(task_id="javascript:alert(1)", output=LONG, extra={"__proto__": "<img onerror=x>"})
+    write_site(store, folder / "site")
+    return folder / "site"
+
+
+def opened(visit, site, run="one", state="", suite="own", **options):
+    window = visit(site, **options)
+    page = window.open(f"{samples_page(suite, run)}#{state}")
+    page.wait_for_selector(":is(#samples table, #samples article, #samples [role=alert]):visible")
+    return window, page
+
+
+def status(page, text):
+    page.locator("[role=status]", has_text=text).first.wait_for()
+
+
+def tasks(page):
+    return page.locator("a.sample").all_inner_texts()
+
+
+def test_table_is_searched_filtered_and_sorted(visit, site):
+    window, page = opened(visit, site)
+    status(page, "250 of 250 samples")
+    assert len(tasks(page)) == 100
+    page.get_by_label("Search").fill("IT 24")
+    status(page, "13 of 250 samples")
+    assert tasks(page)[:2] == ["t24", "t124"]
+    page.get_by_label("Verdict").select_option("failed")
+    status(page, "2 of 250 samples")
+    assert tasks(page) == ["t240", "t245"]
+    page.get_by_role("link", name="latency").click()
+    assert page.locator("th[aria-sort=descending]").inner_text() == "latency"
+    assert tasks(page) == ["t245", "t240"]
+    assert window.severe() == []
+
+
+def test_address_brings_a_view_back(visit, site):
+    _, page = opened(visit, site, state="q=24&outcome=failed&sort=-latency_ms")
+    status(page, "2 of 250 samples")
+    assert page.get_by_label("Search").input_value() == "24"
+    assert tasks(page) == ["t245", "t240"]
+    page.get_by_role("link", name="t240").click()
+    page.get_by_role("heading", name="t240").wait_for()
+    assert "sample=240" in page.url
+    page.go_back()
+    status(page, "2 of 250 samples")
+
+
+def test_pages_of_the_table_hold_all_rows(visit, site):
+    _, page = opened(visit, site)
+    status(page, "250 of 250")
+    found = tasks(page)
+    for _ in range(2):
+        page.get_by_role("link", name="next").click()
+        page.wait_for_function("first => document.querySelector('a.sample').innerText !== first",
+                               arg=found[-100])  # fmt: skip
+        found += tasks(page)
+    assert found == [f"t{n}" for n in range(250)]
+
+
+def test_keyboard_leads_through_table_and_samples(visit, site):
+    _, page = opened(visit, site)
+    status(page, "250 of 250")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type("t1")
+    status(page, "111 of 250")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="t10", exact=True).wait_for()
+    page.keyboard.press("j")
+    page.get_by_role("heading", name="t11", exact=True).wait_for()
+    page.keyboard.press("k")
+    page.keyboard.press("Escape")
+    status(page, "111 of 250")
+    page.wait_for_function("document.activeElement.innerText === 't10'")
+
+
+def test_sample_has_everything_about_it(visit, site):
+    window, page = opened(visit, site, state="sample=7")
+    page.get_by_role("heading", name="t7").wait_for()
+    text = page.locator("article").inner_text()
+    for expected in (
+        "What is 7?",
+        "It is 7, says example/a.",
+        "passed",
+        "70 ms",
+        "0.028",
+        "8 of 250",
+    ):
+        assert expected in text
+    window.unfold()
+    assert "result_id" in page.locator("details").last.inner_text()
+    assert window.severe() == []
+
+
+def test_samples_of_two_runs_stand_side_by_side(visit, site):
+    window, page = opened(visit, site, state="sample=7")
+    choice = page.get_by_label("Compare with")
+    choice.focus()
+    page.locator("optgroup option").first.wait_for(state="attached")
+    choice.select_option(label="example/b · two")
+    page.locator(".side").nth(1).wait_for()
+    assert page.locator(".side del").all_inner_texts() == ["a"]
+    assert page.locator(".side ins").all_inner_texts() == ["b"]
+    assert "with=own_two%3A7" in page.url
+    assert window.severe() == []
+    _, again = opened(visit, site, state="sample=7&with=own_two:7")
+    again.locator(".side").nth(1).wait_for()
+    again.get_by_role("link", name="remove").click()
+    again.get_by_role("heading", name="Prompt").wait_for()
+    assert again.locator(".side").count() == 0
+
+
+def test_runs_can_be_put_into_one_table(visit, site):
+    _, page = opened(visit, site, state="runs=own_two&q=t249")
+    status(page, "2 of 500 samples")
+    page.get_by_label("Model").select_option("example/b")
+    status(page, "1 of 500 samples")
+    page.get_by_role("link", name="t249").click()
+    page.locator("pre", has_text="It is 249, says example/b.").first.wait_for()
+
+
+def test_hostile_text_is_shown_and_does_nothing(visit, site):
+    window, page = opened(visit, site, "hostile", "sample=0", HOSTILE)
+    page.get_by_role("heading", name="Prompt").wait_for()
+    window.unfold()
+    text = page.locator("body").inner_text()
+    assert r"\x1b[31m" in text
+    assert r"\u202e" in text
+    assert "<script>" in text
+    assert not UNSEEN.search(text)
+    assert not UNSEEN.search(page.title())
+    assert page.locator("#samples script, #samples img").count() == 0
+    assert window.severe() == []
+
+
+def test_long_text_comes_in_steps(visit, site):
+    _, page = opened(visit, site, "hostile", "sample=1", HOSTILE)
+    page.get_by_role("button", name="Load all of it").click()
+    page.get_by_text("characters are loaded").wait_for()
+    answer = page.locator("section", has=page.get_by_role("heading", name="Answer")).locator("pre")
+    assert len(answer.inner_text()) == 10_000
+    page.get_by_role("button", name="Show 100,000 more of 490,000 characters").first.click()
+    assert len(answer.inner_text()) == 110_000
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("sample=999", "no sample 999"),
+        ("sample=../x:1", "no sample ../x:1"),
+        ("sample=1&with=own_gone:1", "is missing"),
+        ("runs=../../x", "not the name of a run"),
+        ("runs=//example.com", "not the name of a run"),
+    ],
+)
+def test_wrong_address_gets_a_message_and_leads_nowhere(visit, site, state, message):
+    window, page = opened(visit, site, state=state)
+    page.get_by_role("alert").wait_for()
+    assert message in page.get_by_role("alert").inner_text()
+    # A piece that is not there is an error of the console, too.
+    window.faults[:] = [fault for fault in window.faults if "ERR_FILE_NOT_FOUND" not in fault]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", ["", "sample=7", "sample=7&with=own_two:7"])
+def test_pages_fit_a_phone(visit, site, state, scheme):
+    window, page = opened(visit, site, state=state, width=390, scheme=scheme)
+    page.locator(":is(table, .side, article section):visible").first.wait_for()
+    assert window.overflow() == 0
+    assert window.severe() == []
+
+
+def test_list_of_runs_is_searched(visit, site):
+    window = visit(site)
+    page = window.open("samples/index.html")
+    status(page, "3 of 3 runs")
+    page.get_by_label("Search").fill("example/b")
+    status(page, "1 of 3 runs")
+    page.get_by_role("link", name="two").click()
+    status(page, "250 of 250 samples")
+    assert window.severe() == []

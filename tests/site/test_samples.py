@@ -1,0 +1,253 @@
+"""The data of the sample browser: the pieces, parsed again, hold what the views hold."""
+
+import json
+import random
+import re
+
+import pytest
+from peers import PEERS, needs_peers
+from rendering import HOSTILE
+from support import import_into
+
+from exports.site.samples.browser import data_of_samples, run_folder
+from exports.site.samples.pieces import PIECE_CHARACTERS, Pieces, piece
+from exports.site.samples.query import number_samples, samples
+from exports.site.samples.runs import RUN_FIELDS, sampled_runs
+from warehouse.lake.batch import Generation
+from warehouse.schemas import BY_NAME
+
+CALL = re.compile(r"evalstore\.piece\(\"([\w./-]+)\",'((?:[^'\\]|\\.)*)'\);\n", re.ASCII)
+ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|x[0-9a-f]{2}|.)")
+CHARS = {"n": "\n", "r": "\r", "'": "'", "\\": "\\"}
+
+
+def parsed(path, data):
+    """Return what a page gets of a piece, which must be one call with one string."""
+    name, text = CALL.fullmatch(data.decode()).groups()
+    assert name == path
+    assert not set("<\n\r\u2028\u2029") & set(text)
+    code = lambda found: CHARS.get(found[1]) or chr(int(found[1][1:], 16))  # noqa: E731
+    return json.loads(ESCAPE.sub(code, text))
+
+
+def data_of(store, *, only_failed=False):
+    with store.reading() as connection:
+        pieces = list(
+            data_of_samples(connection, sampled_runs(connection), only_failed=only_failed)
+        )
+    assert len({path for path, _ in pieces}) == len(pieces)
+    return {path: parsed(path, data) for path, data in pieces}
+
+
+def samples_of(data, folder, kind):
+    """Return the rows or records of a run, as dictionaries by number."""
+    run = data[f"{folder}/run.js"]
+    names = run["row_fields" if kind == "rows" else "record_fields"]
+    found = {}
+    for at, start in enumerate(run[kind]):
+        values = data[f"{folder}/{kind}-{at:04}.js"]
+        assert values[0][0] == start
+        for number, *rest in values:
+            fields, more = (rest[0], None) if kind == "rows" else rest
+            if more is not None:
+                first, n_pieces, n_characters = more
+                parts = [data[f"{folder}/long-{first + n:04}.js"] for n in range(n_pieces)]
+                assert len("".join(parts)) == n_characters
+                fields = json.loads("".join(parts))
+            found[number] = dict(zip(names, fields, strict=True))
+    return found
+
+
+def record(store, suite="own", run_id="r", model="m", results=()):
+    with store.record(suite=suite, model=model, run_id=run_id) as run:
+        for result in results:
+            run.log(**result)
+
+
+# --- pieces
+
+
+def test_any_text_comes_out_of_a_piece_as_it_went_in():
+    rng = random.Random(5)
+    chars = "'\\<>\"\n\r\u2028\u2029\u202eaä\0ก😀/"
+    for _ in range(200):
+        text = "".join(rng.choices(chars, k=rng.randrange(40)))
+        assert parsed(*piece("a/b.js", json.dumps(text, ensure_ascii=False))) == text
+    assert parsed(*piece("a.js", json.dumps("</script><!--"))) == "</script><!--"
+
+
+def test_pieces_are_of_bounded_size_and_know_where_they_start():
+    rng = random.Random(7)
+    values = [json.dumps("x" * rng.randrange(1, PIECE_CHARACTERS // 3)) for _ in range(40)]
+    pieces = Pieces("rows")
+    written = [each for n, value in enumerate(values) for each in pieces.add(2 * n, value)]
+    written += pieces.end()
+    found = [parsed(*each) for each in written]
+    assert [value for part in found for value in part] == [json.loads(v) for v in values]
+    assert all(len(data) <= PIECE_CHARACTERS + 100 for _, data in written)
+    lengths = [sum(len(p) for p in found[:n]) for n in range(len(found))]
+    assert pieces.starts == [2 * length for length in lengths]
+
+
+# --- data
+
+
+def test_records_and_rows_hold_what_the_views_hold(store):
+    add_chat(store)
+    data = data_of(store)
+    folder = run_folder("chat", "r")
+    [row] = samples_of(data, folder, "rows").values()
+    [sample] = samples_of(data, folder, "records").values()
+    assert (row["model"], row["task_id"], row["attempt"]) == ("example/a", "t", 1)
+    assert (row["answer"], row["prompt"], row["passed"]) == (
+        "Helsinki",
+        "Capital of Finland?",
+        True,
+    )
+    assert (row["score_name"], row["score"]) == ("style", 0.5)
+    assert [task["reference"] for task in sample["tasks"]] == ["Helsinki"]
+    assert {s["metric"]: s["value"] for s in sample["scores"]} == {"passed": 1.0, "style": 0.5}
+    assert [m["text"] for m in sample["messages"]] == [f"x{n}" for n in range(60)]
+    [(_, *results)] = store.sql("SELECT 1, * FROM results").fetchall()
+    columns = [name for name, *_ in store.sql("DESCRIBE results").fetchall()]
+    for name, value in zip(columns, results, strict=True):
+        assert sample[name] == in_json(value), name
+
+
+def in_json(value):
+    """Return a value as a record holds it: integers that JavaScript cannot hold as text."""
+    if isinstance(value, int) and abs(value) >= 2**53:
+        return str(value)
+    return value if isinstance(value, (int, float, list, type(None))) else str(value)
+
+
+def add_chat(store):
+    shared = {"suite": "chat", "run_id": "r", "generation": "root"}
+    task = {"suite": "chat", "task_set": "s", "task_id": "t", "seq": 1, "reference": "Helsinki"}
+    call = {"task_set": "s", "task_id": "t", "model": "example/a", "seq": 1, "e2e_ms": 2**60}
+    call |= {"raw_output": "Helsinki", "objective_pass": True, "prompt": "Capital of Finland?"}
+    message = {"result_id": "c", "role": "user"}
+    score = {"result_id": "c", "metric": "style", "value": 0.5}
+    rows = {
+        "runs": [{**shared, "content_id": "h"}],
+        "results": [{**shared, **call, "content_id": "c", "cost_usd": 0.1}],
+        "tasks": [
+            {**task, "content_id": f"k{n}", "task_set_hash": f"v{n}", "task_hash": f"h{n}"}
+            for n in range(2)
+        ],
+        "result_scores": [{**shared, **score, "content_id": "s"}],
+        "messages": [
+            {**shared, **message, "content_id": f"m{n}", "seq": n, "text": f"x{n}"}
+            for n in range(60)
+        ],
+    }
+    with store.lake.write("import") as writer:
+        for table, records in rows.items():
+            writer.add(BY_NAME[table], records)
+        writer.commit(generations={Generation("chat", "r", "root", None): None})
+
+
+def test_hostile_and_extreme_values_come_back_as_they_are(store):
+    long = "a<b>\u2028'" * 120_000
+    record(
+        store,
+        run_id=HOSTILE,
+        model=HOSTILE,
+        results=[
+            {"task_id": HOSTILE, "output": HOSTILE + "</script>", "passed": False},
+            {"task_id": "long", "output": long, "scores": {"a": float("inf"), "b": 0.1 + 0.2}},
+            {"task_id": "__proto__", "output": '{"__proto__": 1}', "latency_ms": 1.5},
+        ],
+    )
+    data = data_of(store)
+    [folder] = [path.removesuffix("/run.js") for path in data if path.endswith("/run.js")]
+    assert re.fullmatch(r"samples/[a-z0-9._-]+", folder)
+    records = list(samples_of(data, folder, "records").values())
+    assert [r["raw_output"] for r in records] == [HOSTILE + "</script>", long, '{"__proto__": 1}']
+    assert {s["metric"]: (s["value"], s["text"]) for s in records[1]["scores"]}["b"][0] == 0.1 + 0.2
+    assert [s["value"] for s in records[1]["scores"] if s["metric"] == "a"] == [None]
+    rows = list(samples_of(data, folder, "rows").values())
+    assert rows[0]["task_id"] == HOSTILE
+    assert len(rows[1]["answer"]) == 200
+
+
+def test_failed_samples_keep_their_numbers(store):
+    results = [
+        {"task_id": "a", "output": "x", "passed": True},
+        {"task_id": "b", "output": "x", "passed": False},
+        {"task_id": "c", "output": "x"},
+        {"task_id": "d", "failure": "timeout"},
+    ]
+    record(store, results=results)
+    record(store, run_id="fine", results=results[:1])
+    everything = samples_of(data_of(store), run_folder("own", "r"), "rows")
+    assert {n: row["task_id"] for n, row in everything.items()} == dict(enumerate("abcd"))
+    failed = data_of(store, only_failed=True)
+    rows = samples_of(failed, run_folder("own", "r"), "rows")
+    assert {n: row["task_id"] for n, row in rows.items()} == {1: "b", 3: "d"}
+    assert rows[3]["failure"] is not None
+    assert samples_of(failed, run_folder("own", "fine"), "rows") == {}
+    assert failed[f"{run_folder('own', 'fine')}/run.js"]["n_samples"] == 1
+
+
+def test_the_list_of_runs_has_each_run_with_its_counts_and_tags(store, cli):
+    results = [{"task_id": "a", "output": "x", "passed": n > 0, "attempt": n + 1} for n in range(3)]
+    record(store, results=results)
+    record(store, run_id="r2", model="n", results=results[:1])
+    cli("tag", "r", "release=1.2")
+    data = data_of(store)
+    assert data["samples/runs.js"] == {"n_runs": 2, "n_pieces": 1, "fields": list(RUN_FIELDS)}
+    first, second = (
+        dict(zip(RUN_FIELDS, run, strict=True)) for run in data["samples/runs-0000.js"]
+    )
+    assert (first["n_samples"], first["n_passed"], first["n_failed"]) == (3, 2, 1)
+    assert first["tags"] == [["release", "1.2"]]
+    assert (second["models"], second["task_sets"]) == (["n"], ["own"])
+    assert first["folder"] == run_folder("own", "r")
+
+
+def test_an_empty_store_has_an_empty_list(store):
+    assert data_of(store) == {
+        "samples/runs.js": {"n_runs": 0, "n_pieces": 0, "fields": list(RUN_FIELDS)}
+    }
+
+
+def test_the_same_store_gives_the_same_bytes(examples):
+    def written():
+        with examples.reading() as connection:
+            return list(data_of_samples(connection, sampled_runs(connection), only_failed=False))
+
+    assert written() == written()
+
+
+def test_samples_of_more_than_one_query_come_in_order(store):
+    for name in ("b", "a"):
+        results = [{"task_id": f"t{n}", "output": "x" * n} for n in range(30)]
+        record(store, run_id=name, results=results)
+    with store.reading() as connection:
+        runs = [("own", "a"), ("own", "b")]
+        number_samples(connection, runs, only_failed=False, samples_at_once=7)
+        assert [each[:3] for each in samples(connection)] == [
+            ("own", name, n) for name in "ab" for n in range(30)
+        ]
+
+
+@pytest.mark.slow
+@needs_peers
+def test_reference_data_come_back_from_the_pieces(store):
+    import_into(store, PEERS)
+    data = data_of(store)
+    query = """
+        SELECT suite, run_id, raw_output, passed
+        FROM results JOIN verdicts USING (suite, run_id, result_id)
+        ORDER BY suite, run_id, results.seq, result_id
+    """
+    expected = store.sql(query).fetchall()
+    found = []
+    for path, run in data.items():
+        if path.endswith("/run.js"):
+            for sample in samples_of(data, run["folder"], "records").values():
+                values = (run["suite"], run["run_id"], sample["raw_output"], sample["passed"])
+                found.append(values)
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+    assert found == expected
