@@ -11,7 +11,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from warehouse.types import EventRow
 
 _THREADS = 2
+_MOST_SLICES = 100
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -135,7 +136,7 @@ class LogReader:
 
     def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
         numbers = pa.array(np.arange(first_line, first_line + len(lines)))
-        fitting = pa.table({"line": numbers, "text": _as_text(lines)}).filter(fits)
+        fitting = _filtered(pa.table({"line": numbers, "text": _as_text(lines)}), fits)
         cursor = self._connection.cursor()
         try:
             cursor.register("fitting", fitting)
@@ -197,14 +198,25 @@ def _lines(data: bytes | memoryview) -> tuple[pa.Array, np.ndarray]:
     return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers), starts
 
 
+def _filtered(table: pa.Table, wanted: pa.Array) -> pa.Table:
+    """Return the wanted rows: runs of them, as they are, because `filter` copies texts slowly."""
+    unwanted = np.flatnonzero(pc.invert(wanted))
+    if len(unwanted) > _MOST_SLICES:
+        return table.filter(wanted)
+    borders = [-1, *unwanted.tolist(), len(table)]
+    runs = [table.slice(first + 1, end - first - 1) for first, end in pairwise(borders)]
+    return pa.concat_tables(runs)
+
+
 def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
     """Return the positions of objects with duplicate keys, which get shorter when rewritten."""
+    is_nested = pc.or_(pc.starts_with(documents, "{"), pc.starts_with(documents, "["))
+    places = np.flatnonzero(pc.fill_null(is_nested, fill_value=False))
+    texts = documents.filter(is_nested).cast(pa.binary()).to_pylist()
     return [
         at
-        for at, text in enumerate(documents.to_pylist())
-        if text is not None
-        and text.startswith(("{", "["))
-        and len(orjson.dumps(orjson.loads(text))) != len(text.encode())
+        for at, text in zip(places.tolist(), texts, strict=True)
+        if len(orjson.dumps(orjson.loads(text))) != len(text)
     ]
 
 

@@ -30,9 +30,13 @@ SEARCHED_WHOLE = 1 << 13
 def find_secrets(data: bytes | memoryview) -> list[Secret]:
     """Return the secrets in some bytes, in order and without overlaps."""
     data = bytes(data)
-    found = list(private_keys(data))
     is_small = len(data) <= SEARCHED_WHOLE
-    for start, end in [(0, len(data))] if is_small else _suspects(data, 0, len(data), b"\n"):
+    parts = [(0, len(data))] if is_small else list(_suspects(data, 0, len(data), b"\n"))
+    if not parts:
+        return []
+    # A key has several lines; the one with its label is a suspect.
+    found = list(private_keys(data))
+    for start, end in parts:
         found += _find_in_part(data, start, end)
     return list(_without_overlaps(found))
 
