@@ -24,6 +24,7 @@ from ingest.streamed_runs import (
     is_bare,
 )
 from warehouse.errors import BadInput
+from warehouse.formats.values import import_pyarrow
 from warehouse.lake.batch import Generation
 from warehouse.lake.contents import read_added, read_positions
 from warehouse.schemas import BY_NAME, FILES, QUARANTINE
@@ -83,6 +84,7 @@ class StreamImport:
         self._generations = dict(session.sources.current)
         self._places: dict[RunKey, Places] = {}
         self._buffer = RowBuffer(session.writer)
+        import_pyarrow()
 
     def add(self, streamed: StreamedReading) -> None:
         """Import a reading.

@@ -55,6 +55,7 @@ def test_a_fitting_line_is_parsed_by_columns(tmp_path, monkeypatch):
     monkeypatch.setattr(
         "ingest.formats.openclaw.log.read_record", lambda *_: pytest.fail("does not fit")
     )
+    monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
     (row,) = results(write_lines(tmp_path / "r.jsonl", line()))
     assert row["source"] is row["extra"] is row["record_keys"] is None
     assert row["raw_output"] == RECORD["raw_output"]
@@ -86,7 +87,8 @@ records = st.fixed_dictionaries(
 
 @pytest.fixture(scope="module")
 def reader():
-    with closing(LogReader()) as reader:
+    with closing(LogReader()) as reader, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
         yield reader
 
 
@@ -145,6 +147,18 @@ ODD = {
     ),
     "deep nesting": line(parsed_output=[[[[[[1]]]]]]),
 }
+
+
+def test_small_and_large_logs_are_read_alike(tmp_path, monkeypatch):
+    numbers = [0.5, -0.0, 1e16, 1.5e-7, 2**60, [1.25, {"a": 3e5}], "3e5", True, "\x1f\x00"]
+    lines = [line(parsed_output=each) for each in numbers]
+    log = write_lines(tmp_path / "r.jsonl", line(), *lines, *ODD.values(), "no JSON")
+    event = json.dumps({"record_type": "event", "event": "start"})
+    others = [write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate([*lines, event])]
+    small = [[block.results.to_pylist() for block in read(path)] for path in (log, *others)]
+    monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
+    large = [[block.results.to_pylist() for block in read(path)] for path in (log, *others)]
+    assert small == large
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ class Elements:
         for block in line_blocks(self.path):
             if block.reject is not None:
                 raise BrokenElementsError(block.reject.reason)
-            data = bytes(block.data)
+            data = block.data
             secrets = find_secrets(data)
             self.secrets += lines_of(data, secrets, block.first_line)
             try:

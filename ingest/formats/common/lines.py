@@ -30,7 +30,7 @@ class LineBlock:
         reject: the reject for a line that is too long; `data` is then empty.
     """
 
-    data: bytes | memoryview
+    data: bytes
     first_line: int
     offset: int
     reject: Reject | None = None
@@ -51,22 +51,22 @@ def line_blocks(path: Path, n_bytes: int | None = None) -> Iterator[LineBlock]:
         rest = file.read(len(_BOM))
         if rest == _BOM:
             rest, offset = b"", len(_BOM)
-        while True:
-            buffer = bytearray(len(rest) + n_bytes_read)
-            buffer[: len(rest)] = rest
-            n_read = file.readinto(memoryview(buffer)[len(rest) :])
-            if not n_read:
-                break
-            end = len(rest) + n_read
-            cut = buffer.rfind(b"\n", len(rest), end) + 1
+        # Read into new memory: a buffer made before would be filled with zeros first, which takes
+        # most of the time of a small file.
+        while read := file.read(n_bytes_read):
+            data = rest + read
+            cut = data.rfind(b"\n", len(rest)) + 1
+            del read
             # A private key of several lines stays in one block, so that all of it is masked.
-            cut = open_key(buffer, cut) or cut
+            cut = open_key(data, cut) or cut
             if cut:
-                yield LineBlock(memoryview(buffer)[:cut], line, offset)
-                line += buffer.count(b"\n", 0, cut)
-                offset, rest = offset + cut, bytes(memoryview(buffer)[cut:end])
+                lines, rest = (data, b"") if cut == len(data) else (data[:cut], data[cut:])
+                del data
+                yield LineBlock(lines, line, offset)
+                line += lines.count(b"\n")
+                offset += cut
                 continue
-            rest = bytes(memoryview(buffer)[:end])
+            rest = data
             if len(rest) > _LONGEST_LINE_BYTES:
                 reason = f"a line of more than {_LONGEST_LINE_BYTES:,} bytes"
                 yield LineBlock(b"", line, offset, Reject(reason, line, offset))

@@ -82,7 +82,7 @@ def json_lines(path: Path, *, redact: bool = False) -> Iterator[RecordBlock]:
         if block.reject is not None:
             yield RecordBlock(rejects=[block.reject])
             continue
-        data = bytes(block.data)
+        data = block.data
         secrets = find_secrets(data)
         read = RecordBlock(secrets=lines_of(data, secrets, block.first_line))
         masked = mask(data, secrets) if redact and secrets else data

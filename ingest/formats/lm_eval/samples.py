@@ -115,7 +115,7 @@ class _Reader:
         if lines.reject is not None:
             read.rejects.append(lines.reject)
             return read
-        data = bytes(lines.data)
+        data = lines.data
         secrets = find_secrets(data)
         read.secrets = lines_of(data, secrets, lines.first_line)
         if self._is_masked:

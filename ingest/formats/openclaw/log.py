@@ -7,6 +7,7 @@ others are parsed exactly, one by one. Two threads work on blocks, which are ret
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 _THREADS = 2
 _MOST_SLICES = 100
+# To compile the expression for fitting lines takes as long as to read so many bytes exactly.
+_SMALL_BYTES = 2**16
+_UNLIKE_DUCKDB = re.compile(rb"[0-9][eE][+-]?[0-9]|\\u00")
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -83,7 +87,8 @@ class LogReader:
         Raises:
             OSError: the log cannot be read.
         """
-        self._begun[path, redact] = self._ahead(path, redact)
+        if not _is_small(path):
+            self._begun[path, redact] = self._ahead(path, redact)
 
     def abandon(self) -> None:
         """Discard blocks that were begun but not read."""
@@ -97,6 +102,9 @@ class LogReader:
         Raises:
             OSError: the log cannot be read.
         """
+        if _is_small(path):
+            yield from (self._read_block(block, redact) for block in line_blocks(path))
+            return
         begun = self._begun.pop((path, redact), None)
         ahead = begun or self._ahead(path, redact)
         try:
@@ -111,28 +119,37 @@ class LogReader:
     def _read_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
         if block.reject is not None:
             return RecordBlock(results=_SCHEMA.empty_table(), rejects=[block.reject])
-        data = bytes(block.data)
+        data = block.data
         secrets = find_secrets(data)
         lines, starts = _lines(data)
         if redact and secrets:
             lines, _ = _lines(mask(data, secrets))
-        fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
-        results = self._by_columns(lines, fits, block.first_line)
-        repeats = _rows_with_repeated_keys(results["parsed_output"])
-        others = np.flatnonzero(pc.invert(fits))
-        if len(repeats):
-            others = np.append(others, results["line"].to_numpy()[repeats] - block.first_line)
-            results = results.take(np.delete(np.arange(len(results)), repeats))
+        # DuckDB writes numbers with an exponent, and control characters, in another way.
+        if len(data) <= _SMALL_BYTES and not _UNLIKE_DUCKDB.search(data):
+            results, others = _SCHEMA.empty_table(), list(range(len(lines)))
+        else:
+            results, others = self._fitting(lines, block.first_line)
         located = lines_of(data, secrets, block.first_line)
         read = RecordBlock(results=results, secrets=located)
         rows: list[dict[str, object]] = []
-        for at in sorted(others.tolist()):
+        for at in others:
             line, offset = block.first_line + at, block.offset + int(starts[at])
             _read_exactly(lines[at].as_py(), line, offset, block=read, rows=rows)
         if rows:
             exact = pa.Table.from_pylist(rows, _SCHEMA)
             read.results = pa.concat_tables([results, exact]).sort_by("line")
         return read
+
+    def _fitting(self, lines: pa.Array, first_line: int) -> tuple[pa.Table, list[int]]:
+        """Return the results of the lines that fit the columns, and the places of the others."""
+        fits = pc.match_substring_regex(_as_text(lines), FITTING_LINE)
+        results = self._by_columns(lines, fits, first_line)
+        repeats = _rows_with_repeated_keys(results["parsed_output"])
+        others = np.flatnonzero(pc.invert(fits))
+        if len(repeats):
+            others = np.append(others, results["line"].to_numpy()[repeats] - first_line)
+            results = results.take(np.delete(np.arange(len(results)), repeats))
+        return results, sorted(others.tolist())
 
     def _by_columns(self, lines: pa.Array, fits: pa.Array, first_line: int) -> pa.Table:
         numbers = pa.array(np.arange(first_line, first_line + len(lines)))
@@ -218,6 +235,10 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
         for at, text in zip(places.tolist(), texts, strict=True)
         if len(orjson.dumps(orjson.loads(text))) != len(text)
     ]
+
+
+def _is_small(path: Path) -> bool:
+    return path.stat().st_size <= _SMALL_BYTES
 
 
 def _as_text(lines: pa.Array) -> pa.Array:

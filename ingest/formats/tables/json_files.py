@@ -49,7 +49,7 @@ class JsonLinesFile:
                 if block.reject is not None:
                     yield objects.batch([], [], [block.reject])
                     continue
-                data = bytes(block.data)
+                data = block.data
                 secrets = find_secrets(data) if wanted is not None else []
                 located = lines_of(data, secrets, block.first_line)
                 if self._redact:

@@ -50,7 +50,7 @@ def _tails(data: bytes, start: int, end: int) -> Iterator[Secret]:
             yield Secret(match.start() - len(lines[0]), match.end(), _KIND)
 
 
-def open_key(data: bytearray, end: int) -> int:
+def open_key(data: bytes, end: int) -> int:
     """Return the start of the line on which an unfinished private key begins; otherwise `end`."""
     begin = data.rfind(b"-----BEGIN", max(0, end - _LONGEST), end)
     if begin < 0 or data.find(b"-----END", begin, end) >= 0:
