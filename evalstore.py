@@ -6,15 +6,14 @@ that the help and small commands do not wait for libraries that they do not use.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from warehouse.store import Store
@@ -26,11 +25,12 @@ _PACKAGES = ("warehouse", "ingest", "exports", "runners")
 
 def _check_not_shadowed() -> None:
     """Raise an `ImportError` if a module of the user's own shadows one of ours."""
-    home = Path(__file__).resolve().parent
+    home = os.path.dirname(os.path.realpath(__file__))  # noqa: PTH120 - the help must not wait for pathlib
     for name in _PACKAGES:
         spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
         origin = spec.origin if spec is not None else None
-        if origin is not None and not Path(origin).resolve().is_relative_to(home / name):
+        ours = os.path.join(home, name, "")  # noqa: PTH118
+        if origin is not None and not os.path.realpath(origin).startswith(ours):
             raise ImportError(
                 f"{origin} shadows evalstore's package `{name}`; rename it, or start Python from "
                 "another folder"
@@ -39,7 +39,8 @@ def _check_not_shadowed() -> None:
 
 def _is_program() -> bool:
     """Return whether Python was started for the command line, not by someone else's code."""
-    return __name__ == "__main__" or Path(sys.argv[0]).stem == "evalstore"
+    name, _ = os.path.splitext(os.path.basename(sys.argv[0]))  # noqa: PTH119, PTH122
+    return __name__ == "__main__" or name == "evalstore"
 
 
 try:
@@ -99,6 +100,8 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
 
     No file stays open between queries, so a notebook never blocks an import.
     """
+    from pathlib import Path
+
     from warehouse.store import Store
 
     return Store(Path(path))
@@ -110,7 +113,7 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
 @click.version_option(package_name="evalstore")
 @click.option(
     "--store",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False),
     default="store",
     envvar="EVALSTORE_DIR",
     show_default=True,
@@ -118,9 +121,11 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     help="Store folder.",
 )
 @click.pass_context
-def _cli(ctx: click.Context, store: Path) -> None:
+def _cli(ctx: click.Context, store: str) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
-    ctx.obj = store
+    from pathlib import Path
+
+    ctx.obj = Path(store)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

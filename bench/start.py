@@ -53,13 +53,13 @@ def measure(*, quick: bool) -> list[Ratio]:
             "an empty click program (relative time)",
             help_ / empty,
             f"{help_ * 1000:.0f} ms / {empty * 1000:.0f} ms",
-            at_most=1.3,
+            at_most=1.1,
         ),
         Ratio(
             "a small query with `evalstore sql`",
             "DuckDB in Python (relative time)",
             query / plain,
             f"{query * 1000:.0f} ms / {plain * 1000:.0f} ms",
-            at_most=1.5,
+            at_most=1.2,
         ),
     ]

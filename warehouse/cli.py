@@ -9,7 +9,6 @@ import re
 import sys
 from contextlib import contextmanager
 from functools import cache, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,6 +17,7 @@ from warehouse.errors import BadInput, EvalstoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from warehouse.output.terminal import Layout
     from warehouse.store import Store
@@ -325,7 +325,8 @@ def open_standard_streams() -> None:
     """Open streams that the shell has closed (`>&-`); the next file would get their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - it stays open
+            # It stays open; the help does not wait for pathlib.
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
             setattr(sys, name, stream)
 
 

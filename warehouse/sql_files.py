@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -116,17 +117,30 @@ def shown_views() -> dict[str, SqlFile]:
     }
 
 
-def sql_digest(files: Iterable[SqlFile]) -> str:
-    """Return a hash of the files' texts: if it changes, views are recreated."""
-    text = "\0".join(f"{file.qualified}\0{file.sql}" for file in files)
-    return hashlib.sha256(text.encode()).hexdigest()
+@cache
+def sql_digest() -> str:
+    """Return a hash of the SQL files: if it changes, views are recreated."""
+    return _digest(SQL, ".sql", _SCHEMAS)
 
 
 @cache
 def code_digest() -> str:
     """Return a hash of the code of the scoring functions: if it changes, scores are recomputed."""
-    code = b"\0".join(path.read_bytes() for path in sorted(SCORING.rglob("*.py")))
-    return hashlib.sha256(code).hexdigest()
+    return _digest(SCORING, ".py")
+
+
+def _digest(root: Path, ending: str, folders: Iterable[str] = ("",)) -> str:
+    """Hash the paths and bytes of files; every query waits for it, so that none is parsed."""
+    hashed = hashlib.sha256()
+    for folder in folders:
+        for inner, _, names in sorted(os.walk(root / folder)):
+            place = inner.removeprefix(str(root))
+            for name in sorted(names):
+                if name.endswith(ending):
+                    with open(f"{inner}/{name}", "rb") as file:  # noqa: PTH123 - faster
+                        text = file.read()
+                    hashed.update(f"{place}/{name} {len(text)} ".encode() + text)
+    return hashed.hexdigest()
 
 
 def parse_sql_file(path: Path, sql: str) -> SqlFile:

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 from support import EXAMPLES, ROOT, child, command, environment, import_into, log, shell, write_log
@@ -296,58 +295,6 @@ def test_misuse_is_exit_code_2(run):
     for arguments in (["nothing"], ["show", "--nothing"], ["import"], ["sql", "a", "b"]):
         ended = run(*arguments)
         assert (ended.code, ended.out) == (2, "")
-
-
-HEAVY = {
-    "litellm",
-    "mcp",
-    "scipy",
-    "great_expectations",
-    "polars",
-    "pandas",
-    "altair",
-    "vl_convert",
-}
-LOADED = """
-import sys
-sys.argv = ["evalstore", *sys.argv[1:]]
-import evalstore
-try:
-    evalstore.main()
-except SystemExit as end:
-    assert not end.code, end.code
-print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "banned"),
-    [
-        (["--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
-        (["export", "--help"], HEAVY | {"duckdb", "pyarrow", "yaml", "rich"}),
-        (["run", "--help"], HEAVY | {"duckdb", "httpx", "pyarrow", "yaml", "rich"}),
-        (["sql", "FROM leaderboard"], HEAVY),
-        (["show", "results", "--format", "csv"], HEAVY | {"pyarrow", "rich"}),
-        (["runs"], HEAVY),
-        (["info"], HEAVY),
-        (["import", str(EXAMPLES)], HEAVY),
-        (["sync"], HEAVY),
-    ],
-    ids=lambda part: part[0] if isinstance(part, list) else "",
-)
-def test_unneeded_libraries_are_not_imported(examples, arguments, banned):
-    ended = child("-c", LOADED, "--store", examples.path, *arguments)
-    assert ended.code == 0, ended.err
-    if duckdb.__version__ < "2":
-        banned = banned - {"pandas"}  # which DuckDB imports itself when a function is registered
-    assert not banned & set(ended.err.splitlines()[-1].split())
-
-
-def test_opening_a_store_in_a_notebook_imports_little():
-    code = "import sys, evalstore; print(*sys.modules)"
-    ended = child("-c", code)
-    assert not (HEAVY | {"duckdb", "pyarrow"}) & set(ended.out.split())
 
 
 # --- rules of the code base

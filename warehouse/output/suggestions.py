@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +10,8 @@ if TYPE_CHECKING:
 
 def similar_names(name: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     """Return the known names that resemble a name, the most similar first; case is ignored."""
+    from difflib import get_close_matches  # only when a name was mistyped
+
     by_lower: dict[str, list[str]] = {}
     for candidate in known:
         by_lower.setdefault(candidate.casefold(), []).append(candidate)

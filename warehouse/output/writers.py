@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from warehouse.errors import BadInput
 from warehouse.output import formatting
-from warehouse.output.html import stream_table
 from warehouse.output.rows import Batch, Parameters, Rows, of_query, of_values, pick
 from warehouse.output.tables import table
 from warehouse.output.terminal import (
@@ -181,6 +180,8 @@ def _markdown_line(texts: Iterable[str]) -> str:
 
 
 def _html(rows: Rows, _: Screen) -> Iterator[str]:
+    from warehouse.output.html import stream_table
+
     return stream_table("evalstore", rows.columns, rows.batches(), rows.numeric)
 
 
