@@ -387,6 +387,7 @@ def test_a_query_may_end_with_semicolons_and_comments(clean, end):
     assert problems(run_checks(clean, relations)) == {("own", "n"): 1}
 
 
+@pytest.mark.slow
 def test_examples_in_docs_and_help_work(copy, tmp_path, monkeypatch):
     [text] = re.findall(r"```yaml\n(.*?)```", (DOCS / "checks.md").read_text(), re.DOTALL)
     (tmp_path / "release.yaml").write_text(text, "utf-8")

@@ -143,6 +143,7 @@ def test_few_tasks_are_warned_of(path):
     assert "warning: 7 tasks of prompt_length 45 to 75: too few" in ended.err
 
 
+@pytest.mark.slow
 def test_tools_are_compared_on_the_questions_they_share(tmp_path):
     path = tmp_path / "store"
     for tool, first, right in (("one", 0, 8), ("two", 2, 3)):

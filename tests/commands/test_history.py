@@ -87,6 +87,7 @@ def test_a_terminal_shows_charts(examples):
     assert "\x1b" not in shown
 
 
+@pytest.mark.slow
 def test_pipes_and_formats_have_the_rows_of_the_view(examples):
     assert "●" not in command(examples.path, "history", MODEL).out
     rows = json.loads(command(examples.path, "history", MODEL, "--format", "json").out)

@@ -77,6 +77,7 @@ def test_an_aggregate_has_the_figures_of_metrics(store, tmp_path):
     assert passed[1]["input"]["reference"] == ["Paris"]
 
 
+@pytest.mark.slow
 def test_an_export_comes_back_with_the_same_figures_and_bytes(store, tmp_path):
     command(store.path, "export", "eee", "--to", tmp_path / "out")
     again = new_store(tmp_path / "again")
@@ -118,6 +119,7 @@ def test_unknown_runs_are_named(store, tmp_path, arguments, message):
     assert (done.code, message in done.err) == (2, True), done.err
 
 
+@pytest.mark.slow
 def test_names_lead_nowhere(store, tmp_path):
     for number, name in enumerate(["../../x", "..", "a\\..\\b", "/etc", ".", "x" * 500]):
         head = header(eval_id=f"N{number}", task=name, model=f"{name}/{name}")
@@ -130,6 +132,7 @@ def test_names_lead_nowhere(store, tmp_path):
     assert all(path.parts[:2] == ("out", "data") and len(path.parts) == 6 for path in outside)
 
 
+@pytest.mark.slow
 @needs_reference
 def test_exports_of_examples_are_valid(examples, store, tmp_path):
     for number, each in enumerate((examples, store)):

@@ -74,6 +74,7 @@ def log(tmp_path):
     return write_eval(tmp_path / "log.eval", head, samples)
 
 
+@pytest.mark.slow
 def test_a_log_of_inspect_comes_back_as_it_was(store, tmp_path, log):
     import_into(store, log)
     [path] = export(store, tmp_path / "out")
@@ -90,6 +91,7 @@ def test_a_log_of_inspect_comes_back_as_it_was(store, tmp_path, log):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
     paths = export(examples, tmp_path / "one")
     assert paths
@@ -97,6 +99,7 @@ def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
     assert files_in(tmp_path / "one") == files_in(tmp_path / "two")
 
 
+@pytest.mark.slow
 def test_results_of_other_suites_keep_their_figures(examples, tmp_path):
     export(examples, tmp_path / "out")
     again = store_in(tmp_path / "again")

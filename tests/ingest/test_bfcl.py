@@ -108,6 +108,7 @@ def test_every_failure_is_kept(logs):
         assert sorted(rows[wrong["set"], wrong["id"]]) == wrong["keys"]
 
 
+@pytest.mark.slow
 @needs_peers
 def test_results_and_scores_in_any_order(tmp_path):
     tree = LOGS / "claude_small"
@@ -118,6 +119,7 @@ def test_results_and_scores_in_any_order(tmp_path):
     assert digests_after(tmp_path / "parts", by_name[::-2], by_name[1::2], [tree]) == whole
 
 
+@pytest.mark.slow
 def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
     def passes(store):
         rows = query(store, "SELECT passed FROM verdicts ORDER BY seq")

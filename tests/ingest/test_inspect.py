@@ -199,6 +199,7 @@ def test_figures_are_audited(store, tmp_path, samples):
 # --- the same log in several forms and parts
 
 
+@pytest.mark.slow
 def test_the_same_log_in_any_form_is_one(tmp_path, samples):
     forms = {
         "stored": write_eval(tmp_path / "a.eval", finished(), samples, STORED),
@@ -217,6 +218,7 @@ def test_the_same_log_in_any_form_is_one(tmp_path, samples):
     assert digests(store, without=["main.files"]) == expected
 
 
+@pytest.mark.slow
 def test_a_log_imported_while_it_grows_ends_as_the_whole(tmp_path, samples):
     whole = write_eval(tmp_path / "whole.eval", finished(), samples)
     running = header(is_finished=False)

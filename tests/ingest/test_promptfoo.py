@@ -208,6 +208,7 @@ def test_the_database_with_its_log(logs):
         )
 
 
+@pytest.mark.slow
 @needs_peers
 def test_an_export_and_the_database_in_any_order(tmp_path):
     files = [GENERATED / "a.json", GENERATED / "promptfoo.db"]
@@ -227,6 +228,7 @@ def test_the_database_stays_as_it_is(tmp_path):
     assert import_into(store, folder / "promptfoo.db").n_results == 0
 
 
+@pytest.mark.slow
 @needs_peers
 def test_json_lines_that_were_cut_and_come_whole_later(tmp_path):
     log = GENERATED / "a.jsonl"
@@ -291,6 +293,7 @@ def test_cached_answers_and_errors(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_large_export_is_read_result_by_result(tmp_path):
     prompts = [{"label": "ask", "provider": "p:m", "metrics": {"testPassCount": 5000}}]
     store, summary = imported(tmp_path, export((row(n) for n in range(5000)), prompts))

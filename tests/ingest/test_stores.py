@@ -108,6 +108,7 @@ def test_any_history_of_both_gives_one_content(stores, tmp_path, seed):
     assert digests(theirs, without=OF_FILES) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_grown_log_adds_its_rows(stores, tmp_path, is_compacted):
     ours, theirs, both = stores("ours"), stores("theirs"), stores("both")
@@ -131,6 +132,7 @@ def test_a_grown_log_adds_its_rows(stores, tmp_path, is_compacted):
     assert ours.lake.batch_names() == names
 
 
+@pytest.mark.slow
 def test_a_conflict_is_refused_and_the_rest_imported(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(ours, write(tmp_path, "one", [1, 2]))
@@ -158,6 +160,7 @@ def test_a_conflict_is_refused_and_the_rest_imported(stores, tmp_path):
     assert ours.lake.batch_names() == names
 
 
+@pytest.mark.slow
 def test_a_replacement_there_of_what_is_here_is_taken(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(ours, write(tmp_path, "one", [1, 2]))
@@ -180,6 +183,7 @@ def test_replace_leaves_runs_that_are_only_behind(stores, tmp_path):
     assert ours.sql("SELECT count(*) FROM results").fetchall() == [(2,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_forgotten_run_returns_only_with_restore(stores, tmp_path, is_compacted):
     ours, theirs = stores("ours"), stores("theirs")
@@ -213,6 +217,7 @@ def test_a_forgotten_run_returns_only_with_restore(stores, tmp_path, is_compacte
     assert import_into(ours, secret).outcomes == {"unchanged": 1}
 
 
+@pytest.mark.slow
 def test_tags_come_with_their_runs_and_stay_away_with_forgotten_ones(stores, tmp_path):
     ours, theirs, fresh = stores("ours"), stores("theirs"), stores("fresh")
     import_into(theirs, write(tmp_path, "one", [1]), write(tmp_path, "two", [2]))

@@ -61,6 +61,7 @@ def unaware(store, moment, value, name="v"):
         writer.commit()
 
 
+@pytest.mark.slow
 def test_tags_are_set_changed_and_removed(tagged):
     assert change(tagged, release="1.4", baseline="yes") == 2
     assert tags_of(tagged, RUN) == {"baseline": "yes", "release": "1.4"}
@@ -83,6 +84,7 @@ def test_a_change_that_is_in_force_adds_nothing(tagged):
     assert tagged.lake.batch_names() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step_seconds", [0, -1, 1])
 def test_the_last_change_counts_whatever_the_clock_says(tagged, clock, step_seconds):
     clock += [clock[0] + timedelta(seconds=step_seconds * n) for n in range(1, 8)]
@@ -102,6 +104,7 @@ def test_changes_made_at_once_are_ordered_by_time(tagged, clock):
     assert tags_of(tagged, RUN) == {"v": "aware of both"}
 
 
+@pytest.mark.slow
 def test_changes_made_in_the_same_microsecond_have_one_winner(tmp_path, clock):
     winners = set()
     for n, values in enumerate(itertools.permutations("abc")):
@@ -129,6 +132,7 @@ def test_any_history_gives_the_same_tags_after_compaction_and_a_rebuild(tagged, 
         assert tags_of(tagged, RUN) == model
 
 
+@pytest.mark.slow
 def test_batches_of_another_store_keep_the_last_tags(tagged, tmp_path, clock):
     change(tagged, v="here", w="here")
     copy = new_store(tmp_path / "copy")
@@ -207,6 +211,7 @@ def test_secrets_are_masked(tagged, monkeypatch):
 # --- the command
 
 
+@pytest.mark.slow
 def test_the_command_sets_lists_and_removes(tagged):
     def run(*arguments):
         return command(tagged.path, "tag", RUN[1], *arguments)

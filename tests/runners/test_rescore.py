@@ -84,6 +84,7 @@ def test_changed_verdicts_are_listed(space, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_no_other_view_changes_and_no_call_is_made(space, tmp_path, monkeypatch):
     before = digests(space, schemas=("main",))
 
@@ -113,6 +114,7 @@ def test_the_same_scorer_adds_nothing(space, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_changed_rule_is_another_version(space, tmp_path):
     command(space.path, "rescore", write(tmp_path), "--run", "one")
     command(space.path, "rescore", write(tmp_path, scorer="exact"), "--run", "one")

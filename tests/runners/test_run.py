@@ -427,6 +427,7 @@ def test_a_run_whose_address_had_a_password_resumes_with_base_url(space):
         assert not path.is_file() or b"planted" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_no_key_is_in_any_file_or_output(space, monkeypatch):
     shutil.copytree(ROOT / "models", space / "models")
     planted = "sk-ant-planted0000000000000000"

@@ -57,6 +57,7 @@ def test_digests_show_differences(examples, tmp_path):
     assert "main.tasks" not in changed
 
 
+@pytest.mark.slow
 def test_the_same_import_again_changes_nothing(store, at_once):
     import_into(store, EXAMPLES, DAMAGED)
     batches = store.lake.batch_names()
@@ -74,6 +75,7 @@ def test_paths_written_in_another_way_are_the_same_files(store, at_once, monkeyp
     assert digests(store) == at_once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS[:2])
 def test_any_split_and_order_give_the_same(store, at_once, seed):
     choice = random.Random(seed)

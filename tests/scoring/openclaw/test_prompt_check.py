@@ -106,6 +106,7 @@ def test_an_id_used_twice_is_named_once():
     ]
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
