@@ -272,6 +272,74 @@ def test_rules_about_the_candidate_need_no_baseline(store, rule, candidate, outc
     assert reason in decision.reason
 
 
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Return a store of 150 tasks on 30 pages; the candidate fails all tasks of five pages."""
+    store = new_store(tmp_path_factory.mktemp("pages") / "store")
+    runs = [
+        run_rows("m/base", [1] * 150),
+        run_rows("m/next", [0] * 25 + [1] * 125),
+        run_rows("m/other", [1] * 30, suite="plain"),
+        run_rows("m/plain", [1] * 30, suite="plain"),
+    ]
+    for _, results in runs[:2]:
+        for n, row in enumerate(results):
+            row["extra"] = json.dumps({"page": f"p{n // 5}"})
+    write(store, *runs)
+    return store
+
+
+def test_tasks_of_a_cluster_are_not_independent(pages):
+    sides = {"candidate": "m/next", "baseline": "m/base"}
+    apart = only(decide(pages, drop(0.1), **sides))
+    together = only(decide(pages, drop(0.1), cluster="page", **sides))
+    drops, clusters = np.repeat([1.0, 0.0], [25, 125]), np.repeat(np.arange(30), 5)
+    p = excess_of_bounded_means(drops, 0.1, largest=1.0, clusters=clusters)
+    assert together.p_value == pytest.approx(p)
+    assert apart.p_value < 0.05 < together.p_value
+    assert (apart.n_clusters, together.n_clusters, together.test) == (None, 30, "gaffke")
+    assert "16.7 points below the baseline on 150 tasks in 30 clusters (" in together.reason
+    assert together.low < apart.low < apart.high < together.high
+    assert together.missed_drop > 0.2
+    proof = only(decide(pages, drop(0.3), cluster="page", proves=True, **sides))
+    p = excess_of_bounded_means(-drops, -0.3, largest=1.0, clusters=clusters)
+    assert proof.p_value == pytest.approx(p)
+
+
+def test_the_interval_of_a_value_is_wider_over_clusters(pages):
+    rule = Rule(kind="min_value", limit=0.7)
+    apart = only(decide(pages, rule, candidate="m/next", baseline=None))
+    together = only(decide(pages, rule, candidate="m/next", baseline=None, cluster="page"))
+    assert together.n_clusters == 30
+    assert together.low < apart.low < 125 / 150 < together.high
+
+
+def test_clusters_count_for_the_least_number_of_tasks(pages):
+    fields = {"candidate": "m/next", "baseline": "m/base", "cluster": "page", "min_tasks": 31}
+    for rule in (drop(0.1), Rule(kind="min_value", limit=0.7)):
+        decision = only(decide(pages, rule, **fields))
+        assert decision.reason == "only 30 clusters of 150 tasks, less than min_tasks (31)"
+
+
+def test_tasks_without_a_value_are_clusters_of_their_own(pages):
+    sides = {"candidate": "m/plain", "baseline": "m/other", "suite": "plain"}
+    verdict = decide(pages, drop(), cluster="page", **sides)
+    assert only(verdict).n_clusters == 30
+    assert verdict.notes == ("plain/plain: no task has a value 'page': each is its own cluster",)
+
+
+def test_the_command_takes_the_column_of_clusters(pages, tmp_path):
+    text = "candidate: m/next\nbaseline: m/base\ncluster: page\nrules: [{max_drop: 0.1}]"
+    (tmp_path / "rules.yaml").write_text(text)
+    document = json.loads(
+        command(pages.path, "gate", tmp_path / "rules.yaml", "--format", "json").out
+    )
+    assert (document["cluster"], document["decisions"][0]["n_clusters"]) == ("page", 30)
+    arguments = ["--candidate", "m/next", "--baseline", "m/base", "--max-drop", "0.1"]
+    ended = command(pages.path, "gate", *arguments, "--cluster", "pages")
+    assert (ended.code, "did you mean 'page'" in ended.err) == (2, True)
+
+
 def test_misuse_is_refused(store):
     with pytest.raises(BadInput, match="needs a baseline"):
         decide(store, drop(), baseline=None)

@@ -14,6 +14,7 @@ alpha: 0.01
 min_tasks: 50
 min_coverage: 1
 missing: fail
+cluster: page
 prove: true
 cannot_tell: fail
 rules:
@@ -35,6 +36,7 @@ def test_everything_is_read():
         min_tasks=50,
         min_coverage=1.0,
         missing="fail",
+        cluster="page",
         proves=True,
         cannot_tell="fail",
         rules=(

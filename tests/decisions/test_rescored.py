@@ -177,3 +177,17 @@ def test_a_gate_refuses_costs_by_a_scorer(store):
     options = ("--candidate", "m/b", "--max-cost-per-passed-usd", "1", "--scorer", "lenient")
     ended = command(store.path, "gate", *options)
     assert (ended.code, "does not go with a scorer" in ended.err) == (2, True)
+
+
+def test_plan_by_a_rescore(store):
+    arguments = ["m/a", "m/b", "--difference", "0.1", "--format", "json"]
+    recorded, lenient = (
+        command(store.path, "plan", *arguments, *option)
+        for option in ([], ["--scorer", "lenient@111"])
+    )
+    assert "passed is the verdict of lenient@111aaa, a re-score" in lenient.err
+    found = [json.loads(each.out)[0]["n_tasks"] for each in (recorded, lenient)]
+    # 32 of 40 differ by the recorded verdicts; by the re-score, none.
+    assert found[0] > 10 * found[1]
+    ended = command(store.path, "plan", *arguments, "--scorer", "lenient", "--metric", "cost")
+    assert (ended.code, "leave out --metric cost" in ended.err) == (2, True)

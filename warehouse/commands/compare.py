@@ -16,7 +16,7 @@ from warehouse.cli import (
     say,
     table_options,
 )
-from warehouse.commands.comparison import say_comparisons, warn
+from warehouse.commands.comparison import found_rescorer, say_comparisons, warn
 from warehouse.completion import complete_side, complete_suite
 from warehouse.errors import BadInput
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.decisions.comparison import Contest
-    from warehouse.decisions.rescored import Rescorer
     from warehouse.output.terminal import Layout
 
 # The columns that answer, for a terminal.
@@ -115,7 +114,7 @@ def compare(
             metric=metric,
             missing="fail" if missing == "fail" else "exclude",
             seed=seed,
-            rescorer=_rescorer(connection, scorer, suite),
+            rescorer=found_rescorer(connection, scorer, suite),
         )
         contests = find_contests(connection, sides, choice)
         whole = contests
@@ -163,18 +162,6 @@ def _check(
         raise BadInput("--seed: give a whole number from 0")
     if sum(is_list) > 1:
         raise BadInput("--tasks, --why and --ranks each print a table of their own: choose one")
-
-
-def _rescorer(
-    connection: duckdb.DuckDBPyConnection, text: str | None, suite: str | None
-) -> Rescorer | None:
-    from warehouse.decisions.rescored import find_rescorer
-
-    if text is None:
-        return None
-    rescorer = find_rescorer(connection, text, suite=suite)
-    note(f"passed is the verdict of {rescorer.text}, a re-score")
-    return rescorer
 
 
 def _clusters(

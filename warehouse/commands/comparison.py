@@ -1,4 +1,4 @@
-"""What `evalstore compare` says besides its tables: sentences, groups, warnings."""
+"""What `evalstore compare` says around its tables: sentences, groups, warnings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from warehouse.decisions.comparison import Comparison, Contest
     from warehouse.decisions.ranks import Rank
+    from warehouse.decisions.rescored import Rescorer
 
 # More sentences than this nobody reads; the table has them all.
 _MOST_SENTENCES = 6
@@ -47,6 +48,23 @@ def say_comparisons(
     for text in _differing(connection, contests):
         say_wrapped(text)
     say("")
+
+
+def found_rescorer(
+    connection: duckdb.DuckDBPyConnection, text: str | None, suite: str | None
+) -> Rescorer | None:
+    """Return the re-score of `--scorer`, and note its version; None without the option.
+
+    Raises:
+        BadInput: no answer was judged by it.
+    """
+    from warehouse.decisions.rescored import find_rescorer
+
+    if text is None:
+        return None
+    rescorer = find_rescorer(connection, text, suite=suite)
+    note(f"passed is the verdict of {rescorer.text}, a re-score")
+    return rescorer
 
 
 def _differing(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest]) -> list[str]:

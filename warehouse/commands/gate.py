@@ -38,6 +38,11 @@ _FALLBACKS = ("fail", "warn", "pass")
 @click.option(
     "--scorer", metavar="NAME[@VERSION]", help="Judge `passed` by this re-score; see rescore."
 )
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Tasks with the same value are not independent: a column of tasks.",
+)
 @click.option("--max-drop", type=float, help="Largest drop allowed, in the metric's unit.")
 @click.option("--min-value", type=float, help="Least value of the lower end of the interval.")
 @click.option(
@@ -158,7 +163,7 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     found: dict[str, Any] = _of_file(file) if file is not None else {}
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
-    others = ("missing", "cannot_tell", "scorer")
+    others = ("missing", "cannot_tell", "scorer", "cluster")
     found |= {name: given[name] for name in (*named, *others) if name in given}
     if "prove" in given:
         found["proves"] = True

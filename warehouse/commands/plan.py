@@ -17,6 +17,7 @@ from warehouse.cli import (
     say_wrapped,
     table_options,
 )
+from warehouse.commands.comparison import found_rescorer
 from warehouse.completion import complete_model, complete_suite
 from warehouse.errors import BadInput
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.decisions.planning import PlanRow, Wanted
+    from warehouse.decisions.rescored import Rescorer
 
 _ANSWER = ("n_attempts", "n_tasks", "n_calls", "cost_usd", "is_cheapest", "detectable_difference")
 
@@ -40,6 +42,9 @@ _ANSWER = ("n_attempts", "n_tasks", "n_calls", "cost_usd", "is_cheapest", "detec
     help="True difference to be found, in the metric's unit: 0.05 for 5 points of a pass rate.",
 )
 @click.option("--metric", default="passed", show_default=True, help="Metric to compare by.")
+@click.option(
+    "--scorer", metavar="NAME[@VERSION]", help="Take `passed` from this re-score; see rescore."
+)
 @click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
 @click.option("--task-set", help="Only this task set.")
 @click.option(
@@ -76,6 +81,7 @@ def plan(
     *,
     difference: float,
     metric: str,
+    scorer: str | None,
     suite: str | None,
     task_set: str | None,
     attempts: tuple[int, ...],
@@ -97,6 +103,8 @@ def plan(
     from warehouse.decisions.planning import ATTEMPTS, Wanted, plan_sentence
     from warehouse.output.writers import write_rows
 
+    if scorer is not None and metric != "passed":
+        raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
     check_suite(path, suite)
     wanted = Wanted(
         difference=difference,
@@ -107,7 +115,8 @@ def plan(
     )
     texts = [model] if other is None else [model, other]
     with open_store(path).reading() as connection:
-        plans = _plans(connection, texts, (metric, suite, task_set), wanted)
+        rescorer = found_rescorer(connection, scorer, suite)
+        plans = _plans(connection, texts, (metric, suite, task_set), wanted, rescorer)
     if output.fmt == "table":
         for rows in plans:
             say_wrapped(plan_sentence(rows, wanted))
@@ -124,6 +133,7 @@ def _plans(
     texts: list[str],
     chosen: tuple[str, str | None, str | None],
     wanted: Wanted,
+    rescorer: Rescorer | None,
 ) -> list[list[PlanRow]]:
     from warehouse.decisions.paired import panels
     from warehouse.decisions.planning import MIN_TASKS, mean_costs, plan_rows
@@ -133,7 +143,9 @@ def _plans(
     metric, suite, task_set = chosen
     sides = resolve_sides(connection, texts, suite=suite)
     named = ALIASES.get(metric, metric)
-    found = panels(read_series(connection, sides, metric=named, task_set=task_set))
+    found = panels(
+        read_series(connection, sides, metric=named, task_set=task_set, rescorer=rescorer)
+    )
     costs = mean_costs(panels(read_series(connection, sides, metric="cost_usd", task_set=task_set)))
     plans = [rows for panel in found for rows in plan_rows(panel, costs, wanted)]
     if not plans:

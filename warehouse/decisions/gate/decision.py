@@ -36,6 +36,7 @@ class Decision:
         candidate: model and settings of the candidate.
         baseline: model and settings of the baseline.
         n_tasks: tasks that the decision is based on.
+        n_clusters: clusters of these tasks; None if each task counts by itself.
         n_baseline_tasks: tasks with a value of the baseline.
         n_changed: tasks whose content differs between the two, left out.
         n_unjudged: tasks that the candidate was asked, but that have no value.
@@ -63,6 +64,7 @@ class Decision:
     candidate: str | None = None
     baseline: str | None = None
     n_tasks: int = 0
+    n_clusters: int | None = None
     n_baseline_tasks: int | None = None
     n_changed: int | None = None
     n_unjudged: int | None = None

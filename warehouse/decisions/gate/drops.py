@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.decisions.gate.decision import Decision, Outcome
-from warehouse.decisions.gate.words import amount, interval_words, p_words, series_name, tasks_words
+from warehouse.decisions.gate.words import (
+    amount,
+    few_words,
+    interval_words,
+    p_words,
+    series_name,
+    tasks_words,
+)
 from warehouse.statistics.adjustment import holm
+from warehouse.statistics.arrays import cluster_indices
 from warehouse.statistics.bounded_means import (
     bounded_mean_limits,
     excess_of_bounded_means,
@@ -25,10 +33,11 @@ from warehouse.statistics.margins import (
 from warehouse.statistics.proportions import newcombe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from warehouse.decisions.gate.rules import Rule, Rules
     from warehouse.decisions.paired import Paired
+    from warehouse.statistics.arrays import Indices
     from warehouse.statistics.proportions import Interval
 
 
@@ -39,26 +48,34 @@ class Tested:
     Attributes:
         decision: the figures; its outcome is not decided.
         paired: the tasks.
+        clusters: the number of each task's cluster; None if the tasks are independent.
     """
 
     decision: Decision
     paired: Paired
+    clusters: Indices | None
 
 
-def tested_drop(rule: Rule, rules: Rules, paired: Paired) -> Decision | Tested:
+def tested_drop(
+    rule: Rule, rules: Rules, paired: Paired, labels: Mapping[str, Hashable] | None
+) -> Decision | Tested:
     """Test a drop rule; a decision at once if the data cannot tell.
 
     Args:
         rule: the rule.
         rules: the gate.
         paired: the baseline and the candidate, in this order.
+        labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
     """
-    decision = _figures(rule, paired)
+    clusters = None
+    if labels is not None:
+        clusters = cluster_indices([labels.get(task) for task in paired.task_ids])
+    decision = _figures(rule, paired, clusters)
     if reason := _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
-    if paired.panel.is_binary and paired.is_single:
-        return Tested(_of_proportions(decision, rules, paired), paired)
-    return Tested(_of_means(decision, rules, paired), paired)
+    if paired.panel.is_binary and paired.is_single and clusters is None:
+        return Tested(_of_proportions(decision, rules, paired), paired, None)
+    return Tested(_of_means(decision, rules, paired, clusters), paired, clusters)
 
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
@@ -71,7 +88,7 @@ def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     ]
 
 
-def _figures(rule: Rule, paired: Paired) -> Decision:
+def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
     panel = paired.panel
     n_tasks = len(paired.tasks)
     values = (float(paired.means_a.mean()), float(paired.means_b.mean())) if n_tasks else None
@@ -86,6 +103,7 @@ def _figures(rule: Rule, paired: Paired) -> Decision:
         baseline=series_name(panel.series[paired.a].key),
         candidate=series_name(panel.series[paired.b].key),
         n_tasks=n_tasks,
+        n_clusters=None if clusters is None else len(set(clusters.tolist())),
         n_baseline_tasks=int((~np.isnan(panel.means[paired.a])).sum()),
         n_changed=paired.n_changed,
         n_unjudged=paired.n_unjudged_b,
@@ -108,9 +126,8 @@ def _too_little(rules: Rules, decision: Decision, paired: Paired) -> str | None:
             f"({100 * coverage:.3g} %), less than min_coverage "
             f"({100 * rules.min_coverage:.3g} %){changed}"
         )
-    if n_tasks < rules.min_tasks:
-        return f"only {tasks_words(n_tasks)}, less than min_tasks ({rules.min_tasks:,}){changed}"
-    return None
+    few = few_words(n_tasks, decision.n_clusters, rules.min_tasks)
+    return None if few is None else few + changed
 
 
 def _changed(n_changed: int) -> str:
@@ -140,18 +157,21 @@ def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decisio
     return _with_limits(tested, limits)
 
 
-def _of_means(decision: Decision, rules: Rules, paired: Paired) -> Decision:
+def _of_means(
+    decision: Decision, rules: Rules, paired: Paired, clusters: Indices | None
+) -> Decision:
     drops, scale, level = paired.differences, paired.panel.scale, 1 - rules.alpha
     sign = -1 if rules.proves else 1
     limit = sign * decision.rule.limit
     if scale is None:
-        test, p_value = "student", excess_of_means(sign * drops, limit)
-        limits = mean_limits(drops, level=level)
+        test, p_value = "student", excess_of_means(sign * drops, limit, clusters=clusters)
+        limits = mean_limits(drops, clusters=clusters, level=level)
     else:
-        test, p_value = "gaffke", excess_of_bounded_means(sign * drops, limit, largest=scale)
-        limits = bounded_mean_limits(drops, -scale, scale, level=level)
+        test = "gaffke"
+        p_value = excess_of_bounded_means(sign * drops, limit, largest=scale, clusters=clusters)
+        limits = bounded_mean_limits(drops, -scale, scale, clusters=clusters, level=level)
     if p_value is None:
-        return replace(decision, reason=f"only {tasks_words(decision.n_tasks)}, too few for a test")
+        return replace(decision, reason=f"{_found(decision)} are too few for a test")
     return _with_limits(replace(decision, p_value=p_value, test=test), limits)
 
 
@@ -160,23 +180,24 @@ def _with_limits(decision: Decision, limits: Interval | None) -> Decision:
 
 
 def _decided(tested: Tested, rules: Rules, p_adjusted: float | None, level: float) -> Decision:
-    decision, paired = tested.decision, tested.paired
+    decision, scale = tested.decision, tested.paired.panel.scale
     if p_adjusted is None:
         return decision
     is_rejected = p_adjusted <= rules.alpha
     outcome = Outcome.PASSED if is_rejected == rules.proves else Outcome.FAILED
-    missed = None if rules.proves else _missed(decision, paired, level)
+    missed = None if rules.proves else _missed(tested, level)
     decided = replace(decision, outcome=outcome, p_adjusted=p_adjusted, missed_drop=missed)
-    return replace(decided, reason=_reason(decided, rules, paired.panel.scale))
+    return replace(decided, reason=_reason(decided, rules, scale))
 
 
-def _missed(decision: Decision, paired: Paired, level: float) -> float | None:
+def _missed(tested: Tested, level: float) -> float | None:
+    decision, paired, clusters = tested.decision, tested.paired, tested.clusters
     limit = decision.rule.limit
     if decision.n_only_baseline is None or decision.n_only_candidate is None:
         drops, scale = paired.differences, paired.panel.scale
         if scale is None:
-            return missed_mean(drops, limit, alpha=level)
-        return missed_bounded_mean(drops, limit, largest=scale, alpha=level)
+            return missed_mean(drops, limit, clusters=clusters, alpha=level)
+        return missed_bounded_mean(drops, limit, largest=scale, clusters=clusters, alpha=level)
     return missed_proportion(
         decision.n_only_baseline, decision.n_only_candidate, decision.n_tasks, limit, alpha=level
     )
@@ -185,7 +206,7 @@ def _missed(decision: Decision, paired: Paired, level: float) -> float | None:
 def _reason(decision: Decision, rules: Rules, scale: float | None) -> str:
     limit = amount(decision.rule.limit, scale)
     p_value = p_words(decision.p_adjusted or 0.0)
-    found = f"{_difference(decision, scale)} on {tasks_words(decision.n_tasks)}"
+    found = f"{_difference(decision, scale)} on {_found(decision)}"
     details = [interval_words(decision.low, decision.high, scale, rules.alpha), *_counts(decision)]
     found += f" ({'; '.join(filter(None, details))})"
     if rules.proves:
@@ -199,6 +220,12 @@ def _reason(decision: Decision, rules: Rules, scale: float | None) -> str:
         missed = amount(decision.missed_drop, scale)
         text += f"; a drop of {missed} would be found four times in five, a smaller one less often"
     return text
+
+
+def _found(decision: Decision) -> str:
+    """Return how many tasks there are, and clusters if they are counted."""
+    tasks = tasks_words(decision.n_tasks)
+    return tasks if decision.n_clusters is None else f"{tasks} in {decision.n_clusters:,} clusters"
 
 
 def _difference(decision: Decision, scale: float | None) -> str:

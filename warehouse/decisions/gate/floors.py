@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.decisions.gate.decision import Decision, Outcome
-from warehouse.decisions.gate.words import amount, series_name, tasks_words
+from warehouse.decisions.gate.words import amount, few_words, series_name, tasks_words
+from warehouse.statistics.arrays import cluster_indices
+from warehouse.statistics.bounded_means import bounded_mean_limits
 from warehouse.statistics.margins import mean_limits
 from warehouse.statistics.proportions import Interval, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from warehouse.decisions.gate.calls import CallTotals
     from warehouse.decisions.gate.rules import Rule, Rules
     from warehouse.decisions.paired import Panel
-    from warehouse.statistics.arrays import Floats
+    from warehouse.statistics.arrays import Floats, Indices
 
 _SHOWN = 10
 
 
-def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
+def decide_value(
+    rule: Rule, rules: Rules, panel: Panel, row: int, labels: Mapping[str, Hashable] | None
+) -> Decision:
     """Decide a rule of the least value, by the lower end of the candidate's interval.
 
     Args:
@@ -31,9 +35,12 @@ def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
         rules: the gate.
         panel: the panel with the candidate's series.
         row: its position.
+        labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
     """
     is_known = ~np.isnan(panel.means[row])
     means, n_asked = panel.means[row, is_known], int(panel.is_asked[row].sum())
+    tasks = [panel.task_ids[at] for at in np.flatnonzero(is_known)]
+    clusters = None if labels is None else cluster_indices([labels.get(task) for task in tasks])
     decision = Decision(
         rule=rule,
         outcome=Outcome.CANNOT_TELL,
@@ -44,6 +51,7 @@ def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
         filter=panel.metric.filter,
         candidate=series_name(panel.series[row].key),
         n_tasks=len(means),
+        n_clusters=None if clusters is None else len(set(clusters.tolist())),
         n_unjudged=n_asked - len(means),
         candidate_value=float(means.mean()) if len(means) else None,
     )
@@ -53,11 +61,12 @@ def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
             reason=f"{len(means):,} of the {n_asked:,} tasks asked have a value, less than "
             f"min_coverage ({100 * rules.min_coverage:.3g} %)",
         )
-    if len(means) < rules.min_tasks:
-        few = f"only {tasks_words(len(means))}, less than min_tasks ({rules.min_tasks:,})"
+    if few := few_words(len(means), decision.n_clusters, rules.min_tasks):
         return replace(decision, reason=few)
     n_attempts = int(panel.n_attempts[row].sum())
-    limits = value_interval(means, n_attempts, panel.scale, level=1 - rules.alpha)
+    limits = value_interval(
+        means, n_attempts, panel.scale, clusters=clusters, level=1 - rules.alpha
+    )
     if limits is None:
         return replace(decision, reason=f"only {tasks_words(len(means))}, too few for an interval")
     is_kept = limits.low >= rule.limit
@@ -74,21 +83,30 @@ def decide_value(rule: Rule, rules: Rules, panel: Panel, row: int) -> Decision:
 
 
 def value_interval(
-    means: Floats, n_attempts: int, scale: float | None, *, level: float
+    means: Floats,
+    n_attempts: int,
+    scale: float | None,
+    *,
+    clusters: Indices | None = None,
+    level: float,
 ) -> Interval | None:
     """Return the interval of a mean over tasks.
 
     Of shares it is Wilson's, of as many trials as the variance between tasks is worth, as in the
-    leaderboard (SQL macro `effective_tasks`); otherwise Student's.
+    leaderboard (SQL macro `effective_tasks`); of shares in clusters, that of a bounded mean;
+    otherwise Student's.
 
     Args:
         means: mean of the attempts at each task: shape (tasks,), at least one.
         n_attempts: attempts at all of them.
         scale: largest possible value, 1 or 100; None if not known.
+        clusters: the number of each task's cluster; by default, each task is one.
         level: confidence, between 0 and 1.
     """
     if scale is None:
-        return mean_limits(means, level=level)
+        return mean_limits(means, clusters=clusters, level=level)
+    if clusters is not None:
+        return bounded_mean_limits(means, 0.0, scale, clusters=clusters, level=level)
     n, rates = len(means), means / scale
     middle = (float(rates.sum()) + 1) / (n + 2)
     variance = (float((rates**2).sum()) + 1) / (n + 2) - middle**2

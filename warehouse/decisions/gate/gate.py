@@ -13,6 +13,7 @@ from warehouse.decisions.paired import pair, pairs_of_sides, panels
 from warehouse.decisions.rescored import find_rescorer
 from warehouse.decisions.series import VERDICT, read_series
 from warehouse.decisions.sides import ResolvedSide, parse_side, resolve_sides
+from warehouse.decisions.task_columns import task_values
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class _Gate:
         self._baseline, self._no_baseline = self._resolved_baseline()
         self._panels: dict[str, list[Panel]] = {}
         self._notes: list[str] = []
+        self._clusters: dict[tuple[str, str], dict[str, str]] = {}
         self._rescorer = self._found_rescorer()
 
     def verdict(self) -> Verdict:
@@ -103,7 +105,7 @@ class _Gate:
             yield from self._drops(rule)
         elif rule.kind == "min_value":
             for panel, row in self._of_candidate(rule):
-                yield decide_value(rule, self._rules, panel, row)
+                yield decide_value(rule, self._rules, panel, row, self._labels(panel))
         elif rule.kind == "must_pass":
             yield decide_tasks(rule, list(self._of_candidate(rule)))
         else:
@@ -133,7 +135,20 @@ class _Gate:
                 yield self._not_asked(rule, panel)
             self._note_unpaired(panel, pairs)
             for a, b in pairs:
-                yield tested_drop(rule, self._rules, pair(panel, a, b))
+                yield tested_drop(rule, self._rules, pair(panel, a, b), self._labels(panel))
+
+    def _labels(self, panel: Panel) -> dict[str, str] | None:
+        """Return the cluster of each task of a panel by its ID; None if tasks are independent."""
+        column = self._rules.cluster
+        if column is None:
+            return None
+        if not self._clusters:
+            self._clusters = task_values(self._connection, column)
+        found = self._clusters.get((panel.suite, panel.task_set), {})
+        if not found:
+            place = f"{panel.suite}/{panel.task_set}"
+            self._notes.append(f"{place}: no task has a value {column!r}: each is its own cluster")
+        return found
 
     def _note_unpaired(self, panel: Panel, pairs: list[tuple[int, int]]) -> None:
         """Note what was called with settings that the other side does not have."""

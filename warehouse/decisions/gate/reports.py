@@ -102,6 +102,7 @@ def json_report(verdict: Verdict) -> str:
         "min_tasks": rules.min_tasks,
         "min_coverage": rules.min_coverage,
         "missing": rules.missing,
+        "cluster": rules.cluster,
         "prove": rules.proves,
         "decisions": decisions,
         "notes": list(verdict.notes),

@@ -68,12 +68,13 @@ class Rules:
         suite: the only suite that counts.
         task_set: the only task set that counts.
         alpha: level of all drop rules together.
-        min_tasks: fewer tasks than this cannot tell.
+        min_tasks: fewer tasks than this cannot tell; with `cluster`, fewer clusters.
         min_coverage: smallest share of the baseline's tasks that the candidate answered, 0 to 1.
         missing: whether tasks that were asked but not judged are left out or count as 0.
         proves: whether a drop rule passes only if a larger drop is excluded.
         cannot_tell: what to do when the data cannot tell; None for an exit code of its own.
         scorer: the re-score whose verdicts count as `passed`, as written: `NAME` or `NAME@VERSION`.
+        cluster: the column of tasks whose equal values mark tasks that are not independent.
     """
 
     candidate: str
@@ -88,3 +89,4 @@ class Rules:
     proves: bool = False
     cannot_tell: Fallback | None = field(default=None)
     scorer: str | None = None
+    cluster: str | None = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 MISSING: Final = ("exclude", "fail")
-_TEXTS = ("candidate", "baseline", "suite", "task_set", "scorer")
+_TEXTS = ("candidate", "baseline", "suite", "task_set", "scorer", "cluster")
 _OF_RULE = (*LIMITS, "metric", "suite", "task_set", "cannot_tell")
 _KEYS = (
     *_TEXTS,

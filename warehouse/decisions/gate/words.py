@@ -40,6 +40,16 @@ def tasks_words(n_tasks: int) -> str:
     return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
 
 
+def few_words(n_tasks: int, n_clusters: int | None, least: int) -> str | None:
+    """Return that there are fewer tasks, or clusters of them, than the least; None if not."""
+    if (n_tasks if n_clusters is None else n_clusters) >= least:
+        return None
+    found = tasks_words(n_tasks)
+    if n_clusters is not None:
+        found = f"{n_clusters:,} cluster{'' if n_clusters == 1 else 's'} of {found}"
+    return f"only {found}, less than min_tasks ({least:,})"
+
+
 def series_name(key: SeriesKey) -> str:
     """Return what was called: the model, with its provider and settings if they are known."""
     details = ", ".join(filter(None, (key.provider, key.settings)))
