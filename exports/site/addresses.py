@@ -15,6 +15,9 @@ OVERVIEW = "index.html"
 MODELS = "models/index.html"
 RUNS = "runs/index.html"
 SAMPLES = "samples/index.html"
+COMPARISONS = "compare/index.html"
+OPENCLAW = "openclaw.html"
+PALINDROME = "palindrome.html"
 
 _LONGEST = 60  # characters of the readable part
 _HASH = 10  # hexadecimal digits
@@ -47,6 +50,11 @@ def samples_page(suite: str, run_id: str) -> str:
 def task_page(suite: str, task_set: str, task_id: str) -> str:
     """Return the path of the page of a task."""
     return f"tasks/{slug(suite, task_set, task_id)}.html"
+
+
+def compare_page(suite: str, task_set: str) -> str:
+    """Return the path of the page of the comparisons on a task set."""
+    return f"compare/{slug(suite, task_set)}.html"
 
 
 def slug(*parts: str | None) -> str:

@@ -98,7 +98,16 @@ def marks(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> list[
     ]
 
 
+def cut(text: str | None, n_characters: int) -> str:
+    """Return the start of a text, and how much of it is left out; `unknown` for NULL."""
+    if text is None:
+        return "unknown"
+    rest = len(text) - n_characters
+    return text if rest <= 0 else f"{text[:n_characters]}… ({counted(rest, 'more character')})"
+
+
 FOR_TEMPLATES = {
+    "cut": cut,
     "figure": figure,
     "interval": interval,
     "change": change,

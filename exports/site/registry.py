@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from exports.site.pages import overview, samples
+from exports.site.pages import compare, openclaw, overview, palindrome, samples
 
-PAGE_TYPES = (overview.PAGE_TYPE, samples.PAGE_TYPE)
+PAGE_TYPES = (
+    overview.PAGE_TYPE,
+    compare.PAGE_TYPE,
+    samples.PAGE_TYPE,
+    openclaw.PAGE_TYPE,
+    palindrome.PAGE_TYPE,
+)

@@ -1,0 +1,200 @@
+"""The pages of comparisons: the first models of each leaderboard, each pair on the same tasks."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import COMPARISONS, compare_page, slug
+from exports.site.boards import Board, boards
+from exports.site.figures import Mark, counted, marks
+from exports.site.page import Page, PageType
+from warehouse.decisions.changed_tasks import changed_tasks
+from warehouse.decisions.comparison import FEW_CLUSTERS, compare, subset
+from warehouse.decisions.contests import Choice, find_contests
+from warehouse.decisions.sentences import amount, p_text, sentence
+from warehouse.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from exports.site.site import Site
+    from warehouse.decisions.changed_tasks import ChangedTask
+    from warehouse.decisions.comparison import Comparison, Contest
+
+_MODELS = 4  # of a leaderboard: six pairs
+_TASK_SETS = 3  # of a suite
+_BOARDS = 30  # of all suites
+_PAIRS = 15  # of a task set: models with several settings have more
+_FLIPS = 25  # of a pair
+_LONG = 600  # characters of a prompt or an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """A comparison as its page shows it.
+
+    Attributes:
+        row: the comparison.
+        id: name of its place on the page.
+        said: what it shows, in a sentence.
+        mark: the difference and its interval, on the scale of all pairs of the page.
+        facts: what it rests on.
+        flips: the tasks on which the two differ most.
+        n_flips: number of tasks on which they differ.
+    """
+
+    row: Comparison
+    id: str
+    said: str
+    mark: Mark | None
+    facts: list[tuple[str, str]]
+    flips: list[ChangedTask]
+    n_flips: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """The comparisons of a leaderboard's first models, adjusted together.
+
+    Attributes:
+        board: the leaderboard.
+        path: path of the page.
+        pairs: each pair.
+        command: the command that makes the same comparisons.
+        n_others: models of the leaderboard that are not compared here.
+        n_pairs_left_out: pairs that the page leaves out, of those that show the least.
+        zero: where no difference is on the scale.
+    """
+
+    board: Board
+    path: str
+    pairs: list[_Pair]
+    command: str
+    n_others: int
+    n_pairs_left_out: int
+    zero: str | None
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield a page for each leaderboard with two models or more, and the list of them."""
+    found = _boards(site)
+    chosen = found[:_BOARDS]
+    groups = [group for board in chosen for group in _groups(site, board)]
+    for group in groups:
+        title = f"Comparisons: {group.board.task_set}"
+        yield site.page("compare.html", group.path, title, group=group, long=_LONG)
+    n_left_out = len(found) - len(chosen) + _n_unchosen(site)
+    yield site.page(
+        "comparisons.html", COMPARISONS, "Comparisons", groups=groups, n_left_out=n_left_out
+    )
+
+
+def _mains(site: Site) -> list[Board]:
+    return [board for board in boards(site) if board.is_main and len(_models(board)) > 1]
+
+
+def _boards(site: Site) -> list[Board]:
+    """Return the leaderboards that are compared, of each suite those with the most models."""
+    chosen = []
+    for _, of_suite in groupby(_mains(site), key=lambda board: board.suite):
+        by_size = sorted(of_suite, key=lambda board: -len(_models(board)))
+        chosen += by_size[:_TASK_SETS]
+    return chosen
+
+
+def _n_unchosen(site: Site) -> int:
+    return len(_mains(site)) - len(_boards(site))
+
+
+def _models(board: Board) -> list[str]:
+    """Return the names of a leaderboard's models, best first."""
+    named = (place.row["model"] for place in board.places if place.row["is_comparable"])
+    return [model for model in dict.fromkeys(named) if model is not None]
+
+
+def _groups(site: Site, board: Board) -> Iterator[_Group]:
+    models = _models(board)
+    sides = models[:_MODELS]
+    choice = Choice(suite=board.suite, task_set=board.task_set)
+    try:
+        contests = find_contests(site.connection, sides, choice)
+    except BadInput:  # nothing shared, or a name that reads as another kind of side
+        return
+    shared = [contest for contest in contests if len(contest.paired.tasks)]
+    compared = list(zip(shared, compare(contests), strict=True))
+    # What is supported first; `sorted` keeps the order of the leaderboard among equals.
+    by_evidence = sorted(compared, key=lambda pair: pair[1].p_adjusted)[:_PAIRS]
+    rows = [row for _, row in by_evidence]
+    ends = [{"value": r.difference, "low": r.low, "high": r.high} for r in rows]
+    drawn = marks([*ends, {"value": 0.0, "low": None, "high": None}], is_rate=False)
+    zero = drawn[-1]
+    yield _Group(
+        board=board,
+        path=compare_page(board.suite, board.task_set),
+        pairs=[
+            _pair(site, contest, row, mark, len(compared))
+            for (contest, row), mark in zip(by_evidence, drawn, strict=False)
+        ],
+        command=_command(board, sides),
+        n_others=len(models) - len(sides),
+        n_pairs_left_out=len(compared) - len(by_evidence),
+        zero=zero.value if zero else None,
+    )
+
+
+def _command(board: Board, sides: Sequence[str]) -> str:
+    words = ["compare", *sides, "--suite", board.suite, "--task-set", board.task_set]
+    return f"evalstore {shlex.join(words)}"
+
+
+def _pair(
+    site: Site, contest: Contest, row: Comparison, mark: Mark | None, n_comparisons: int
+) -> _Pair:
+    differences = contest.paired.differences
+    n_flips = int((differences != 0).sum())
+    largest = sorted(range(len(differences)), key=lambda at: -abs(differences[at]))[:_FLIPS]
+    keep = {at for at in largest if differences[at]}
+    few = replace(
+        contest, paired=subset(contest.paired, (at in keep for at in range(len(differences))))
+    )
+    return _Pair(
+        row=row,
+        id=slug(row.metric, row.scorer, row.filter, row.a, row.b),
+        said=sentence(row, n_comparisons=n_comparisons),
+        mark=mark,
+        facts=_facts(row),
+        flips=changed_tasks(site.connection, [few]),
+        n_flips=n_flips,
+    )
+
+
+def _facts(row: Comparison) -> list[tuple[str, str]]:
+    test = {"mcnemar": "McNemar, exact", "sign_flip": "sign flips"}[row.test]
+    found = [
+        ("difference", amount(row.metric, row.difference, row.scorer)),
+        ("adjusted p", p_text(row.p_adjusted).removeprefix("= ")),
+        ("tasks", f"{row.n_tasks:,}"),
+        ("test", test),
+        ("interval", row.interval or "none: too few tasks"),
+    ]
+    if row.n_clusters < FEW_CLUSTERS:
+        found.append(("note", f"few tasks: intervals are reliable from {FEW_CLUSTERS} on"))
+    if row.n_excluded:
+        found.append(
+            ("left out", f"{counted(row.n_excluded, 'task')} with a value of one side only")
+        )
+    if row.n_changed:
+        found.append(("changed", f"{counted(row.n_changed, 'task')} whose content differs"))
+    return found
+
+
+def _is_shown(site: Site) -> bool:
+    return bool(_mains(site))
+
+
+PAGE_TYPE = PageType(
+    name="compare", pages=pages, title="Comparisons", entry=COMPARISONS, is_shown=_is_shown
+)

@@ -1,0 +1,67 @@
+"""The page of OpenClaw: which models use tools, and what of that is proven."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import OPENCLAW, model_page, run_page
+from exports.site.page import Page, PageType
+from exports.site.tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.site import Site
+    from exports.site.tables import Address
+    from warehouse.types import Row
+
+_SUITE = "openclaw"
+_TIERS = (
+    "FROM tool_tiers ORDER BY run_id DESC, tier NULLS LAST, rate DESC, provider, model, settings"
+)
+_SUMMARIES = "FROM openclaw_summary ORDER BY run_id DESC, provider, model, thinking_level"
+_TIER_COLUMNS = (
+    "model", "settings", "provider", "tier_name", "is_supported", "rate", "rate_low", "rate_high",
+    "n_used", "n_counted", "tier_basis", "routing", "run_id",
+)  # fmt: skip
+_SUMMARY_COLUMNS = (
+    "model", "thinking_level", "provider", "objective_pass_rate", "n_success", "n_ok", "n_total",
+    "n_rate_limited", "n_auth_error", "n_error", "n_skipped_unavailable", "p50_ms", "p95_ms",
+    "run_id",
+)  # fmt: skip
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page."""
+    tiers, summaries = site.rows(_TIERS), site.rows(_SUMMARIES)
+    links = _links(site)
+    yield site.page(
+        "openclaw.html",
+        OPENCLAW,
+        "OpenClaw",
+        n_proven=sum(row["tier"] is not None and row["is_supported"] for row in tiers),
+        n_unproven=sum(row["tier"] is not None and not row["is_supported"] for row in tiers),
+        n_unknown=sum(row["tier"] is None for row in tiers),
+        recommended=[row for row in tiers if row["is_recommended"] and row["is_supported"]],
+        tiers=table(tiers, _TIER_COLUMNS, links=links),
+        summaries=table(summaries, _SUMMARY_COLUMNS, links=links),
+    )
+
+
+def _links(site: Site) -> dict[str, Address]:
+    def model(row: Row) -> str | None:
+        return model_page(row["model"]) if site.has("model") else None
+
+    def run(row: Row) -> str | None:
+        return run_page(_SUITE, row["run_id"]) if site.has("run") else None
+
+    return {"model": model, "run_id": run}
+
+
+def _is_shown(site: Site) -> bool:
+    return bool(site.rows("SELECT 1 AS n FROM openclaw_summary LIMIT 1"))
+
+
+PAGE_TYPE = PageType(
+    name="openclaw", pages=pages, title="OpenClaw", entry=OPENCLAW, is_shown=_is_shown
+)

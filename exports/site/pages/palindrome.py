@@ -1,0 +1,50 @@
+"""The page of palindromes: how often each model is right, and how hard each task is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import PALINDROME, model_page
+from exports.site.page import Page, PageType
+from exports.site.tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_MODELS = "FROM palindrome_accuracy ORDER BY accuracy DESC NULLS LAST, model, settings"
+_TASKS = "FROM palindrome_tasks ORDER BY accuracy NULLS LAST, prompt, reference"
+_MODEL_COLUMNS = (
+    "model", "settings", "accuracy", "accuracy_low", "accuracy_high", "n_correct", "n",
+    "cost_per_correct_usd", "mean_cost_usd", "time_per_task_seconds", "first_date", "last_date",
+)  # fmt: skip
+_TASK_COLUMNS = (
+    "prompt", "reference", "accuracy", "accuracy_low", "accuracy_high", "n_correct", "n",
+    "n_models", "solved_by",
+)  # fmt: skip
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page."""
+
+    def model(row: Row) -> str | None:
+        return model_page(row["model"]) if site.has("model") else None
+
+    yield site.page(
+        "palindrome.html",
+        PALINDROME,
+        "Palindromes",
+        models=table(site.rows(_MODELS), _MODEL_COLUMNS, links={"model": model}),
+        tasks=table(site.rows(_TASKS), _TASK_COLUMNS),
+    )
+
+
+def _is_shown(site: Site) -> bool:
+    return bool(site.rows("SELECT 1 AS n FROM palindrome_accuracy LIMIT 1"))
+
+
+PAGE_TYPE = PageType(
+    name="palindrome", pages=pages, title="Palindromes", entry=PALINDROME, is_shown=_is_shown
+)

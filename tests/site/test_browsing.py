@@ -1,0 +1,71 @@
+"""Every type of page of a site, opened from the disk in a real browser."""
+
+import pytest
+from browser import needs_browser
+from support import EXAMPLES, ROOT, import_into, new_store
+
+from exports.site.report import write_site
+
+pytestmark = [pytest.mark.slow, needs_browser]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return the folder of a site of the samples."""
+    root = tmp_path_factory.mktemp("site")
+    store = new_store(root / "store")
+    import_into(store, EXAMPLES, ROOT / "examples" / "posters", ROOT / "examples" / "openclaw")
+    store.sync()
+    write_site(store, root / "site")
+    return root / "site"
+
+
+def types_of_pages(folder):
+    """Return a page of each kind: those at the top, and of each folder its list and one more."""
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+    chosen = {name for name in found if "/" not in name or name.endswith("/index.html")}
+    first = {name.partition("/")[0]: name for name in reversed(found) if name not in chosen}
+    return sorted(chosen | set(first.values()))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_pages_work_from_the_disk(visit, site, width, scheme):
+    window = visit(site, width=width, scheme=scheme)
+    for name in types_of_pages(site):
+        page = window.open(name)
+        assert page.title(), name
+        assert window.overflow() == 0, name
+        window.unfold()
+        assert window.severe() == [], name
+        assert window.faults == [], name
+
+
+def test_every_link_leads_to_a_file_of_the_site(visit, site):
+    window = visit(site)
+    for name in types_of_pages(site):
+        page = window.open(name)
+        links = page.evaluate("[...document.querySelectorAll('a[href]')].map(a => a.href)")
+        for link in set(links):
+            path = link.partition("#")[0].partition("?")[0]
+            assert path.startswith(site.as_uri()), (name, link)
+            assert (site / path.removeprefix(f"{site.as_uri()}/")).is_file(), (name, link)
+
+
+def test_a_table_is_sorted_by_keyboard(visit, site):
+    page = visit(site).open("palindrome.html")
+    button = page.locator("table.sortable").first.get_by_role("button", name="accuracy")
+    rates = """[...document.querySelector('table.sortable').tBodies[0].rows]
+        .map(row => parseFloat(row.cells[1].innerText) || 0)"""
+    button.focus()
+    page.keyboard.press("Enter")
+    rising = page.evaluate(rates)
+    page.keyboard.press("Enter")
+    assert page.evaluate(rates) == sorted(page.evaluate(rates), reverse=True)
+    assert rising == sorted(rising)
+
+
+def test_a_page_prints_without_its_menu(visit, site):
+    page = visit(site).open("index.html")
+    page.emulate_media(media="print")
+    assert not page.locator("header.bar").is_visible()
+    assert page.locator("h1").is_visible()

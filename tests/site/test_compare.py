@@ -1,0 +1,82 @@
+"""The pages of comparisons: they say what the command says that they name."""
+
+import html
+import json
+import re
+import shlex
+
+import pytest
+from support import command
+
+from exports.site.pages import compare
+from exports.site.site import opened_site
+from warehouse.decisions.comparison import Comparison
+from warehouse.decisions.sentences import sentence
+
+
+def pages_of(store):
+    with opened_site(store, [compare.PAGE_TYPE], samples="none") as site:
+        return {page.path: page.data.decode() for page in compare.pages(site)}
+
+
+def said_on(page):
+    """Return the sentences of a page."""
+    return [html.unescape(text) for text in re.findall(r'<p class="claim[^>]*>(.*?)</p>', page)]
+
+
+@pytest.mark.slow
+def test_a_page_says_what_its_command_says(examples):
+    pages = pages_of(examples)
+    checked = 0
+    for path, page in pages.items():
+        if path == "compare/index.html":
+            continue
+        [line] = re.findall(r"<code[^>]*>evalstore (.*?)</code>", page)
+        words = [*shlex.split(html.unescape(line)), "--format", "json"]
+        ended = command(examples.path, *words)
+        rows = [Comparison(**row) for row in json.loads(ended.out)]
+        expected = {sentence(row, n_comparisons=len(rows)) for row in rows}
+        assert set(said_on(page)) <= expected
+        assert len(said_on(page)) == min(len(rows), 15)
+        assert all(said in html.unescape(pages["compare/index.html"]) for said in said_on(page))
+        checked += len(rows)
+    assert checked > 3
+
+
+def log(store, suite, answers):
+    for model, passed in answers.items():
+        with store.record(suite=suite, model=model) as run:
+            for n, right in enumerate(passed):
+                output = f"{model} says {'right' if right else 'wrong'} {n}"
+                run.log(task_id=f"t{n:02}", prompt=f"Question {n}", output=output, passed=right)
+
+
+def test_flips_are_listed_with_both_answers(store):
+    log(store, "own", {"first": [True] * 12, "second": [True] * 9 + [False] * 3})
+    pages = pages_of(store)
+    [page] = [text for path, text in pages.items() if path != "compare/index.html"]
+    assert "3 tasks on which they differ" in page
+    for n in range(12):
+        answers = (f"first says right {n}<", f"second says wrong {n}<", f"Question {n}<")
+        assert [text in page for text in answers] == [n >= 9] * 3
+
+
+def test_pairs_and_models_are_bounded_and_what_is_left_out_is_named(store):
+    answers = {f"m{n}": [k % (n + 2) != 0 for k in range(12)] for n in range(6)}
+    log(store, "own", answers)
+    pages = pages_of(store)
+    [page] = [text for path, text in pages.items() if path != "compare/index.html"]
+    assert len(said_on(page)) == 6
+    assert "2 more models not compared here" in page
+
+
+def test_models_with_names_like_other_sides_are_compared(store):
+    log(store, "own", {"run:x": [True] * 8, "tag:y=<b>": [False] * 8})
+    page = pages_of(store)["compare/own_own.html"]
+    assert "run:x passes 100 points more than tag:y=&lt;b&gt;" in page
+
+
+def test_a_single_model_has_no_page(store):
+    log(store, "own", {"only": [True, False]})
+    with opened_site(store, [compare.PAGE_TYPE], samples="none") as site:
+        assert not site.has("compare")

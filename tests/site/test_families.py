@@ -1,0 +1,44 @@
+"""The pages of the families show every row of their views."""
+
+import pytest
+from support import ROOT, import_into, new_store
+
+from exports.site.pages import openclaw, palindrome
+from exports.site.site import opened_site
+from warehouse.output.screen_columns import percent
+
+
+def page_of(store, module):
+    with opened_site(store, [module.PAGE_TYPE], samples="none") as site:
+        assert site.has(module.PAGE_TYPE.name)
+        [page] = module.pages(site)
+    return page.data.decode()
+
+
+def test_palindromes_have_each_model_and_task(examples):
+    page = page_of(examples, palindrome)
+    models = examples.sql("SELECT model, accuracy FROM palindrome_accuracy").fetchall()
+    tasks = examples.sql("SELECT reference, n FROM palindrome_tasks").fetchall()
+    assert len(models) > 2
+    for model, accuracy in models:
+        assert f">{model}<" in page
+        assert percent(accuracy) in page
+    assert page.count("<tr>") == len(models) + len(tasks) + 2
+
+
+@pytest.mark.slow
+def test_openclaw_says_which_tiers_are_proven(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, ROOT / "examples" / "openclaw")
+    tiers = store.sql("SELECT tier, is_supported, is_recommended FROM tool_tiers").fetchall()
+    assert tiers
+    page = page_of(store, openclaw)
+    n_proven = sum(tier is not None and is_supported for tier, is_supported, _ in tiers)
+    assert f"{n_proven} tier" in page
+    if not any(is_supported and is_recommended for _, is_supported, is_recommended in tiers):
+        assert "No model is proven to be of tier 1" in page
+
+
+def test_a_store_without_a_family_has_no_page(store):
+    with opened_site(store, [openclaw.PAGE_TYPE, palindrome.PAGE_TYPE], samples="none") as site:
+        assert not site.types
