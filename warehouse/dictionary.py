@@ -59,6 +59,10 @@ COMMON = {
     "annotator_b": "the second annotator",
     BATCH: "batch of the lake that holds the row",
     "call_hash": "hash of what the same call has in every run, apart from its model and time",
+    "setup": "hash of what is recorded of the model and its settings: see scores.setups",
+    "is_replaced": "whether another result of the run stands in for this one",
+    "duplicate_of": "run in which this same call is counted; NULL if it is counted here",
+    "computed_verdict": "verdict by the original program's rule; NULL if there is none",
     "replayed_models": "models whose answers came from a file, as the run's plan says",
     "input_hash": "hash of the inputs that the score was computed from",
 }

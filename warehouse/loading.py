@@ -56,9 +56,19 @@ _REPLAYED_MODELS = """CASE
     )
 END"""
 
-# Columns that only the warehouse has: type and expression, by table and name.
+# What a run's results have in common is resolved once: see `scores.setups`.
+_SETUP = "hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)"
+
+# Columns that only the warehouse has: type and expression, by table and name. `warehouse.facts`
+# fills those without a value here, which depend on other rows.
 _COMPUTED = {
-    "results": {"call_hash": ("UBIGINT", _CALL_HASH)},
+    "results": {
+        "call_hash": ("UBIGINT", _CALL_HASH),
+        "setup": ("UBIGINT", _SETUP),
+        "is_replaced": ("BOOLEAN", "false"),
+        "duplicate_of": ("VARCHAR", "NULL::VARCHAR"),
+        "computed_verdict": ("BOOLEAN", "NULL::BOOLEAN"),
+    },
     "runs": {"replayed_models": ("VARCHAR[]", _REPLAYED_MODELS)},
 }
 

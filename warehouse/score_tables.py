@@ -11,6 +11,7 @@ planning it in each place that names it would take longer than the rest of most 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.sql_files import code_digest
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 
 # The one table of schema `scores` that no SQL file defines.
 _SHARED_CALLS = "shared_calls"
-# Stands for all suites of users' own in the header of a score.
+# Stand for all suites of users' own, and for every suite, in the header of a score.
 _OWN = "own"
+_EVERY = "every"
+# End of the names of the scores that are verdicts.
+_VERDICTS = "_verdicts"
 _SHARED = (
     "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
     "settings"
@@ -77,6 +81,32 @@ DROP TABLE affected
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The scores that are computed from the lake, in the order in which they need each other.
+
+    Attributes:
+        setups: `scores.setups`.
+        verdicts: those that `scores.computed_verdicts` refers to.
+        others: those that may depend on facts.
+    """
+
+    setups: tuple[SqlFile, ...]
+    verdicts: tuple[SqlFile, ...]
+    others: tuple[SqlFile, ...]
+
+
+def in_stages(files: Sequence[SqlFile]) -> Stages:
+    """Sort SQL files, which are in order, into stages."""
+    stages: dict[str, list[SqlFile]] = {"setups": [], "verdicts": [], "others": []}
+    for file in files:
+        if file.is_materialised:
+            is_verdict = file.name.endswith(_VERDICTS)
+            stage = "setups" if file.suite == _EVERY else "verdicts" if is_verdict else "others"
+            stages[stage].append(file)
+    return Stages(**{name: tuple(scores) for name, scores in stages.items()})
+
+
 def update_scores(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[SqlFile],
@@ -102,7 +132,7 @@ def update_scores(
     )
     own = _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL")
     for file in files:
-        covered = own if file.suite == _OWN else {file.suite}
+        covered = suites if file.suite == _EVERY else own if file.suite == _OWN else {file.suite}
         if not file.is_materialised or suites.isdisjoint(covered):
             continue
         ranges = [changed_runs[suite] for suite in covered & changed_runs.keys()]

@@ -24,7 +24,7 @@ _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "sco
     "checks": "checks"
 }
 # Labels without a text.
-_KINDS_OF_TABLES = ("materialised", "refreshed")
+_KINDS_OF_TABLES = ("materialised", "refreshed", "by_run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,8 @@ class SqlFile:
     columns (`name: meaning`, or `name, name: meaning`). `inherits:` names the views and tables
     whose columns mean the same here; `first:` names the columns that a terminal shows first. A
     check has `severity:`; a score has `materialised`, `suite:`, `key:` and `inputs:`. `refreshed`
-    marks a small table that many views join: every sync computes it from scratch.
+    marks a small table that many views join: every sync computes it from scratch. `by_run` marks a
+    table whose rows each depend on one run: sync computes those of the runs that have changed.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -49,6 +50,7 @@ class SqlFile:
         key: the columns that identify a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
         is_refreshed: whether it is a table that every sync computes from scratch.
+        is_by_run: whether it is a table whose rows sync computes for each run that has changed.
         answer: the columns that a terminal shows first, the most important first.
         severity: severity of a check, critical or warning; empty for other files.
         sql: the whole text.
@@ -65,6 +67,7 @@ class SqlFile:
     key: tuple[str, ...]
     inputs: str | None
     is_refreshed: bool
+    is_by_run: bool
     answer: tuple[str, ...]
     severity: str
     sql: str
@@ -92,7 +95,7 @@ class SqlFile:
     @property
     def is_table(self) -> bool:
         """Whether it is a table of the warehouse, not a view or function."""
-        return self.is_materialised or self.is_refreshed
+        return self.is_materialised or self.is_refreshed or self.is_by_run
 
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
@@ -180,6 +183,7 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
         key=_names(of_score.get("key") or ""),
         inputs=of_score.get("inputs"),
         is_refreshed=notes.pop("refreshed", None) is not None,
+        is_by_run=notes.pop("by_run", None) is not None,
         answer=_names(notes.pop("first", "")),
         severity=notes.pop("severity", ""),
         columns=notes,

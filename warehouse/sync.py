@@ -6,12 +6,12 @@ import fcntl
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse import loading, score_tables
+from warehouse import facts, loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
 from warehouse.dictionary import comment_on_everything, dictionary_digest
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
@@ -289,8 +289,18 @@ def _increment(
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
     by_name = {file.name: file for file in shipped_sql() if file.is_table}
     in_order = [by_name[name] for name in tables]
+    facts.begin(connection)
     score_tables.refresh(connection, in_order)
-    score_tables.update_scores(connection, in_order, recompute_all=recompute_all)
+    # Facts need setups and verdicts; other scores need facts.
+    stages = score_tables.in_stages(in_order)
+    update = partial(score_tables.update_scores, connection, recompute_all=recompute_all)
+    update(stages.setups)
+    facts.mark_replaced_and_duplicate_results(connection)
+    update(stages.verdicts)
+    everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
+    facts.mark_verdicts(connection, everywhere=everywhere)
+    facts.update_facts(connection, in_order, emptied=emptied)
+    update(stages.others)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
@@ -308,6 +318,10 @@ def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
                 emptied.add(file.name)
         elif file.is_refreshed:
             score_tables.create_refreshed_table(connection, file)
+        elif file.is_by_run:
+            functions = (other for other in files if other.is_function)
+            if facts.create_table_by_run(connection, file, functions):
+                emptied.add(file.name)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
     comment_on_everything(connection, files)

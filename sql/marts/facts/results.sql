@@ -24,103 +24,62 @@
 -- is_cached: whether the answer came from the tool's cache: it counts for quality, but neither its
 --     time nor its cost is the model's
 -- duplicate_of: run in which this same call is counted; NULL if it is counted here
-WITH stood_in_for AS (
-    SELECT suite, run_id, stands_in_for AS content_id
-    FROM lake.results
-    WHERE stands_in_for IS NOT NULL
-)
-
 SELECT
-    calls.suite,
-    calls.run_id,
-    calls.generation,
-    calls.content_id AS result_id,
-    calls.seq,
-    coalesce(calendar_date(calls.run_date), CAST(calls.started_at AS DATE)) AS run_date,
-    calls.run_date AS recorded_date,
-    CASE
-        WHEN calls.provider IS NULL AND list_contains(headers.replayed_models, calls.model)
-            THEN 'replay'
-        ELSE coalesce(calls.provider, model_files.provider)
-    END AS provider,
-    coalesce(calls.model, headers.model, model_files.name, calls.model_path) AS model,
-    coalesce(
-        calls.provider = 'replay', list_contains(headers.replayed_models, calls.model), false
-    ) AS is_replay,
-    coalesce(calls.model, headers.model) AS recorded_model,
-    coalesce(calls.model, headers.model) IS NOT NULL
-        OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
-    calls.model_path,
-    -- Building the text dominates this query's time, and most calls have no parameters.
-    CASE
-        WHEN calls.settings IS NULL AND model_files.settings IS NULL
-            THEN coalesce('thinking_level ' || calls.thinking_level, '')
-        ELSE concat_ws(
-            ', ',
-            'thinking_level ' || calls.thinking_level,
-            nullif(coalesce(settings_text(calls.settings), model_files.settings), '')
-        )
-    END AS settings,
-    coalesce(calls.settings, model_files.parameters, '{}') AS parameters,
-    calls.thinking_level,
-    -- Some logs name the task set only for the whole run, and a later import can add it.
-    coalesce(calls.task_set, headers.task_set, calls.suite) AS task_set,
-    calls.task_id,
-    calls.task_name,
-    calls.task_hash,
-    calls.prompt,
-    calls.template_hash,
-    coalesce(calls.attempt, 1) AS attempt,
-    CASE
-        WHEN records_outcomes(calls.suite) THEN calls.availability_status
-        ELSE coalesce(calls.availability_status, 'ok')
-    END AS availability_status,
-    CASE
-        WHEN records_outcomes(calls.suite) THEN calls.success
-        ELSE coalesce(calls.success, true)
-    END AS success,
-    calls.failure_type,
-    calls.started_at,
-    calls.ended_at,
-    calls.e2e_ms,
-    calls.ttft_ms,
-    calls.duration_seconds,
-    CASE
-        WHEN calls.is_cached IS NOT TRUE
-            THEN coalesce(CAST(calls.e2e_ms AS DOUBLE), calls.duration_seconds * 1000)
-    END AS latency_ms,
-    calls.input_tokens,
-    calls.output_tokens,
-    calls.cost_usd,
-    calls.cost_source,
-    coalesce(calls.is_cached, false) AS is_cached,
-    calls.raw_output,
-    calls.raw_output_truncated,
-    calls.answer,
-    calls.parsed_output,
-    calls.is_correct,
-    calls.objective_pass,
-    calls.violation,
-    calls.scorer,
-    calls.tool_calls,
-    calls.tool_call_count,
-    calls.tool_use_success,
-    calls.retries,
-    calls.requested,
-    calls.sent,
-    duplicates.counted_in AS duplicate_of,
-    calls.record_keys,
-    calls.extra,
-    calls.source,
-    calls.file_sha256,
-    calls.batch
-FROM lake.results AS calls
-ANTI JOIN stood_in_for USING (suite, run_id, content_id)
-LEFT JOIN scores.model_files AS model_files ON calls.model_path = model_files.model_path
-LEFT JOIN scores.run_headers AS headers
-    ON calls.suite = headers.suite
-    AND calls.run_id = headers.run_id
-LEFT JOIN scores.duplicate_calls AS duplicates
-    ON calls.suite = duplicates.suite
-    AND calls.run_id = duplicates.run_id
-    AND calls.content_id = duplicates.content_id
+    suite,
+    run_id,
+    generation,
+    result_id,
+    seq,
+    run_date,
+    recorded_date,
+    provider,
+    model,
+    is_replay,
+    recorded_model,
+    is_resolved,
+    model_path,
+    settings,
+    parameters,
+    thinking_level,
+    task_set,
+    task_id,
+    task_name,
+    task_hash,
+    prompt,
+    template_hash,
+    attempt,
+    availability_status,
+    success,
+    failure_type,
+    started_at,
+    ended_at,
+    e2e_ms,
+    ttft_ms,
+    duration_seconds,
+    latency_ms,
+    input_tokens,
+    output_tokens,
+    cost_usd,
+    cost_source,
+    is_cached,
+    raw_output,
+    raw_output_truncated,
+    answer,
+    parsed_output,
+    is_correct,
+    objective_pass,
+    violation,
+    scorer,
+    tool_calls,
+    tool_call_count,
+    tool_use_success,
+    retries,
+    requested,
+    sent,
+    duplicate_of,
+    record_keys,
+    extra,
+    source,
+    file_sha256,
+    batch
+FROM scores.resolved_results

@@ -33,15 +33,11 @@ SELECT
     CASE WHEN NOT results.is_cached THEN results.cost_usd END AS cost_usd,
     results.is_cached,
     coalesce(results.is_correct, results.objective_pass) AS recorded,
-    ours.is_correct AS computed,
+    results.computed,
     coalesce(recorded, computed) AS passed,
     CASE
         WHEN recorded IS NOT NULL THEN 'recorded'
         WHEN computed IS NOT NULL THEN 'computed'
     END AS verdict_source,
     results.duplicate_of
-FROM results
-LEFT JOIN scores.computed_verdicts AS ours
-    ON results.suite = ours.suite
-    AND results.run_id = ours.run_id
-    AND results.result_id = ours.content_id
+FROM scores.resolved_results AS results

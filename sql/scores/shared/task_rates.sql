@@ -2,35 +2,35 @@
 -- run is taken as a whole, so that it shows what it covers; without a call of its own it is left out.
 -- Replays are left out.
 -- grain: run × provider × model × settings × task set × task
--- inherits: scores.outcomes
--- n_results: attempts of the task
--- n_unanswered: attempts without an answer
--- n_counted: attempts that no other run counts
--- n_judged: attempts with a verdict
--- n_passed: attempts that passed
+-- inherits: scores.task_facts
 -- n_trials: attempts behind pass_rate: those with an outcome
 -- pass_rate: share of n_trials that passed; NULL if there are none
 -- first_passed: whether the first of n_trials passed
 SELECT
-    suite,
-    run_id,
-    provider,
-    model,
-    settings,
-    task_set,
-    task_id,
-    min(task_hash) AS task_hash,
-    count(*) AS n_results,
-    count(*) FILTER (NOT is_answered) AS n_unanswered,
-    count(*) FILTER (duplicate_of IS NULL) AS n_counted,
-    count(passed) AS n_judged,
-    count(*) FILTER (passed) AS n_passed,
-    count(outcome) AS n_trials,
-    n_passed / nullif(n_trials, 0) AS pass_rate,
-    arg_min(outcome, (attempt, seq)) FILTER (outcome IS NOT NULL) AS first_passed
-FROM scores.outcomes
-WHERE NOT is_replay
-GROUP BY suite, run_id, provider, model, settings, task_set, task_id
-QUALIFY max(n_counted) OVER (
-    PARTITION BY suite, run_id, provider, model, settings, task_set
-) > 0
+    facts.suite,
+    facts.run_id,
+    entries.provider,
+    entries.model,
+    entries.settings,
+    facts.task_set,
+    facts.task_id,
+    facts.task_hash,
+    facts.n_results,
+    facts.n_unanswered,
+    facts.n_counted,
+    facts.n_judged,
+    facts.n_passed,
+    if(judged.task IS NULL, facts.n_judged, facts.n_judged + facts.n_open) AS n_trials,
+    facts.n_passed / nullif(n_trials, 0) AS pass_rate,
+    if(judged.task IS NULL, facts.first_passed, facts.first_outcome) AS first_passed,
+    facts.entry,
+    facts.task,
+    entries.series
+FROM scores.task_facts AS facts
+JOIN scores.entries AS entries ON facts.entry = entries.entry
+LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
+    ON facts.task = judged.task
+SEMI JOIN (
+    SELECT entry FROM scores.task_facts GROUP BY entry HAVING max(n_counted) > 0
+) AS counted ON facts.entry = counted.entry
+WHERE NOT facts.is_replay

@@ -1,0 +1,58 @@
+-- What the calls of a task in a run came to: the table of facts that the figures are computed from.
+-- It depends on the results of its run only, and not on what judges the same task in other runs.
+-- by_run
+-- grain: run × provider × model × settings × task set × is_replay × task
+-- inherits: results, scores.setups
+-- task: hash of the suite, task set and task
+-- task_hash: the smallest content hash of the task's version
+-- n_results: attempts of the task
+-- n_unanswered: attempts without an answer
+-- n_open: attempts among them without a verdict: they did not pass, if anything judges the task
+-- n_counted: attempts that no other run counts
+-- n_judged: attempts with a verdict
+-- n_passed: attempts that passed
+-- first_passed: whether the first attempt with a verdict passed
+-- first_outcome: the same, where attempts without an answer did not pass
+SELECT
+    calls.suite,
+    calls.run_id,
+    setups.task_set,
+    setups.is_replay,
+    setups.entry,
+    hash(calls.suite, setups.task_set, calls.task_id) AS task,
+    calls.task_id,
+    min(calls.task_hash) AS task_hash,
+    count(*) AS n_results,
+    count(*) FILTER (NOT calls.is_answered) AS n_unanswered,
+    count(*) FILTER (NOT calls.is_answered AND calls.passed IS NULL) AS n_open,
+    count(*) FILTER (calls.duplicate_of IS NULL) AS n_counted,
+    count(calls.passed) AS n_judged,
+    count(*) FILTER (calls.passed) AS n_passed,
+    arg_min(calls.passed, (calls.attempt, calls.seq)) FILTER (calls.passed IS NOT NULL)
+        AS first_passed,
+    arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq))
+        FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome
+FROM (
+    SELECT
+        suite,
+        run_id,
+        setup,
+        task_id,
+        task_hash,
+        coalesce(attempt, 1) AS attempt,
+        seq,
+        duplicate_of,
+        coalesce(is_correct, objective_pass, computed_verdict) AS passed,
+        coalesce(
+            CASE
+                WHEN records_outcomes(suite) THEN availability_status = 'ok' AND success
+                ELSE coalesce(availability_status, 'ok') = 'ok' AND coalesce(success, true)
+            END,
+            false
+        ) AS is_answered
+    FROM lake.results
+    WHERE NOT is_replaced
+) AS calls
+JOIN scores.setups AS setups ON calls.setup = setups.setup
+GROUP BY
+    calls.suite, calls.run_id, setups.task_set, setups.is_replay, setups.entry, calls.task_id

@@ -1,0 +1,155 @@
+"""What is stored with results, and the table of facts, is what their definitions give."""
+
+import random
+
+import pytest
+from support import command, import_into, log, new_store, task, write_log
+
+from warehouse.sql_files import shipped_sql
+
+KEY = "suite, run_id, content_id"
+TABLES = {file.name: file for file in shipped_sql() if file.is_by_run}
+# The stored side, and the same from what it is made of.
+PAIRS = {
+    "is_replaced": (
+        f"SELECT {KEY} FROM lake.results WHERE is_replaced",
+        (
+            f"SELECT {KEY} FROM lake.results AS calls WHERE EXISTS (FROM lake.results AS other "
+            "WHERE (other.suite, other.run_id, other.stands_in_for) = (calls.suite, calls.run_id, "
+            "calls.content_id))"
+        ),
+    ),
+    "duplicate_of": (
+        f"SELECT {KEY}, duplicate_of FROM lake.results WHERE duplicate_of IS NOT NULL",
+        f"SELECT {KEY}, counted_in FROM scores.duplicate_calls",
+    ),
+    "computed_verdict": (
+        f"SELECT {KEY}, computed_verdict FROM lake.results WHERE computed_verdict IS NOT NULL",
+        f"SELECT {KEY}, is_correct FROM scores.computed_verdicts WHERE is_correct IS NOT NULL",
+    ),
+    "setups": (
+        "SELECT * EXCLUDE (entry, series, input_hash) FROM scores.setups",
+        "FROM scores.setup_inputs",
+    ),
+    **{name: (f"FROM {file.qualified}", file.sql) for name, file in TABLES.items()},
+}
+
+
+def differences(store):
+    """Return the names of what is not stored as defined, and the number of rows of the others."""
+    with store.reading() as connection:
+
+        def rows(query):
+            return sorted(connection.execute(query).fetchall(), key=repr)
+
+        found = {name: (rows(stored), rows(defined)) for name, (stored, defined) in PAIRS.items()}
+    wrong = {name for name, (stored, defined) in found.items() if stored != defined}
+    return wrong, {name: len(stored) for name, (stored, _) in found.items()}
+
+
+def stored(store):
+    with store.reading() as connection:
+        return [
+            sorted(connection.execute(query).fetchall(), key=repr) for query, _ in PAIRS.values()
+        ]
+
+
+def write_tasks(path, choice):
+    """Write a task file with the references of some prompts, right or wrong."""
+    path.write_text(
+        "tasks:\n"
+        + "".join(
+            f'- prompt: "Tehtävä {n}"\n  reference: "vastaus {choice.choice([n, 0])}"\n'
+            for n in sorted(choice.sample(range(1, 7), 3))
+        )
+    )
+    return path
+
+
+def change(store, folder, step, choice):
+    """Change a store in one of the ways that change facts."""
+    number = choice.randint(1, 2)
+    match choice.choice(["log", "log", "log", "model", "tasks", "forget", "compact"]):
+        case "log":
+            tasks = [task(n) for n in sorted(choice.sample(range(1, 7), choice.randint(1, 5)))]
+            if choice.random() < 0.4:
+                tasks = [{k: v for k, v in t.items() if k != "is_correct"} for t in tasks]
+            path = write_log(
+                folder / f"{step}.yaml", log(tasks=tasks, model=f"models/kokeilu-{number}.yaml")
+            )
+            run_as = choice.choice([None, None, "toinen"])
+            import_into(store, path, run_as=run_as, replace=choice.random() < 0.5)
+        case "model":
+            path = folder / "models" / f"kokeilu-{number}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"name: {choice.choice('mn')}\n")
+            import_into(store, path)
+        case "tasks":
+            import_into(store, write_tasks(folder / f"tasks-{step}.yaml", choice))
+        case "forget":
+            if runs := store.sql("SELECT run_id FROM runs ORDER BY ALL").fetchall():
+                assert command(store.path, "forget", choice.choice(runs)[0], "--yes").code == 0
+        case "compact":
+            assert command(store.path, "compact").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_increments_give_what_a_rebuild_gives(tmp_path, seed):
+    choice = random.Random(seed)
+    store = new_store(tmp_path / "store")
+    for step in range(15):
+        change(store, tmp_path, step, choice)
+        if choice.random() < 0.6:
+            assert differences(store)[0] == set()
+    grown = stored(store)
+    store.sync(rebuild=True)
+    assert differences(store)[0] == set()
+    assert stored(store) == grown
+
+
+def test_a_model_file_changes_what_names_it_only(tmp_path):
+    store = new_store(tmp_path / "store")
+    paths = [
+        write_log(tmp_path / f"{n}.yaml", log(tasks=[task(n)], model=f"models/kokeilu-{n}.yaml"))
+        for n in (1, 2)
+    ]
+    import_into(store, *paths)
+    query = "SELECT task_id, entry FROM scores.task_rates ORDER BY ALL"
+    (first, before), (second, unchanged) = store.sql(query).fetchall()
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "kokeilu-1.yaml").write_text("name: m\n")
+    import_into(store, models / "kokeilu-1.yaml")
+    (_, after), other = store.sql(query).fetchall()
+    assert other == (second, unchanged)
+    assert after != before
+    assert store.sql(
+        "SELECT DISTINCT model FROM results WHERE task_id = $t", {"t": first}
+    ).fetchall() == [("m",)]
+    assert differences(store)[0] == set()
+
+
+def test_the_same_call_in_two_runs_is_marked_and_unmarked(tmp_path):
+    store = new_store(tmp_path / "store")
+    path = write_log(tmp_path / "a.yaml", log([1, 2]))
+    import_into(store, path)
+    import_into(store, path, run_as="toinen")
+    wrong, n_rows = differences(store)
+    assert (wrong, n_rows["duplicate_of"]) == (set(), 2)
+    query = "SELECT DISTINCT run_id FROM results WHERE duplicate_of IS NULL"
+    [(run_id,)] = store.sql(query).fetchall()
+    assert command(store.path, "forget", run_id, "--yes").code == 0
+    wrong, n_rows = differences(store)
+    assert (wrong, n_rows["duplicate_of"]) == (set(), 0)
+
+
+def test_verdicts_that_new_tasks_change_are_marked(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, write_log(tmp_path / "a.yaml", log([1, 2])))
+    assert differences(store)[1]["computed_verdict"] == 0
+    tasks = tmp_path / "tasks.yaml"
+    tasks.write_text('tasks:\n- prompt: "Tehtävä 1"\n  reference: "vastaus 1"\n')
+    import_into(store, tasks)
+    wrong, n_rows = differences(store)
+    assert (wrong, n_rows["computed_verdict"]) == (set(), 1)
