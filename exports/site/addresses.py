@@ -18,6 +18,7 @@ SAMPLES = "samples/index.html"
 COMPARISONS = "compare/index.html"
 OPENCLAW = "openclaw.html"
 PALINDROME = "palindrome.html"
+AUDIT = "audit.html"
 
 _LONGEST = 60  # characters of the readable part
 _HASH = 10  # hexadecimal digits
@@ -30,6 +31,16 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|index)(?:\..*)?")
 def suite_page(suite: str) -> str:
     """Return the path of the page of a suite."""
     return f"suites/{slug(suite)}.html"
+
+
+def chart_file(suite: str, chart: str) -> str:
+    """Return the path of the picture of a suite's chart."""
+    return f"suites/{slug(suite)}/{chart}.svg"
+
+
+def list_page(first: str, number: int) -> str:
+    """Return the path of a page of a long list, counted from 1; `first` is that of the first."""
+    return first if number == 1 else f"{first.removesuffix('index.html')}more/{number}.html"
 
 
 def model_page(model: str | None) -> str:
@@ -92,6 +103,8 @@ def _readable(part: str) -> str:
 
 # For templates: `link(model_page(row.model))`.
 PAGES = {
+    "anchor": slug,
+    "list_page": list_page,
     "suite_page": suite_page,
     "model_page": model_page,
     "run_page": run_page,

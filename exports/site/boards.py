@@ -31,7 +31,7 @@ class Place:
         low: lower end of its 95 % interval.
         high: upper end of its 95 % interval.
         ranks: the ranks that the data leave open, `2` or `1–3`; empty where nothing is compared.
-        is_leader: whether no model is known to be better.
+        is_leader: whether no model is known to be better, but some are known to be worse.
         mark: where the figure and its interval are drawn.
     """
 
@@ -56,6 +56,7 @@ class Board:
         is_rate: whether the figures are pass rates, from 0 to 1.
         claim: what the data say about the best model, without its name.
         leaders: models that may be the best, in the words of `claim`.
+        n_ranked: models that are compared with each other.
         is_supported: whether one model is known to be better than all others.
         places: the models.
     """
@@ -67,6 +68,7 @@ class Board:
     is_rate: bool
     claim: str
     leaders: str
+    n_ranked: int
     is_supported: bool
     places: list[Place]
 
@@ -105,6 +107,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
         is_rate=is_rate,
         claim=claim,
         leaders=leaders,
+        n_ranked=max((group["n_models"] for group in ranked if group is not None), default=0),
         is_supported=is_supported,
         places=[
             Place(
@@ -113,7 +116,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
                 low=value["low"],
                 high=value["high"],
                 ranks=_ranks(group),
-                is_leader=group is not None and group["n_models"] > 1 and group["rank_low"] == 1,
+                is_leader=leaders != "" and group is not None and group["rank_low"] == 1,
                 mark=mark,
             )
             for row, value, group, mark in zip(rows, values, ranked, drawn, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.decisions.sentences import p_text as _p_text
 from warehouse.output.screen_columns import money, number, percent, points
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ def cut(text: str | None, n_characters: int) -> str:
     return text if rest <= 0 else f"{text[:n_characters]}… ({counted(rest, 'more character')})"
 
 
+def p_text(p_value: float | None) -> str:
+    """Return a p-value, never rounded across 0.05; empty for NULL."""
+    return "" if p_value is None else _p_text(p_value).removeprefix("= ")
+
+
 FOR_TEMPLATES = {
     "cut": cut,
     "figure": figure,
@@ -116,5 +122,6 @@ FOR_TEMPLATES = {
     "cost": cost,
     "duration": duration,
     "money": money,
+    "p_text": p_text,
     "percent": percent,
 }

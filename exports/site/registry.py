@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from exports.site.pages import compare, openclaw, overview, palindrome, samples
+from exports.site.pages import (
+    audit,
+    compare,
+    model,
+    openclaw,
+    overview,
+    palindrome,
+    run,
+    samples,
+    suite,
+)
 
 PAGE_TYPES = (
     overview.PAGE_TYPE,
+    model.PAGE_TYPE,
     compare.PAGE_TYPE,
+    run.PAGE_TYPE,
     samples.PAGE_TYPE,
+    suite.PAGE_TYPE,
     openclaw.PAGE_TYPE,
     palindrome.PAGE_TYPE,
+    audit.PAGE_TYPE,
 )

@@ -1,0 +1,113 @@
+"""The audit: what the checks found, what could not be used, and figures that do not follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import AUDIT, run_page
+from exports.site.page import Page, PageType
+from exports.site.tables import Table, table
+from warehouse.sql_files import shipped_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_SHOWN = 20
+_QUARANTINE = """
+SELECT path, line, byte_offset, reason, raw_bytes, sha256
+FROM quarantine
+ORDER BY path, line, byte_offset, reason
+"""
+_RULES = """
+SELECT rule, count(*) AS n, count(DISTINCT path) AS n_files, min(message) AS example
+FROM checks.violations
+GROUP BY rule
+ORDER BY n DESC, rule
+"""
+_STATUSES = """
+SELECT status, count(*) AS n FROM metric_audit GROUP BY status ORDER BY n DESC, status
+"""
+_DIFFERENT = """
+SELECT * FROM metric_audit WHERE status = 'differs'
+ORDER BY
+    suite, run_id, source, report, model, provider, settings, task_set, task_group, metric, scorer,
+    filter, statistic, seq, reported_text, recomputed_text, reported_id
+"""
+_NOT_RECOMPUTABLE = """
+SELECT suite, source, reason, count(*) AS n, min(metric) AS example
+FROM metric_audit
+WHERE status = 'not recomputable'
+GROUP BY suite, source, reason
+ORDER BY n DESC, suite, source, reason
+"""
+_DIFFERENT_COLUMNS = (
+    "suite", "run_id", "report", "model", "task_set", "metric", "statistic", "reported",
+    "recomputed", "reported_text", "recomputed_text", "n_reported", "n", "reason",
+)  # fmt: skip
+_ROWS = 100
+_TONES = {"critical": "bad", "warning": "warn"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A check and the rows that it found.
+
+    Attributes:
+        name: its view.
+        purpose: what its rows are.
+        severity: critical or warning.
+        tone: class of its number of rows.
+        n_rows: number of rows.
+        found: the first rows.
+    """
+
+    name: str
+    purpose: str
+    severity: str
+    tone: str
+    n_rows: int
+    found: Table
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of the audit."""
+    different = site.rows(_DIFFERENT)
+    yield site.page(
+        "audit.html",
+        AUDIT,
+        "Audit",
+        checks=sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name)),
+        quarantine=table(site.rows(_QUARANTINE), limit=_ROWS),
+        rules=table(site.rows(_RULES), limit=_ROWS),
+        statuses=site.rows(_STATUSES),
+        different=table(different, _DIFFERENT_COLUMNS, links={"run_id": _run}, limit=_ROWS),
+        not_recomputable=table(site.rows(_NOT_RECOMPUTABLE), limit=_ROWS),
+    )
+
+
+def _run(row: Row) -> str | None:
+    return None if row["run_id"] is None else run_page(row["suite"], row["run_id"])
+
+
+def _checks(site: Site) -> Iterator[Check]:
+    for file in shipped_sql():
+        if not file.severity:
+            continue
+        # Names of ours. The order is that of all columns, because views of checks differ in theirs.
+        [row] = site.rows(f"SELECT count(*) AS n FROM {file.qualified}")  # noqa: S608
+        rows = site.rows(f"FROM {file.qualified} ORDER BY ALL LIMIT {_SHOWN}") if row["n"] else []
+        yield Check(
+            name=file.qualified,
+            purpose=file.purpose,
+            severity=file.severity,
+            tone=_TONES.get(file.severity, "") if row["n"] else "good",
+            n_rows=row["n"],
+            found=table(rows, n_rows=row["n"]),
+        )
+
+
+PAGE_TYPE = PageType(name="audit", pages=pages, title="Audit", entry=AUDIT)

@@ -1,0 +1,157 @@
+"""The pages of models: how each did over time, what it cost, and which models are better."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import MODELS, list_page, model_page, run_page
+from exports.site.boards import boards
+from exports.site.grouping import by, parts
+from exports.site.page import Page, PageType
+from exports.site.series import series
+from exports.site.tables import table
+from warehouse.commands.history_chart import drift_sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.boards import Board, Place
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_MODELS = """
+SELECT
+    model,
+    list(DISTINCT provider ORDER BY provider) AS providers,
+    list(DISTINCT settings ORDER BY settings) FILTER (settings <> '') AS settings,
+    list(DISTINCT suite ORDER BY suite) AS suites,
+    count(DISTINCT (suite, run_id)) AS n_runs,
+    count(*) AS n_results,
+    count(*) FILTER (is_replay) AS n_replayed,
+    count(cost_usd) AS n_cost_known,
+    exact_sum(cost_usd) AS total_cost_usd,
+    min(run_date) AS first_date,
+    max(run_date) AS last_date
+FROM results
+GROUP BY model
+ORDER BY model NULLS LAST
+"""
+_HISTORY = "FROM model_history"
+_DRIFT = "SELECT * FROM drift WHERE is_drift ORDER BY suite, task_set, metric, provider, settings"
+_COSTS = """
+SELECT
+    costs.suite, costs.run_id, costs.run_date, costs.provider, costs.model, costs.settings,
+    costs.n_results, costs.n_cost_known, costs.total_cost_usd, costs.mean_cost_usd,
+    costs.cost_per_passed_usd, costs.input_tokens, costs.output_tokens,
+    latency.p50_ms, latency.p95_ms, latency.ttft_p50_ms
+FROM costs
+LEFT JOIN latency
+    ON costs.suite = latency.suite
+    AND costs.run_id = latency.run_id
+    AND costs.provider IS NOT DISTINCT FROM latency.provider
+    AND costs.model IS NOT DISTINCT FROM latency.model
+    AND costs.settings = latency.settings
+ORDER BY costs.run_date DESC NULLS LAST, costs.suite, costs.run_id, costs.provider, costs.settings
+"""
+# Each pair from both sides.
+_OTHERS = """
+WITH pairs AS (
+    SELECT
+        suite, NULL::VARCHAR AS task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
+        model_a, settings_a, model_b, settings_b, n_tasks,
+        pass_rate_difference AS difference, pass_rate_difference_low AS difference_low,
+        pass_rate_difference_high AS difference_high, p_holm
+    FROM paired_comparisons
+    UNION ALL
+    SELECT
+        suite, task_set, metric, scorer, model_a, settings_a, model_b, settings_b, n_tasks,
+        mean_difference AS difference, difference_low, difference_high, p_holm
+    FROM score_comparisons
+),
+
+sides AS (
+    SELECT
+        suite, task_set, metric, scorer, model_a AS model, settings_a AS settings, model_b AS other,
+        settings_b AS other_settings, n_tasks, difference, difference_low, difference_high, p_holm
+    FROM pairs
+    UNION ALL
+    SELECT
+        suite, task_set, metric, scorer, model_b AS model, settings_b AS settings, model_a AS other,
+        settings_a AS other_settings, n_tasks, -difference AS difference,
+        -difference_high AS difference_low, -difference_low AS difference_high, p_holm
+    FROM pairs
+)
+
+SELECT *, coalesce(p_holm < 0.05, false) AS is_supported
+FROM sides
+ORDER BY
+    is_supported DESC, metric <> 'passed', suite, task_set, metric, scorer, p_holm NULLS LAST,
+    other, other_settings, settings, n_tasks, difference, difference_low
+"""
+_LISTED = ("model", "suites", "n_runs", "n_results", "total_cost_usd", "last_date")
+_COST_COLUMNS = (
+    "suite", "run_id", "run_date", "settings", "n_results", "n_cost_known", "total_cost_usd",
+    "mean_cost_usd", "cost_per_passed_usd", "input_tokens", "output_tokens", "p50_ms", "p95_ms",
+    "ttft_p50_ms",
+)  # fmt: skip
+_ON_A_PAGE = 500
+_RUNS = 100
+_SERIES = 40
+_SETS = 100
+_PAIRS = 60
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the list of models, and the page of each."""
+    models = site.rows(_MODELS)
+    yield from _lists(site, models)
+    places = _places(site)
+    history = by(site.rows(_HISTORY), "model")
+    drifts, costs, others = (by(site.rows(q), "model") for q in (_DRIFT, _COSTS, _OTHERS))
+    for row in models:
+        key = (row["model"],)
+        yield site.page(
+            "model.html",
+            model_page(row["model"]),
+            row["model"] or "unknown model",
+            row=row,
+            ranked=places[row["model"]][:_SETS],
+            n_other_sets=max(len(places[row["model"]]) - _SETS, 0),
+            series=series(history[key], n_series=_SERIES, n_runs=_RUNS),
+            drifts=[drift_sentence(each) for each in drifts[key]],
+            others=others[key][:_PAIRS],
+            n_other_pairs=max(len(others[key]) - _PAIRS, 0),
+            costs=table(
+                costs[key],
+                _COST_COLUMNS,
+                links={"run_id": lambda each: run_page(each["suite"], each["run_id"])},
+                limit=_RUNS,
+            ),
+        )
+
+
+def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:
+    """Return the places of each model in the leaderboards of task sets, by their main metrics."""
+    places: defaultdict[str | None, list[tuple[Board, Place]]] = defaultdict(list)
+    for board in boards(site):
+        for place in board.places if board.is_main else ():
+            places[place.row["model"]].append((board, place))
+    return places
+
+
+def _lists(site: Site, models: list[Row]) -> Iterator[Page]:
+    lists = parts(models, _ON_A_PAGE)
+    for number, rows in enumerate(lists, start=1):
+        yield site.page(
+            "list.html",
+            list_page(MODELS, number),
+            "Models",
+            number=number,
+            n_lists=len(lists),
+            first=MODELS,
+            listed=table(rows, _LISTED, links={"model": lambda row: model_page(row["model"])}),
+        )
+
+
+PAGE_TYPE = PageType(name="model", pages=pages, title="Models", entry=MODELS)

@@ -1,0 +1,192 @@
+"""The pages of runs: what was asked and how, what came out, and where the figures come from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import RUNS, list_page, model_page, run_page
+from exports.site.grouping import by, parts
+from exports.site.page import Page, PageType
+from exports.site.provenance import provenance
+from exports.site.series import is_rate_of, metric_of, points
+from exports.site.tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.series import Point
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_OVERVIEWS = "FROM run_overview ORDER BY run_date DESC NULLS LAST, suite, run_id"
+_RUNS = "FROM runs ORDER BY suite, run_id"
+_HISTORY = "FROM model_history"
+_COSTS = """
+SELECT
+    costs.*,
+    latency.n_timed, latency.p50_ms, latency.p95_ms, latency.p99_ms, latency.ttft_p50_ms
+FROM costs
+LEFT JOIN latency
+    ON costs.suite = latency.suite
+    AND costs.run_id = latency.run_id
+    AND costs.provider IS NOT DISTINCT FROM latency.provider
+    AND costs.model IS NOT DISTINCT FROM latency.model
+    AND costs.settings = latency.settings
+ORDER BY costs.suite, costs.run_id, costs.provider, costs.model, costs.settings
+"""
+# Four bins for each factor of ten.
+_LATENCIES = """
+SELECT suite, run_id, floor(4 * log10(greatest(latency_ms, 1)))::INTEGER AS bin, count(*) AS n
+FROM results
+WHERE latency_ms IS NOT NULL AND success
+GROUP BY suite, run_id, bin
+ORDER BY suite, run_id, bin
+"""
+_FAILURES = """
+FROM failures
+ORDER BY
+    suite, run_id, n DESC, model, provider, settings, availability_status, failure_type
+"""
+_DIFFERENT_FIRST = """
+    status = 'equal', status = 'not recomputable', source, report, model, provider, settings,
+    task_set, task_group, metric, scorer, filter, statistic, reducer, reducer_parameters, seq,
+    reported_text, recomputed_text, reported_id
+"""
+# Of each run the first, those that differ before all others.
+_REPORTED = f"""
+SELECT *, count(*) OVER of_run AS n_figures
+FROM metric_audit
+WHERE run_id IS NOT NULL
+WINDOW of_run AS (PARTITION BY suite, run_id)
+QUALIFY row_number() OVER (
+    PARTITION BY suite, run_id ORDER BY {_DIFFERENT_FIRST}
+) <= 60
+ORDER BY suite, run_id, {_DIFFERENT_FIRST}
+"""  # noqa: S608 - a constant
+_STATUSES = """
+SELECT suite, run_id, status, count(*) AS n
+FROM metric_audit
+WHERE run_id IS NOT NULL
+GROUP BY suite, run_id, status
+ORDER BY suite, run_id, n DESC, status
+"""
+_LISTED = (
+    "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",
+    "n_cost_known", "total_cost_usd", "origin", "is_replay",
+)  # fmt: skip
+_COST_COLUMNS = (
+    "model", "settings", "n_results", "n_cost_known", "total_cost_usd", "mean_cost_usd",
+    "cost_per_passed_usd", "input_tokens", "output_tokens", "n_timed", "p50_ms", "p95_ms",
+    "p99_ms", "ttft_p50_ms",
+)  # fmt: skip
+_FAILURE_COLUMNS = ("model", "settings", "availability_status", "failure_type", "n", "example")
+_REPORTED_COLUMNS = (
+    "status", "model", "task_set", "metric", "filter", "statistic", "reported", "recomputed",
+    "reported_text", "recomputed_text", "n_reported", "n", "source", "reason",
+)  # fmt: skip
+_ON_A_PAGE = 500
+_FIGURES = 200
+_LONG = 4_000  # characters of a prompt template or a configuration
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the list of runs, and the page of each."""
+    overviews = site.rows(_OVERVIEWS)
+    yield from _lists(site, overviews)
+    details = by(site.rows(_RUNS), "suite", "run_id")
+    files = provenance(site)
+    history, costs, bins, failures, reported, statuses = (
+        by(site.rows(query), "suite", "run_id")
+        for query in (_HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
+    )
+    for row in overviews:
+        key = row["suite"], row["run_id"]
+        [detail] = details[key]
+        of_run = reported[key]
+        yield site.page(
+            "run.html",
+            run_page(*key),
+            row["run_id"],
+            row=row,
+            detail=detail,
+            figures=list(_figures(history[key]))[:_FIGURES],
+            n_other_figures=max(len(history[key]) - _FIGURES, 0),
+            costs=table(costs[key], _COST_COLUMNS, links={"model": _model}),
+            latencies=_histogram(bins[key]),
+            failures=table(failures[key], _FAILURE_COLUMNS, links={"model": _model}),
+            reported=table(
+                of_run, _REPORTED_COLUMNS, n_rows=of_run[0]["n_figures"] if of_run else 0
+            ),
+            statuses=statuses[key],
+            files=files[key],
+            texts=_texts(detail),
+        )
+
+
+def _model(row: Row) -> str:
+    return model_page(row["model"])
+
+
+def _figures(rows: list[Row]) -> Iterator[tuple[str, bool, Point]]:
+    """Yield the figures of a run: the metric, whether it is a rate, and the point."""
+    for row in sorted(rows, key=lambda row: row["metric"] != "passed"):
+        is_rate = is_rate_of(row)
+        [point] = points([row], is_rate=is_rate)
+        yield metric_of(row), is_rate, point
+
+
+def _histogram(rows: list[Row]) -> list[tuple[float, float, int]]:
+    """Return the bars of a distribution of latencies: from and to, milliseconds, and the number."""
+    if not rows:
+        return []
+    counts = {row["bin"]: row["n"] for row in rows}
+    ends = range(min(counts), max(counts) + 1)
+    return [(10 ** (at / 4), 10 ** ((at + 1) / 4), counts.get(at, 0)) for at in ends]
+
+
+def _texts(row: Row) -> list[tuple[str, str, int]]:
+    """Return the long texts of a run: name, start of the text, and characters left out."""
+    texts = [
+        ("Prompt template", row["prompt_template"]),
+        ("Configuration", _indented(row["config"])),
+        ("Versions", _indented(row["versions"])),
+        ("Host, programs and models", _indented(row["inventory"])),
+        ("Other fields", _indented(row["extra"])),
+    ]
+    return [
+        (name, text[:_LONG], max(len(text) - _LONG, 0))
+        for name, text in texts
+        if text and text != "{}"
+    ]
+
+
+def _indented(text: str | None) -> str:
+    """Return JSON in lines; a text that is not JSON as it is."""
+    if text is None:
+        return ""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _lists(site: Site, runs: list[Row]) -> Iterator[Page]:
+    lists = parts(runs, _ON_A_PAGE)
+    for number, rows in enumerate(lists, start=1):
+        yield site.page(
+            "list.html",
+            list_page(RUNS, number),
+            "Runs",
+            number=number,
+            n_lists=len(lists),
+            first=RUNS,
+            listed=table(
+                rows,
+                _LISTED,
+                links={"run_id": lambda row: run_page(row["suite"], row["run_id"])},
+            ),
+        )
+
+
+PAGE_TYPE = PageType(name="run", pages=pages, title="Runs", entry=RUNS)
