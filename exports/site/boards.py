@@ -150,7 +150,11 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
         return f"is better than {others}", leaders[0], True
     if len(leaders) == n_models:
         return f"none of the {n_models} models is known to be better than another", "", False
-    return f"may be the best of {n_models}: the data do not tell them apart", _named(leaders), False
+    return (
+        f"may be the best of {n_models}: the data do not distinguish them",
+        _named(leaders),
+        False,
+    )
 
 
 def _named(names: Iterable[str]) -> str:

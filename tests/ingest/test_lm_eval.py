@@ -269,7 +269,7 @@ def test_nothing_is_lost(store, tmp_path):
         ('{"doc_id": 1', "not JSON"),
         ('{"doc_id": 1, "doc": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
         ('{"doc": {}}', "no doc_id"),
-        ('{"doc_id": {}}', "doc_id is no number or text"),
+        ('{"doc_id": {}}', "doc_id is neither a number nor text"),
         (json.dumps(sample(0, acc=1.0)), "repeats doc_id 0, filter none, of an earlier line"),
         (json.dumps({"doc_id": 1, **{f"k{n}": n for n in range(1001)}}), "1,002 fields"),
         ('{"doc_id": 1, "doc": "\udcff"}', "not UTF-8"),

@@ -158,7 +158,7 @@ def test_a_run_records_prompts_hashes_and_settings(finished):
     assert meta["manifest_sha256"] == hashlib.sha256(manifest).hexdigest()
     assert [entry["status"] for entry in json.loads(manifest)] == ["ok"] * 6 + ["error"]
     for view in ("poster_report", "poster_scores", "poster_matches", "poster_costs"):
-        assert rows(space, f"FROM {view}") == []  # answers from a file are no figures
+        assert rows(space, f"FROM {view}") == []  # answers from a file are not figures
     assert rows(space, "SELECT run_id, model, judged, avg_score FROM scores.all_poster_report") == [
         (run_id, "example/vision-large", 5, 91.0), (run_id, "example/vision-small", 4, 61.0)
     ]  # fmt: skip

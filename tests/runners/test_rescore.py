@@ -51,7 +51,7 @@ def space(tmp_path, monkeypatch, store):
 
 
 def write(tmp_path, name="lenient", **changes):
-    """Write the suite's file, with a scorer that ignores case unless told otherwise."""
+    """Write the suite's file, with a scorer that ignores case by default."""
     scorer = {"type": "exact", "ignore_case": True}
     path = tmp_path / f"{name}.json"
     path.write_text(json.dumps({**SUITE, "scorer": scorer, **changes}))
@@ -121,7 +121,7 @@ def test_a_changed_rule_is_another_version(space, tmp_path):
     query = "SELECT rescored FROM rescored_verdicts WHERE task_id = 'it' AND {}"
     assert space.sql(query.format("is_latest")).fetchall() == [(False,)]
     assert space.sql(query.format("NOT is_latest")).fetchall() == [(True,)]
-    # A comment, the order of keys and the names of tasks are no change.
+    # A comment, the order of keys and the names of tasks are not a change.
     same = [{**dict(reversed(task.items())), "name": "x"} for task in SUITE["tasks"]]
     ended = command(space.path, "rescore", write(tmp_path, scorer="exact", tasks=same))
     assert "3 answers judged before" in ended.err

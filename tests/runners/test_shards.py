@@ -79,7 +79,7 @@ def test_shards_are_parts_of_one_run():
 def test_a_shard_with_another_plan_is_refused():
     with serving(http(200, chat("yes"))) as server:
         assert command("store", *arguments(server, "1/3")).code == 0
-        # Another address of the same model is no other plan.
+        # Another address of the same model is not another plan.
         with serving(http(200, chat("yes"))) as other:
             assert command("store", *arguments(other, "2/3")).code == 0
         n_calls = len(server.requests)

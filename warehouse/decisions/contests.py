@@ -158,7 +158,7 @@ def _contests(found: Sequence[Panel], sides: Sequence[ResolvedSide], seed: int) 
 
 
 def side_names(series: Sequence[Series], sides: Sequence[ResolvedSide]) -> list[str]:
-    """Return a name for each series: the side as written, with what tells it apart from others."""
+    """Return a name for each series: the side as written, and what distinguishes it."""
     texts = [sides[one.key.side].text for one in series]
     return [
         text if texts.count(text) == 1 else _distinguished(one, text, series)

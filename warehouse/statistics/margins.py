@@ -114,7 +114,7 @@ def missed_proportion(
         alpha: level of the test.
         power: probability of a rejection.
     """
-    # Which of the two passes alone is chance if they are alike.
+    # Which of the two is the only one to pass is chance if they are alike.
     alike = (n_only_a + n_only_b) / 2
     rate = clopper_pearson_high(min(alike, n_only_b), n_tasks, confidence=_CONFIDENCE)
     low, high = max(margin, 0.0), 1.0

@@ -113,7 +113,7 @@ class _Text:
         self._decode = json.JSONDecoder().raw_decode
 
     def next(self, *, skip: bool = True) -> str:
-        """Return the next character that is no space, "" at the end; `skip` goes beyond it."""
+        """Return the next character that is not a space, "" at the end; `skip` goes beyond it."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _SPACE:
                 self._at += 1

@@ -31,7 +31,7 @@ class SampleRows:
     def __init__(self, rows: RowCollector, model: str | None) -> None:
         self._rows = rows
         self._model = model
-        # How often each sample was seen: nothing else tells its epochs apart.
+        # How often each sample was seen: nothing else distinguishes its epochs.
         self._attempts: dict[int, int] = {}
 
     def add(self, record: LineRecord) -> Iterator[Block]:

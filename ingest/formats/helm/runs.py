@@ -148,7 +148,7 @@ class _Rows:
         self.tables.setdefault(table, []).extend(rows)
 
     def block(self, path: Path, run_id: str, elements: Elements) -> Block:
-        """Return what is waiting as a block, and begin anew."""
+        """Return what is waiting as a block, and start again."""
         block = Block(path=path, run_id=run_id, rows=dict(self.tables), rejects=self.rejects)
         block.secrets = elements.take_secrets()
         self.tables, self.rejects, self.n_elements = {}, [], 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from warehouse.types import Json, JsonObject, ReportedMetricRow
 
 _STDERR = "_stderr"
-# Fields of a task's results that are no figures.
+# Fields of a task's results that are not figures.
 _OTHER = {"alias", "name", "sample_len", "sample_count", "samples", " "}
 # Fields of a row of the oldest form, besides its figures.
 _NAMES = {"task_name", "prompt_name", "prompt_id", "dataset_name", "dataset_path", "subset"}
@@ -33,7 +33,7 @@ class _Entry:
         name: name of the task or group.
         values: its figures by metric and filter.
         errors: their standard errors.
-        extra: what is no figure.
+        extra: what is not a figure.
     """
 
     name: str

@@ -143,7 +143,9 @@ texts AS (
             WHEN n_requests > 1 AND is_one_context
                 AND len(list_distinct(seconds)) = n_requests
                 AND len(list_filter(seconds, lambda each: json_type(each) <> 'VARCHAR')) = 0
-            THEN list_transform(seconds, lambda each: trim(json_extract_string(each, '$'), $blanks))
+            THEN list_transform(
+                seconds, lambda each: trim(json_extract_string(each, '$'), $whitespace)
+            )
         END AS continuations,
         list_filter(
             list_filter(choice_lists, lambda found: found IS NOT NULL),
@@ -162,11 +164,11 @@ texts AS (
         CASE
             WHEN verbatim IS NOT NULL THEN verbatim
             -- Without the whitespace around it, or in the JSON of a chat.
-            ELSE list_filter(questions, lambda each: trim(each, $blanks) <> '' AND (
-                contains(prompt, trim(each, $blanks))
+            ELSE list_filter(questions, lambda each: trim(each, $whitespace) <> '' AND (
+                contains(prompt, trim(each, $whitespace))
                 OR prompt LIKE '[{{%' AND contains(prompt, substring(
-                    CAST(to_json(trim(each, $blanks)) AS VARCHAR), 2,
-                    length(CAST(to_json(trim(each, $blanks)) AS VARCHAR)) - 2
+                    CAST(to_json(trim(each, $whitespace)) AS VARCHAR), 2,
+                    length(CAST(to_json(trim(each, $whitespace)) AS VARCHAR)) - 2
                 ))
             ))[1]
         END AS question
@@ -223,7 +225,7 @@ SELECT
     task_id,
     CASE
         WHEN task_id IS NULL THEN 'no doc_id'
-        WHEN json_type(doc_id) IN ('OBJECT', 'ARRAY') THEN 'doc_id is no number or text'
+        WHEN json_type(doc_id) IN ('OBJECT', 'ARRAY') THEN 'doc_id is neither a number nor text'
     END AS problem,
     json_extract_string(filter, '$') AS filter_name,
     $part || substr(record_hash, 1, 24) AS result_id,

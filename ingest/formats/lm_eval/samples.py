@@ -41,7 +41,7 @@ _BLOCK_BYTES = 4 * 2**20
 _MOST_FIELDS = 1000
 # DuckDB reads JSON of any depth; Python refuses what is nested too deeply.
 _MOST_BRACKETS = 2000
-_BLANKS = " \t\n\r\f\v"
+_WHITESPACE = " \t\n\r\f\v"
 _KEYS = "SELECT DISTINCT unnest(json_keys(text)) AS key FROM lines ORDER BY key"
 _FITS = """
     SELECT
@@ -129,7 +129,7 @@ class _Reader:
                     f"/{name.replace('~', '~0').replace('/', '~1')}" for name in (*KNOWN, *names)
                 ]
                 parameters = {"part": self._part, "names": names, "pointers": pointers}
-                samples = _query(cursor, SAMPLES, **parameters, blanks=_BLANKS)
+                samples = _query(cursor, SAMPLES, **parameters, whitespace=_WHITESPACE)
                 read.parts.append((part, samples))
         return read
 

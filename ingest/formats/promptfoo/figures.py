@@ -48,7 +48,7 @@ _STATS = ("successes", "failures", "errors")
 
 
 def ambiguous_columns(prompts: Json) -> frozenset[int]:
-    """Return the indices of prompts that their label and provider do not tell apart."""
+    """Return the indices of prompts that their label and provider do not distinguish."""
     keys = [_key(prompt) for prompt in _objects(prompts)]
     times = Counter(keys)
     return frozenset(index for index, key in enumerate(keys) if times[key] > 1)

@@ -208,7 +208,7 @@ class _Export:
         elif listed.n_elements > listed.n_objects:
             n_others = listed.n_elements - listed.n_objects
             rows.rejects.append(
-                Reject(f"{n_others:,} elements of `results.results` are no objects")
+                Reject(f"{n_others:,} elements of `results.results` are not objects")
             )
 
     def _places(self) -> Iterator[tuple[int, int]]:

@@ -47,7 +47,7 @@ def add_row(
         row: as in an export.
         seq: position in the evaluation, from 1.
         task_set: task set of the evaluation.
-        columns: the indices of prompts that their label and provider do not tell apart.
+        columns: the indices of prompts that their label and provider do not distinguish.
         rows: collects the rows.
     """
     fields = Fields({name: row[name] for name in COMMON if name in row})
@@ -99,7 +99,7 @@ def _add_others(row: JsonObject, result: ResultRow, rows: RowCollector) -> None:
 def settings_of(
     prompt: Json, provider_label: Json, index: Json, columns: Collection[int]
 ) -> str | None:
-    """Return what tells the columns of an evaluation apart: prompt, label of the provider."""
+    """Return what distinguishes the columns of an evaluation: prompt, label of the provider."""
     known = Fields(prompt)
     label = known.peek("label") or known.peek("display") or known.peek("raw")
     settings: JsonObject = {}
@@ -121,7 +121,7 @@ def provider_of(provider: Json) -> tuple[str | None, str | None]:
 
 
 def is_error(row: JsonObject) -> bool:
-    """Return whether the provider failed; a failed assertion is no error of it."""
+    """Return whether the provider failed; a failed assertion is not an error of it."""
     reason = row.get("failureReason")
     if reason is not None:
         return reason == _ERROR

@@ -155,7 +155,7 @@ class RowMaker:
 
         def constant(name: str, role: str, value: str | None) -> pl.Series:
             if role in given:
-                return _without_blanks(given[role]).alias(name)
+                return _without_whitespace(given[role]).alias(name)
             return pl.repeat(value, n, dtype=pl.String, eager=True).alias(name)
 
         seconds = 1000.0 if spec.map.latency_unit == "ms" else 1.0
@@ -164,7 +164,7 @@ class RowMaker:
             column("prompt", pl.String, "prompt"),
         )
         asked = prompt if "prompt" in given else question
-        task = _without_blanks(given["task"]) if "task" in given else asked
+        task = _without_whitespace(given["task"]) if "task" in given else asked
         attempt = column("attempt", pl.Int64, "attempt") + (1 - spec.map.first_attempt)
         time = spec.map.columns.get("time")
         made = [
@@ -209,7 +209,7 @@ class RowMaker:
     def _long_scores(self, batch: TableBatch, results: pl.DataFrame) -> pl.DataFrame:
         rows, columns = results["row"], self._spec.map.columns
         value, text = _score(batch.values[columns["value"]].gather(rows))
-        metric = _without_blanks(values.as_text(batch.values[columns["metric"]].gather(rows)))
+        metric = _without_whitespace(values.as_text(batch.values[columns["metric"]].gather(rows)))
         extra = batch.extra.gather(rows).alias("extra")
         scores = results.select("line", "row", result_id="content_id").with_columns(
             metric.alias("metric"), value, text, extra
@@ -262,7 +262,7 @@ def _as_json(frame: pl.DataFrame, columns: tuple[str, ...]) -> pl.Series:
     return frame.select(pl.struct(columns).struct.json_encode()).to_series()
 
 
-def _without_blanks(series: pl.Series) -> pl.Series:
+def _without_whitespace(series: pl.Series) -> pl.Series:
     stripped = series.str.strip_chars()
     return stripped.set((stripped == "").fill_null(value=False), None)
 

@@ -1,6 +1,6 @@
 -- The figures of each model in each run of a task set, by every metric that its results have. The
 -- unit is the task: a reducer makes one value of the attempts at a task, and the figure is the mean of
--- these values. An attempt whose score is no number (NaN, a text) is left out; so is a task without
+-- these values. An attempt whose score is not a number (NaN, a text) is left out; so is a task without
 -- a value. Runs whose tasks all have one attempt have the reducer mean only. A run that repeats calls
 -- of another run is taken as a whole, one without calls of its own is left out, and so are replays.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × reducer × k

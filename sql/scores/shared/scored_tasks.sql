@@ -1,5 +1,5 @@
 -- The scores that count of each task, run and metric: those of its attempts, in their order.
--- An attempt whose score is no number (NaN, a text) is left out. The verdict is the metric `passed`
+-- An attempt whose score is not a number (NaN, a text) is left out. The verdict is the metric `passed`
 -- without a scorer, by the rules of task_rates: calls without an answer did not pass. Any other score
 -- counts where it is recorded. Runs count as in task_rates.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task
