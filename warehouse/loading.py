@@ -147,7 +147,7 @@ def load(
             if is_late:
                 _drop_later_copies(connection, table, paths)
             _load_by_content(connection, table, paths)
-    _reload_multi_batch_runs(connection, lake)
+    _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
     return new
 
 
@@ -286,7 +286,19 @@ def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths:
     )
 
 
-def _reload_multi_batch_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) -> None:
+def _reload_multi_batch_runs(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, verified: Collection[str]
+) -> None:
+    """Load all rows of the runs with rows in several batches again.
+
+    Args:
+        connection: an open warehouse.
+        lake: the lake.
+        verified: folders whose hashes were checked just now.
+
+    Raises:
+        StoreDamaged: a file of an earlier batch has changed since it was loaded.
+    """
     names = connection.execute(
         """
         SELECT DISTINCT folder FROM lake.generations JOIN lake.batches USING (batch)
@@ -297,6 +309,9 @@ def _reload_multi_batch_runs(connection: duckdb.DuckDBPyConnection, lake: Lake) 
     if not names:
         return
     batches = [lake.read(name) for (name,) in names]
+    for batch in batches:
+        if batch.name not in verified:
+            lake.verify(batch)
     for table in TABLES:
         if not table.of_run:
             continue

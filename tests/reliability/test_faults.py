@@ -269,11 +269,16 @@ def test_damage_in_a_batch_that_a_run_grows_out_of(two, tmp_path, damage):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["batch.json", "results.parquet"])
-def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name):
-    first, _ = batches_of(two)
+@pytest.mark.parametrize(
+    ("name", "is_other"),
+    [("batch.json", False), ("results.parquet", False), ("results.parquet", True)],
+)
+def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name, is_other):
+    first, second = batches_of(two)
     import_into(two, write_log(tmp_path / "1.yaml", log([1, 2, 3], date="2026-04-01")))
-    (first / name).write_bytes(b"PAR1 broken")
+    original = (first / name).read_bytes()
+    # The file of another batch can be read, but its rows are not those of the run.
+    (first / name).write_bytes((second / name).read_bytes() if is_other else b"PAR1 broken")
     with pytest.warns(EvalstoreWarning, match=first.name):
         report = two.sync()
     assert report.rebuilt
@@ -281,6 +286,8 @@ def test_damage_of_a_loaded_batch_whose_run_has_grown(two, tmp_path, name):
         rows = two.sql("SELECT prompt FROM results ORDER BY run_date, seq").fetchall()
     # Only the first batch's result is missing.
     assert rows == [("Tehtävä 2",), ("Tehtävä 3",), ("Tehtävä 2",)]
+    (first / name).write_bytes(original)
+    assert two.sql("SELECT count(*) FROM results").fetchall() == [(4,)]
 
 
 def verified(store, code=0):
