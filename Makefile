@@ -8,7 +8,7 @@ OLDEST := build/oldest
 BROWSER := build/tools/browser
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser peers format docs lock bench bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser peers format docs lock bench bench-full bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -107,8 +107,12 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m pip --python $(VENV) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-bench: $(READY)  ## measure the ratios and rewrite bench/RESULTS.md (about 15 minutes)
+bench: $(READY)  ## measure the ratios of short benchmarks, into bench/RESULTS.md (about 10 minutes)
 	@$(BIN)/python -m bench
+
+bench-full: $(READY)  ## measure every ratio, and the growth up to ten million results
+	@$(BIN)/python -m bench --full
+	@$(BIN)/python -m bench.growth --again
 
 bench-quick: $(READY)  ## run every benchmark with small sizes: both sides must give equal results
 	@$(BIN)/python -m bench --quick

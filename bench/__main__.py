@@ -1,23 +1,26 @@
-"""Run every benchmark and write `bench/RESULTS.md`.
+"""Run benchmarks and write their ratios into `bench/RESULTS.md`.
 
-    python -m bench [--quick] [NAME ...]
+    python -m bench [--full] [--quick] [NAME ...]
 
 Each benchmark is a module in this folder with `measure(*, quick)`, and runs in its own process.
+`--full` runs those that take minutes, too; the table keeps the ratios of those that did not run.
 `--quick` uses small sizes to show that the benchmarks work, and writes nothing.
+
+A ratio that is worse than in the last table by more than a tenth is measured again; one that stays
+worse in each of three rounds is named at the end.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
+import time
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib import import_module, metadata
-from pathlib import Path
+from importlib import import_module
 
+from bench.page import committed_values, write_ratios
 from bench.ratios import Ratio
 
 # In the order of the table.
@@ -37,15 +40,17 @@ BENCHMARKS: tuple[str, ...] = (
     "recording",
     "pairs",
 )
-_RESULTS = Path(__file__).with_name("RESULTS.md")
-_LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")
+# They take minutes, and run with `--full` only.
+LONG = {"openclaw_import", "validators", "runner_throughput", "compaction"}
 _MARK = "ratios: "
+_ROUNDS = 3
 
 
 def main() -> None:
-    """Run the given benchmarks and print their ratios; if all were run, write the table."""
+    """Run the given benchmarks and print their ratios; without names, write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--full", action="store_true", help="also those that take minutes")
     parser.add_argument("--quick", action="store_true", help="small sizes; writes nothing")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -53,16 +58,49 @@ def main() -> None:
         measured = import_module(f"bench.{asked.names[0]}").measure(quick=asked.quick)
         print(_MARK + json.dumps([asdict(ratio) for ratio in measured]), flush=True)
         return
-    ratios = [r for name in asked.names or BENCHMARKS for r in _in_its_process(name, asked.quick)]
-    if not asked.names and not asked.quick:
-        _RESULTS.write_text(_page(ratios), encoding="utf-8")
-        print(f"written to {_RESULTS.relative_to(Path.cwd())}")
+    is_all = asked.full or asked.quick
+    names = asked.names or [name for name in BENCHMARKS if is_all or name not in LONG]
+    rounds = {name: [_in_its_process(name, asked.quick)] for name in names}
+    if asked.quick:
+        return
+    before = committed_values()
+    for name, measured in rounds.items():
+        while len(measured) < _ROUNDS and worse_ratios(measured, before):
+            measured.append(_in_its_process(name, quick=False))
+    if not asked.names:
+        write_ratios(ratio for name in names for ratio in medians(rounds[name]))
+        print("written to bench/RESULTS.md")
+    for measured in rounds.values():
+        for ratio in worse_ratios(measured, before):
+            last = before[ratio.work, ratio.against]
+            text = f"{ratio.work} / {ratio.against}: {ratio.value:.2f} ×, was {last:.2f} ×"
+            print(f"WORSE than the last table: {text}", file=sys.stderr)
+
+
+def worse_ratios(rounds: list[list[Ratio]], before: dict[tuple[str, str], float]) -> list[Ratio]:
+    """Return the median of each ratio that was worse by more than a tenth in every round."""
+    return [
+        ratio
+        for ratio, values in zip(medians(rounds), zip(*rounds, strict=True), strict=True)
+        if (last := before.get((ratio.work, ratio.against))) is not None
+        and all(one.is_worse_than(last) for one in values)
+    ]
+
+
+def medians(rounds: list[list[Ratio]]) -> list[Ratio]:
+    """Return the median of each ratio over some rounds of its benchmark."""
+    return [
+        sorted(values, key=lambda ratio: ratio.value)[len(values) // 2]
+        for values in zip(*rounds, strict=True)
+    ]
 
 
 def _in_its_process(name: str, quick: bool) -> list[Ratio]:  # noqa: FBT001
     """Measure in a new process, so that imports and memory of other benchmarks do not count."""
     command = [sys.executable, "-m", "bench", "--one", name, *(["--quick"] if quick else [])]
+    before = time.perf_counter()
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    print(f"{name}: {time.perf_counter() - before:.0f} s")
     line = next(line for line in done.stdout.splitlines() if line.startswith(_MARK))
     ratios = [Ratio(**row) for row in json.loads(line.removeprefix(_MARK))]
     for ratio in ratios:
@@ -70,37 +108,6 @@ def _in_its_process(name: str, quick: bool) -> list[Ratio]:  # noqa: FBT001
         print(f"{ratio.work} / {ratio.against}: {ratio.value:.2f} × ({ratio.target}){verdict}")
         print(f"    {ratio.figures}", flush=True)
     return ratios
-
-
-def _page(ratios: list[Ratio]) -> str:
-    rows = [
-        f"| {r.work} | {r.against} | {r.value:.2f} × | {r.target} | "
-        f"{'yes' if r.is_met else '**no**'} | {r.figures} |"
-        for r in ratios
-    ]
-    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
-    where = f"{_machine()}, Python {platform.python_version()}, {libraries}"
-    return "\n".join(
-        [
-            "# Benchmarks",
-            "",
-            "Written by `make bench`. Both sides of a ratio are measured alternately in one run.",
-            "",
-            f"{datetime.now(UTC):%Y-%m-%d}, {where}.",
-            "",
-            "| work | compared with | ratio | target | met | figures |",
-            "| --- | --- | --- | --- | --- | --- |",
-            *rows,
-            "",
-        ]
-    )
-
-
-def _machine() -> str:
-    import os
-
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB"
 
 
 if __name__ == "__main__":

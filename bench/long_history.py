@@ -30,14 +30,15 @@ _RUN_COLUMNS = {
 _COLUMNS = {
     **_RUN_COLUMNS,
     "content_id": "md5(n::VARCHAR)",
-    "seq": f"n % {RESULTS_PER_RUN} + 1",
+    "seq": "n % $per_run + 1",
     "provider": "if(run % 3 = 0, 'ollama_openai', 'litellm')",
     "model": "'example/model-' || (run // 10 % 20)",
     "thinking_level": "CASE run // 200 % 3 WHEN 0 THEN 'low' WHEN 1 THEN 'high' END",
     "task_id": "'q' || (n % 1000)",
     "availability_status": "if(hash(n, 1) % 50 = 0, 'error', 'ok')",
     "success": "hash(n, 1) % 50 <> 0",
-    "started_at": "TIMESTAMP '2020-01-01' + to_hours(run * 6) + to_milliseconds(n % 10000 * 400)",
+    "started_at": "TIMESTAMP '2020-01-01' + to_hours(run * 6) "
+    "+ to_milliseconds(n % $per_run * 400)",
     "e2e_ms": "100 + (hash(n, 2) % 30000)::BIGINT",
     "input_tokens": "(hash(n, 3) % 400)::BIGINT",
     "output_tokens": "(hash(n, 4) % 900)::BIGINT",
@@ -47,23 +48,25 @@ _COLUMNS = {
 }
 
 
-def make_history(store: Path, results: int) -> None:
+def make_history(store: Path, results: int, per_run: int = RESULTS_PER_RUN) -> None:
     """Write a lake of one batch.
 
     Args:
         store: the folder.
-        results: number of results, a multiple of `RESULTS_PER_RUN`.
+        results: number of results, a multiple of `per_run`.
+        per_run: results of each run.
     """
-    runs = results // RESULTS_PER_RUN
+    runs = results // per_run
     with Lake(store).write("bench") as writer, duckdb.connect() as connection:
         connection.execute(
             f"""
             COPY (
                 SELECT {_typed(RESULTS, _COLUMNS)}
-                FROM (SELECT n, n // {RESULTS_PER_RUN} AS run FROM range({results}) AS t(n))
+                FROM (SELECT n, n // $per_run AS run FROM range({results}) AS t(n))
             ) TO '{writer.path(RESULTS)}'
             (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_PER_GROUP})
-            """
+            """,
+            {"per_run": per_run},
         )
         columns = ", ".join(_RUN_COLUMNS.values())
         keys = connection.sql(f"SELECT {columns} FROM range({runs}) AS t(run)").fetchall()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_TOLERANCE = 0.1
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -30,6 +32,12 @@ class Ratio:
         """Whether the ratio meets its target."""
         above = self.at_least is None or self.value >= self.at_least
         return above and (self.at_most is None or self.value <= self.at_most)
+
+    def is_worse_than(self, last: float) -> bool:
+        """Return whether it is worse than an earlier ratio by more than a tenth of it."""
+        if self.at_most is not None:
+            return self.value > last * (1 + _TOLERANCE)
+        return self.value < last * (1 - _TOLERANCE)
 
     @property
     def target(self) -> str:
