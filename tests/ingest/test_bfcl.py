@@ -48,6 +48,7 @@ def logs(tmp_path_factory):
     return store
 
 
+@pytest.mark.slow
 @needs_peers
 def test_every_sample_equals_the_reference(logs):
     found = query(
@@ -75,6 +76,7 @@ def test_every_sample_equals_the_reference(logs):
         assert row["passed"] is sample["valid"]
 
 
+@pytest.mark.slow
 @needs_peers
 def test_every_figure_is_recomputed_or_has_a_reason(logs):
     audit = query(logs, "FROM metric_audit WHERE suite = 'bfcl'")
@@ -97,6 +99,7 @@ def test_every_figure_is_recomputed_or_has_a_reason(logs):
     assert len(audit) == 3 * len(expected) + len(tables)
 
 
+@pytest.mark.slow
 @needs_peers
 def test_every_failure_is_kept(logs):
     found = query(logs, "SELECT run_id, document FROM events WHERE suite = 'bfcl'")

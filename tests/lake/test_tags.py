@@ -26,12 +26,25 @@ from warehouse.schemas import TAGS
 RUN, OTHER = ("palindrome", "2026-04-01/models/kokeilu-1.yaml"), ("palindrome", "other")
 
 
+def with_two_runs(store, folder):
+    import_into(store, write_log(folder / "logs" / "2026-04-01-m.yaml"))
+    other = write_log(folder / "logs" / "2026-04-02-m.yaml", numbers=(3,))
+    import_into(store, other, run_as="other")
+    return store
+
+
 @pytest.fixture
 def tagged(store, tmp_path):
     """Return a store with two runs."""
-    import_into(store, write_log(tmp_path / "logs" / "2026-04-01-m.yaml"))
-    other = write_log(tmp_path / "logs" / "2026-04-02-m.yaml", numbers=(3,))
-    import_into(store, other, run_as="other")
+    return with_two_runs(store, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory):
+    """Return a store with two runs, one of them tagged, that no test changes."""
+    folder = tmp_path_factory.mktemp("unchanged")
+    store = with_two_runs(new_store(folder / "store"), folder)
+    change(store, OTHER, release="1")
     return store
 
 
@@ -240,12 +253,11 @@ def test_the_command_sets_lists_and_removes(tagged):
         (["other", "a=1", "--suite", "x"], "--suite: the store has no runs of suite 'x'"),
     ],
 )
-def test_mistakes_are_explained_and_change_nothing(tagged, arguments, message):
-    change(tagged, OTHER, release="1")
-    before = tagged.lake.batch_names()
-    ended = command(tagged.path, "tag", *arguments)
+def test_mistakes_are_explained_and_change_nothing(unchanged, arguments, message):
+    before = unchanged.lake.batch_names()
+    ended = command(unchanged.path, "tag", *arguments)
     assert (ended.code, message in ended.err) == (2, True), ended.err
-    assert tagged.lake.batch_names() == before
+    assert unchanged.lake.batch_names() == before
 
 
 def test_a_run_of_several_suites_needs_the_suite(tagged):
