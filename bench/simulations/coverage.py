@@ -1,6 +1,6 @@
 """How well comparisons keep their level and coverage, by simulation; prints the tables of the docs.
 
-    python -m bench.coverage [--quick]
+    python -m bench.simulations.coverage [--quick]
 
 Each side has a probability to pass each cluster of tasks, from a beta distribution with the given
 mean and correlation of attempts; the two sides' probabilities share half of their variance. For the

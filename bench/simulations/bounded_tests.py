@@ -1,6 +1,6 @@
 """The level and power of tests of bounded means, by simulation: why the gate uses Gaffke's.
 
-    python -m bench.bounded_tests [--quick | --search N]
+    python -m bench.simulations.bounded_tests [--quick | --search N]
 
 It prints the second table of `docs/gates.md`. The hypothesis is that of `gate --prove`, "the drop
 is at least so large", for differences of -1 to 1. Hoeffding's and Bentkus' bound (Bates et al.

@@ -1,6 +1,6 @@
 """The level and power of the gate's tests next to those of an oracle, by simulation.
 
-    python -m bench.gate_power [--quick]
+    python -m bench.simulations.gate_power [--quick]
 
 It prints the table of `docs/gates.md`. The true drop is either the largest that the rule allows, so
 that a rejection is an error, or 10 points more. The oracle tests the same hypothesis, but knows

@@ -1,0 +1,1 @@
+"""Simulations of level, coverage and power; each prints a table of the docs."""
