@@ -59,12 +59,13 @@ class Series:
     n_runs: int
 
 
-def series(rows: Iterable[Row], *, n_series: int, n_runs: int) -> tuple[list[Series], int]:
+def series(rows: Iterable[Row], *, n_series: int | None, n_runs: int) -> tuple[list[Series], int]:
     """Return series of `model_history`, and how many are left out.
 
     Args:
         rows: rows of the view, those of a series together, the earliest run first.
-        n_series: maximum number of series: those by the verdict, and with the most runs, first.
+        n_series: maximum number of series, None for all; those by the verdict, and with the most
+            runs, first.
         n_runs: maximum number of runs of a series.
     """
     all_series = [

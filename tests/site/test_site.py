@@ -244,3 +244,37 @@ def test_command_says_what_it_wrote(cli, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()
     assert cli("report", "--to", tmp_path / "other").code == 2
+
+
+def logged(store, *, run_id, model, verdicts, cost_usd=None):
+    with store.record(suite="tours", model=model, task_set="sights", run_id=run_id) as run:
+        for task, passed in enumerate(verdicts):
+            run.log(task_id=f"t{task}", prompt="?", output="!", passed=passed, cost_usd=cost_usd)
+
+
+@pytest.mark.slow
+def test_overview_says_who_is_better_and_what_changed(store, tmp_path):
+    logged(store, run_id="2026-01-01", model="good", verdicts=[True] * 38 + [False] * 2)
+    logged(store, run_id="2026-01-02", model="bad", verdicts=[True] * 8 + [False] * 32)
+    logged(store, run_id="2026-01-03", model="bad", verdicts=[True] * 28 + [False] * 12)
+    write_site(store, tmp_path / "site", samples="none")
+    text = (tmp_path / "site" / "index.html").read_text("utf-8")
+    # 38 of 40 against 28 of 40: 10 tasks passed by one only, McNemar's exact p = 2 / 2 ** 10.
+    assert '<b dir="auto">good</b> is better than the other model.' in text
+    # 20 of 40 tasks gained, none lost.
+    assert '<b class="good">+50.0 pp [' in text
+    assert "95.0 %" in text
+    assert "[83.5, 98.6]" in text
+    model = (tmp_path / "site" / "models" / "bad.html").read_text("utf-8")
+    assert '<b class="bad">worse</b>' in model
+    assert "-25.0 pp" in model
+    assert not (tmp_path / "site" / "samples").exists()
+
+
+@pytest.mark.slow
+def test_unknown_cost_is_not_zero(store, tmp_path):
+    logged(store, run_id="r", model="m", verdicts=[True, False])
+    write_site(store, tmp_path / "site", samples="none")
+    text = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert '<dt>cost</dt><dd dir="auto">unknown</dd>' in text
+    assert "$0" not in text

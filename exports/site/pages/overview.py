@@ -2,53 +2,136 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
 from exports.site.boards import boards
-from exports.site.figures import counted
+from exports.site.figures import cost, count, counted
 from exports.site.page import Page, PageType
+from exports.site.series import Series, series
+from warehouse.commands.history_chart import drift_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.boards import Board
     from exports.site.site import Site
 
-_MODELS = 8
+# The page and what it loads stay below 300 kB: 12 suites × 3 task sets × 8 models are 150 kB.
+_SUITES = 12
 _TASK_SETS = 3
+_MODELS = 8
+_CHANGES = 12
+_DRIFTS = 5
 _HOLDS = """
 SELECT
     count(*) AS n_runs,
     count(DISTINCT suite) AS n_suites,
     coalesce(sum(n_results), 0)::BIGINT AS n_results,
+    count(*) FILTER (is_replay) AS n_replays,
+    coalesce(sum(n_cost_known), 0)::BIGINT AS n_cost_known,
+    exact_sum(total_cost_usd) AS total_cost_usd,
     min(run_date) AS first_date,
     max(run_date) AS last_date
-FROM runs
+FROM run_overview
 """
+_N_MODELS = "SELECT count(DISTINCT model) AS n FROM results"
+_HISTORY = "FROM model_history"
+_DRIFT = """
+SELECT * FROM drift WHERE is_drift
+ORDER BY changed_on DESC NULLS LAST, suite, task_set, metric, provider, model, settings
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A suite on the overview.
+
+    Attributes:
+        name: its name.
+        boards: the leaderboards of its task sets with the most models.
+        n_others: task sets that the overview leaves out.
+    """
+
+    name: str
+    boards: list[Board]
+    n_others: int
 
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the overview."""
-    mains = [board for board in boards(site) if board.is_main]
-    suites = [
-        {"name": suite, "boards": list(of_suite)[:_TASK_SETS]}
-        for suite, of_suite in groupby(mains, key=lambda board: board.suite)
-    ]
+    known = boards(site)
+    suites = _suites([board for board in known if board.is_main])
+    supported, n_changes = _changes(site, known)
+    drifts = site.rows(_DRIFT)
     yield site.page(
-        "overview.html", OVERVIEW, "Overview", holds=_holds(site), suites=suites, limit=_MODELS
+        "overview.html",
+        OVERVIEW,
+        "Overview",
+        holds=_holds(site),
+        suites=suites[:_SUITES],
+        other_suites=[each.name for each in suites[_SUITES:]],
+        limit=_MODELS,
+        changes=supported[:_CHANGES],
+        n_supported=len(supported),
+        n_changes=n_changes,
+        drifts=[drift_sentence(row) for row in drifts[:_DRIFTS]],
+        n_drifts=len(drifts),
     )
+
+
+def _suites(mains: list[Board]) -> list[Suite]:
+    """Return the suites, that with the latest run first."""
+    of_suite = {
+        suite: list(group) for suite, group in groupby(mains, key=lambda board: board.suite)
+    }
+    latest = {
+        suite: max(p.row["run_date"] or date.min for b in group for p in b.places)
+        for suite, group in of_suite.items()
+    }
+    order = sorted(of_suite, key=lambda suite: (-latest[suite].toordinal(), suite))
+    suites = []
+    for suite in order:
+        ranked = sorted(of_suite[suite], key=lambda b: (-b.n_ranked, -len(b.places), b.task_set))
+        shown = ranked[:_TASK_SETS]
+        suites.append(Suite(name=suite, boards=shown, n_others=len(ranked) - len(shown)))
+    return suites
+
+
+def _changes(site: Site, known: list[Board]) -> tuple[list[Series], int]:
+    """Return the series whose latest change is supported, and how many have a change at all."""
+    mains = {(b.suite, b.task_set, b.metric) for b in known if b.is_main}
+    all_series, _ = series(site.rows(_HISTORY), n_series=None, n_runs=1)
+    of_mains = [
+        each
+        for each in all_series
+        if (each.row["suite"], each.row["task_set"], each.metric) in mains and each.points[0].change
+    ]
+    supported = [each for each in of_mains if each.points[0].is_supported]
+    supported.sort(
+        key=lambda each: (each.points[0].row["run_date"] or date.min).toordinal(), reverse=True
+    )
+    return supported, len(of_mains)
 
 
 def _holds(site: Site) -> list[tuple[str, str]]:
     [row] = site.rows(_HOLDS)
-    days = "" if row["first_date"] is None else f"{row['first_date']} to {row['last_date']}"
-    return [
-        ("suites", f"{row['n_suites']:,}"),
-        ("runs", counted(row["n_runs"], "run")),
-        ("results", f"{row['n_results']:,}"),
-        ("dates", days or "unknown"),
+    [models] = site.rows(_N_MODELS)
+    first, last = row["first_date"], row["last_date"]
+    facts = [
+        ("suites", count(row["n_suites"])),
+        ("models", count(models["n"])),
+        ("runs", count(row["n_runs"])),
+        ("results", count(row["n_results"])),
+        ("cost", cost(row["total_cost_usd"], row["n_cost_known"], row["n_results"])),
+        ("dates", "unknown" if first is None else f"{first} to {last}"),
     ]
+    if row["n_replays"]:
+        facts.append(("rehearsals", counted(row["n_replays"], "run")))
+    return facts
 
 
 PAGE_TYPE = PageType(name="overview", pages=pages, title="Overview", entry=OVERVIEW)
