@@ -427,7 +427,7 @@ REPORTED_METRICS = Table(
             "statistic",
             "VARCHAR",
             "how it follows from the scores: mean, stderr, std, var, sum, min, max, median, "
-            "count, macro_mean (of task sets' means), ratio, perplexity or bits (of two sums); "
+            "count, macro_mean (of task sets or groups), ratio, perplexity or bits (of two sums); "
             "NULL if it does not",
         ),
         Column(
@@ -435,7 +435,13 @@ REPORTED_METRICS = Table(
             "VARCHAR",
             "how the attempts at a task become one score; NULL: mean; none: each counts by itself",
         ),
-        Column("reducer_parameters", "JSON", "parameters of the reducer, such as k"),
+        Column(
+            "reducer_parameters",
+            "JSON",
+            "parameters of the reducer and the statistic: k; per, the scores that divide a ratio; "
+            "by or cluster, the JSON pointer into `extra` of results to the name of a task's group "
+            "or cluster; of, the statistic of each group that macro_mean is the mean of",
+        ),
         Column("value", "DOUBLE", "the figure; NULL if it is not a finite number"),
         Column("text", "VARCHAR", "the figure as recorded, if it is not a finite number"),
         Column("stderr", "DOUBLE", "its standard error, as reported"),

@@ -196,6 +196,63 @@ def test_figures_are_audited(store, tmp_path, samples):
     ]
 
 
+def grouped(label, value, **parameters):
+    inner = {"metric": {"type": "metric", "name": "accuracy", "params": {}}, "group_key": "a/b"}
+    return {"name": label, "value": value, "group": "grouped", "params": {**inner, **parameters}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        (grouped("x", 0.5), ("equal", 2, None)),
+        (grouped("is y!", 1.0, name_template="is {group_name}!"), ("equal", 1, None)),
+        (grouped("all", 0.625), ("equal", 4, None)),
+        (grouped("whole", 0.625, all_label="whole"), ("equal", 4, None)),
+        # The mean of 0.5, 1 and 0.5.
+        (grouped("all", 2 / 3, all="groups"), ("equal", 4, None)),
+        (grouped("x", 0.625), ("differs", 2, "4 tasks reported, 2 with a score")),
+        # `all` is then a group like others.
+        (
+            grouped("all", 0.5, all=False),
+            ("not recomputable", None, "the samples of the group are not recorded"),
+        ),
+        (
+            grouped("x", 0.5, name_template="{group_name!r}"),
+            ("not recomputable", None, "how the groups were named is not recorded"),
+        ),
+        (
+            {"name": "x", "value": 1, "group": "grouped", "params": {}},
+            ("not recomputable", None, "how the groups were made is not recorded"),
+        ),
+        (
+            grouped("x", 0.5, metric={"name": "own/metric"}),
+            ("not recomputable", None, "metric of the task's own code"),
+        ),
+        (
+            grouped("x", 0.5, metric={"name": "stderr", "params": {"cluster": "c"}}),
+            ("not recomputable", None, "metric with parameters of its own"),
+        ),
+        # The mean is 0.625; the clusters' sums of differences are -0.25, 0.375 and -0.125.
+        (
+            {"name": "stderr", "value": 0.14320549046, "params": {"cluster": "a/b"}},
+            ("equal", 4, None),
+        ),
+        (
+            {"name": "stderr", "value": 0.1, "params": {"cluster": "a/b", "more": 1}},
+            ("not recomputable", None, "metric with parameters of its own"),
+        ),
+    ],
+)
+def test_figures_of_groups_are_audited(store, tmp_path, samples, metric, expected):
+    for each, letter, group in zip(samples, "CICP", ("x", "x", "y", 3), strict=True):
+        each["scores"]["match"]["value"] = letter
+        each["metadata"] = {"a/b": group}
+    head = finished()
+    head["results"]["scores"][0] |= {"scored_samples": 4, "metrics": {"figure": metric}}
+    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
+    assert store.sql("SELECT status, n, reason FROM metric_audit").fetchall() == [expected]
+
+
 # --- the same log in several forms and parts
 
 

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_count, as_list, as_object, as_text
+from ingest.formats.inspect.statistics import derivation
+from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -16,10 +18,8 @@ if TYPE_CHECKING:
     from ingest.formats.inspect.header import Evaluation
     from warehouse.types import ReportedMetricRow
 
-_STATISTICS = {"accuracy": "mean", "mean": "mean", "std": "std", "var": "var", "stderr": "stderr"}
 _REDUCER = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
 _REDUCERS = {"at_least": "at_least_k", "pass_at": "pass_at_k", "pass_k": "pass^k"}
-_INTERVALS = {"ci", "ci_wilson", "lower", "upper"}
 _METRIC_IN_COLUMNS = {"value"}
 _SCORE_IN_COLUMNS = {"name", "scorer", "reducer", "metrics"}
 
@@ -48,7 +48,8 @@ def _row(
     scorer = as_text(score.get("scorer")) or as_text(score.get("name"))
     score_name = as_text(score.get("name")) or scorer
     reducer, parameters = _reducer(as_text(score.get("reducer")))
-    reason = _reason(name, metric)
+    derived = derivation(name, metric)
+    parameters |= derived.parameters
     value = metric.get("value")
     number = _finite(value)
     extra = {k: v for k, v in metric.items() if k not in _METRIC_IN_COLUMNS and v not in ({}, None)}
@@ -59,17 +60,17 @@ def _row(
         extra["score"] = of_score
     return {
         "content_id": header.digest([scorer, score_name, score.get("reducer"), key, value, extra]),
-        "task_group": _group(metric),
+        "task_group": derived.group,
         "scorer": scorer and utf8(scorer),
         "metric": utf8(key),
         "score": score_name and utf8(score_name),
-        "statistic": None if reason else _STATISTICS[name],
+        "statistic": derived.statistic,
         "reducer": reducer,
-        "reducer_parameters": parameters,
+        "reducer_parameters": json_text(parameters) if parameters else None,
         "value": number,
         "text": None if number is not None or value is None else _text(header, value),
         "n": _tasks(header, score),
-        "reason": reason,
+        "reason": derived.reason,
         "extra": header.as_json(extra) if extra else None,
     }
 
@@ -82,32 +83,11 @@ def _scores(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield {**as_object(results.get("scorer")), "metrics": results["metrics"]}
 
 
-def _reason(name: str, metric: Mapping[str, Any]) -> str | None:
-    """Return why a figure does not follow from the scores in the store."""
-    parameters = as_object(metric.get("params")) or as_object(metric.get("options"))
-    if name.startswith("bootstrap"):
-        return "random bootstrap"
-    if name in _INTERVALS or metric.get("group") in _INTERVALS:
-        return "an end of an interval"
-    if "group_key" in parameters or metric.get("group"):
-        return "the samples of the group are not recorded"
-    if name == "stderr" and "cluster" in parameters:
-        return "clustered standard error"
-    if name not in _STATISTICS:
-        return "metric of the task's own code"
-    return "metric with parameters of its own" if parameters else None
-
-
-def _group(metric: Mapping[str, Any]) -> str | None:
-    group = as_text(metric.get("group"))
-    return group and utf8(group)
-
-
-def _reducer(recorded: str | None) -> tuple[str | None, str | None]:
+def _reducer(recorded: str | None) -> tuple[str | None, dict[str, str | int]]:
     found = _REDUCER.fullmatch(recorded or "")
     if found is None:
-        return recorded and utf8(recorded), None
-    return _REDUCERS[found[1]], f'{{"k":{int(found[2])}}}'
+        return recorded and utf8(recorded), {}
+    return _REDUCERS[found[1]], {"k": int(found[2])}
 
 
 def _tasks(header: LogObject, score: Mapping[str, Any]) -> int | None:

@@ -8,9 +8,6 @@ CREATE OR REPLACE MACRO figure_status(
         WHEN reason IS NOT NULL THEN 'not recomputable'
         WHEN coalesce(n_reported, 1) > n_stored THEN 'samples missing'
         WHEN reported_text IS NOT DISTINCT FROM recomputed_text THEN 'equal'
-        -- In SQL NaN equals NaN.
-        WHEN reported = recomputed THEN 'equal'
-        WHEN isfinite(reported) AND isfinite(recomputed)
-            AND abs(reported - recomputed) <= 1e-9 * greatest(1, abs(reported)) THEN 'equal'
+        WHEN is_same_figure(reported, recomputed) THEN 'equal'
         ELSE 'differs'
     END

@@ -65,9 +65,13 @@ figures AS (
                 WHEN way IN ('at_least_k', 'pass_at_k', 'pass^k') AND k IS NULL
                     THEN 'the k of the reducer is not recorded'
                 WHEN coalesce(task_group, CASE statistic WHEN 'macro_mean' THEN '' END) IS NOT NULL
-                    AND task_sets IS NULL THEN 'the tasks of the group are not recorded'
+                    AND task_sets IS NULL AND (reducer_parameters ->> '$.by') IS NULL
+                    THEN 'the tasks of the group are not recorded'
             END AS reason
-        )
+        ),
+        -- The field of a call by which its task belongs to a group or a cluster.
+        coalesce(reducer_parameters ->> '$.by', reducer_parameters ->> '$.cluster') AS field,
+        (reducer_parameters ->> '$.cluster') IS NOT NULL AS is_clustered
     FROM reported
 ),
 
@@ -203,12 +207,39 @@ tasks_scored AS (
     GROUP BY ALL
 ),
 
+-- The group of each task, as its first call names it.
+members AS (
+    SELECT
+        calls.suite, calls.run_id, calls.task_set, calls.task_id, fields.field,
+        first(group_name(json_extract(calls.extra, fields.field)) ORDER BY attempt, seq) AS member
+    FROM calls
+    JOIN (
+        SELECT DISTINCT suite, run_id, field
+        FROM figures
+        WHERE field IS NOT NULL AND reason IS NULL
+    ) AS fields USING (suite, run_id)
+    GROUP BY ALL
+),
+
+-- Fields by which the log has figures of groups without a sample: some samples were left out.
+shortened AS (
+    SELECT DISTINCT figures.suite, figures.run_id, figures.field
+    FROM figures
+    ANTI JOIN members
+        ON figures.suite = members.suite
+        AND figures.run_id = members.run_id
+        AND figures.field = members.field
+        AND figures.task_group = members.member
+    WHERE figures.field IS NOT NULL AND figures.task_group IS NOT NULL AND figures.reason IS NULL
+),
+
 -- The scores behind each figure; those of each task reduced to one, unless each counts by itself.
 behind AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
-        figures.task_sets IS NOT NULL AS is_of_group,
-        tasks.task_set,
+        figures.task_sets IS NOT NULL OR figures.field IS NOT NULL AS has_parts,
+        CASE WHEN figures.field IS NULL THEN tasks.task_set ELSE members.member END AS part,
+        coalesce(figures.reducer_parameters ->> '$.of', 'mean') AS part_statistic,
         tasks.scorer,
         tasks.n_texts,
         CASE
@@ -234,7 +265,18 @@ behind AS (
         AND (figures.task_set IS NULL OR figures.task_set = tasks.task_set)
         AND (figures.task_sets IS NULL OR list_contains(figures.task_sets, tasks.task_set))
         AND (figures.scorer IS NULL OR figures.scorer = tasks.scorer)
+    LEFT JOIN members
+        ON figures.suite = members.suite
+        AND figures.run_id = members.run_id
+        AND figures.field = members.field
+        AND tasks.task_set IS NOT DISTINCT FROM members.task_set
+        AND tasks.task_id = members.task_id
     WHERE figures.reason IS NULL
+        AND (
+            figures.field IS NULL
+            OR figures.task_group IS NULL
+            OR figures.task_group = members.member
+        )
 ),
 
 series AS (
@@ -262,30 +304,44 @@ statistics AS (
     FROM means
 ),
 
--- Of the figures of groups: the scores of each task set in it.
+-- Of the figures of groups: the scores of each task set, group or cluster in it.
 parts AS (
     SELECT
-        suite, run_id, reported_id, is_error, task_set,
+        suite, run_id, reported_id, is_error, part,
         list_filter(
             flatten(list(amounts ORDER BY position)), lambda amount: amount IS NOT NULL
         ) AS counted,
-        ordered_mean(counted) AS mean
+        ordered_mean(counted) AS mean,
+        ordered_sum(list_transform(counted, lambda amount: (amount - mean) ** 2)) AS squares,
+        -- 0 for a group of one, as Inspect has it.
+        coalesce(squares / nullif(len(counted) - 1, 0), 0) AS variance,
+        CASE any_value(part_statistic)
+            WHEN 'mean' THEN mean
+            WHEN 'var' THEN variance
+            WHEN 'std' THEN sqrt(variance)
+            WHEN 'stderr' THEN sqrt(variance / len(counted))
+        END AS figure
     FROM behind
-    WHERE is_of_group
-    GROUP BY suite, run_id, reported_id, is_error, task_set
+    WHERE has_parts
+    GROUP BY suite, run_id, reported_id, is_error, part
+    HAVING len(counted) > 0
 ),
 
 of_groups AS (
     SELECT
         suite, run_id, reported_id, is_error,
-        ordered_mean(list(mean ORDER BY task_set) FILTER (mean IS NOT NULL)) AS macro_mean,
+        ordered_mean(list(figure ORDER BY part)) AS macro_mean,
         -- The variance within the task sets, each with its own mean.
+        ordered_sum(list(squares ORDER BY part)) / nullif(sum(len(counted)) - count(*), 0)
+            AS pooled_variance,
+        -- The squared standard error of the mean, times n², where only the clusters are
+        -- independent, corrected for their number: https://arxiv.org/abs/2411.00640, appendix A.
         ordered_sum(list(
-            ordered_sum(list_transform(counted, lambda amount: (amount - mean) ** 2))
-            ORDER BY task_set
-        ) FILTER (len(counted) > 0))
-            / nullif(sum(len(counted)) - count(*) FILTER (len(counted) > 0), 0) AS pooled_variance
+            ordered_sum(list_transform(counted, lambda amount: amount - means.mean)) ** 2
+            ORDER BY part
+        )) * count(*) / nullif(count(*) - 1, 0) AS clustered_square
     FROM parts
+    JOIN means USING (suite, run_id, reported_id, is_error)
     GROUP BY suite, run_id, reported_id, is_error
 ),
 
@@ -347,9 +403,11 @@ SELECT
             WHEN 'max' THEN list_max(amounts)
             WHEN 'var' THEN variance
             WHEN 'std' THEN sqrt(variance)
-            WHEN 'stderr' THEN sqrt(
-                CASE WHEN figures.is_pooled THEN of_groups.pooled_variance ELSE variance END / n_scored
-            )
+            WHEN 'stderr' THEN CASE
+                WHEN figures.is_clustered THEN sqrt(of_groups.clustered_square) / n_scored
+                WHEN figures.is_pooled THEN sqrt(of_groups.pooled_variance / n_scored)
+                ELSE sqrt(variance / n_scored)
+            END
         END
     END AS recomputed,
     figures.n AS n_reported,
@@ -359,12 +417,18 @@ SELECT
         WHEN figures.reason IS NOT NULL THEN figures.reason
         -- With samples missing, that is what there is to say.
         WHEN coalesce(figures.n, 1) > coalesce(covered.n_stored, 0) THEN NULL
+        WHEN n_scored IS NULL AND figures.field IS NOT NULL
+            THEN 'the samples of the group are not recorded'
         WHEN n_scored IS NULL THEN 'no scores of that name'
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
             OR figures.is_pooled AND of_groups.pooled_variance IS NULL
             THEN 'undefined for fewer than two scored tasks'
+        WHEN shortened.field IS NOT NULL AND NOT is_same_figure(reported, recomputed)
+            THEN 'the samples of some groups are not recorded'
+        WHEN figures.is_clustered AND of_groups.clustered_square IS NULL
+            THEN 'undefined for fewer than two clusters'
         WHEN figures.n < covered.n_stored AND figures.way = 'none' AND figures.statistic = 'sum'
             THEN concat('reported when the run had ', figures.n, ' of ', covered.n_stored, ' calls')
         WHEN figures.statistic <> 'count' AND n_scored = 0 AND figures.score NOT LIKE 'results.%'
@@ -377,3 +441,4 @@ LEFT JOIN covered USING (suite, run_id, reported_id, is_error)
 LEFT JOIN statistics USING (suite, run_id, reported_id, is_error)
 LEFT JOIN of_groups USING (suite, run_id, reported_id, is_error)
 LEFT JOIN divisors USING (suite, run_id, reported_id, is_error)
+LEFT JOIN shortened USING (suite, run_id, field)
