@@ -1,5 +1,7 @@
 """The sample browser in a real browser: table, search, sorting, links, keyboard, side by side."""
 
+import random
+
 import pytest
 from rendering import HOSTILE, UNSEEN
 from support import new_store
@@ -215,3 +217,51 @@ def test_list_of_runs_is_searched(visit, site):
     page.get_by_role("link", name="two").click()
     status(page, "250 of 250 samples")
     assert window.severe() == []
+
+
+def difference(page, one, two):
+    """Return the parts of two texts, as [whether the other has it too, text]."""
+    return page.evaluate("texts => evalstore.difference(...texts)", [one, two])
+
+
+def test_differing_words_of_any_script_are_marked(visit, site):
+    _, page = opened(visit, site)
+    assert difference(page, "the cat sat", "the dog sat") == [
+        [[True, "the "], [False, "cat"], [True, " sat"]],
+        [[True, "the "], [False, "dog"], [True, " sat"]],
+    ]
+    # Thai puts no spaces between words.
+    assert difference(page, "ฉันกินข้าว", "ฉันกินปลา") == [
+        [[True, "ฉันกิน"], [False, "ข้าว"]],
+        [[True, "ฉันกิน"], [False, "ปลา"]],
+    ]
+    assert difference(page, "", "hyvää yötä") == [[], [[False, "hyvää yötä"]]]
+
+
+def test_marked_parts_are_the_texts_and_nothing_is_marked_needlessly(visit, site):
+    _, page = opened(visit, site)
+    rng = random.Random(3)
+    for _ in range(150):
+        one, two = (",".join(rng.choices("abcd", k=rng.randrange(1, 9))) for _ in "12")
+        parts = difference(page, one, two)
+        assert ["".join(text for _, text in side) for side in parts] == [one, two]
+        same = ["".join(text for is_same, text in side if is_same) for side in parts]
+        assert same[0] == same[1]
+        assert len(same[0]) == longest_common(one, two)
+
+
+def longest_common(one, two):
+    """Return the length of a longest common subsequence, by its definition."""
+    lengths = [[0] * (len(two) + 1) for _ in range(len(one) + 1)]
+    for x, a in enumerate(one):
+        for y, b in enumerate(two):
+            best = max(lengths[x][y + 1], lengths[x + 1][y])
+            lengths[x + 1][y + 1] = lengths[x][y] + 1 if a == b else best
+    return lengths[-1][-1]
+
+
+def test_texts_that_are_too_long_or_too_different_are_not_compared(visit, site):
+    _, page = opened(visit, site)
+    assert difference(page, "x " * 25_001, "y") is None
+    words = [" ".join(f"{kind}{n}" for n in range(700)) for kind in "ab"]
+    assert difference(page, *words) is None

@@ -38,7 +38,7 @@
     }
     const isSame = (/** @type {number} */ side, /** @type {number} */ length) =>
       (/** @type {number} */ at) => at < start || at >= length - tail || kept[side].has(at);
-    return [joined(a, isSame(0, a.length)), joined(b, isSame(1, b.length))];
+    return [legible(joined(a, isSame(0, a.length))), legible(joined(b, isSame(1, b.length)))];
   }
 
   /** Return the words of a text, of any script, with the whitespace and marks between them. */
@@ -103,6 +103,19 @@
       const last = found.at(-1);
       if (last && last[0] === isSame(at)) last[1] += part;
       else found.push([isSame(at), part]);
+    });
+    return found;
+  }
+
+  /** Return parts with the spaces between two that differ as differing too: fewer, longer marks. */
+  function legible(/** @type {Part[]} */ parts) {
+    /** @type {Part[]} */
+    const found = [];
+    parts.forEach(([isSame, text], at) => {
+      const isBetween = isSame && at > 0 && at < parts.length - 1 && /^ +$/.test(text);
+      const last = found.at(-1);
+      if (last && last[0] === (isSame && !isBetween)) last[1] += text;
+      else found.push([isSame && !isBetween, text]);
     });
     return found;
   }

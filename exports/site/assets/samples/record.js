@@ -62,7 +62,7 @@
       ["tokens out", number(record.output_tokens)],
       ["cost", record.is_cached ? "from a cache" : money(record.cost_usd)],
       ["attempt", String(record.attempt)],
-      ["started", record.started_at],
+      ["started", record.started_at?.slice(0, "2026-01-31 12:00:00".length) ?? ""],
       ["settings", record.settings],
       ["counted in", record.duplicate_of],
     ]).filter(([, value]) => value);
@@ -103,18 +103,23 @@
   function scores(/** @type {any} */ record) {
     const given = record.scores ?? [];
     if (given.length === 0) return null;
+    const columns = /** @type {[string, (each: any) => any][]} */ ([
+      ["value", (each) => (each.value === null
+        ? element("div", { class: "words" }, visible(each.text ?? "unknown")) : score(each.value))],
+      ["verdict", (each) => ({ true: "passed", false: "failed" })[String(each.passed)]],
+      ["scorer", (each) => visible(each.scorer ?? "")],
+      ["answer read", (each) => visible(each.answer ?? "")],
+      ["why", (each) => text(each.explanation)],
+    ]).filter(([, cell]) => given.some((/** @type {any} */ each) => cell(each)));
+    const kind = (/** @type {string} */ title) =>
+      (title === "value" ? "n" : title === "why" ? "why" : null);
     const row = (/** @type {any} */ each) => element("tr", {},
       element("th", { scope: "row", dir: "auto" }, visible(name(each))),
-      element("td", { class: "n" }, each.value === null ? visible(each.text ?? "unknown") : score(each.value)),
-      element("td", {}, each.passed === null ? "" : each.passed ? "passed" : "failed"),
-      element("td", { dir: "auto" }, visible(each.scorer ?? "")),
-      element("td", { dir: "auto" }, visible(each.answer ?? "")),
-      element("td", { class: "why" }, text(each.explanation)));
-    const titles = ["score", "value", "verdict", "scorer", "answer read", "why"];
+      ...columns.map(([title, cell]) => element("td", { class: kind(title), dir: "auto" }, cell(each))));
     return element("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Scores" },
       element("table", {},
-        element("thead", {}, element("tr", {}, ...titles.map((title) =>
-          element("th", { scope: "col", class: title === "value" ? "n" : null }, title)))),
+        element("thead", {}, element("tr", {}, ...["score", ...columns.map(([title]) => title)].map(
+          (title) => element("th", { scope: "col", class: kind(title) }, title)))),
         element("tbody", {}, ...given.map(row))));
   }
 

@@ -12,7 +12,8 @@
       [visible(get("model") ?? "unknown"), get("settings") && small(visible(get("settings")))]],
     ["attempt", "attempt", true, (/** @type {any} */ get) => [get("attempt")]],
     ["outcome", "verdict", false, verdictCell],
-    ["answer", "answer", false, (/** @type {any} */ get) => [visible(get("answer") ?? "")]],
+    ["answer", "answer", false, (/** @type {any} */ get) =>
+      [element("div", { class: "cut" }, visible(get("answer") ?? "").trim())]],
     ["score", "score", true, scoreCell],
     ["latency_ms", "latency", true, (/** @type {any} */ get) => [duration(get("latency_ms"))]],
     ["tokens", "tokens", true, (/** @type {any} */ get) =>

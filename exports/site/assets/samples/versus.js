@@ -6,12 +6,12 @@
 
   /**
    * Return samples side by side.
-   * @param {{title: string, address: string, record: any, without: string | null}[]} sides
+   * @param {{task: string, title: string, address: string, record: any, without: string | null}[]} sides
    */
   function versus(sides) {
     const first = sides[0].record;
     const isSamePrompt = sides.every(({ record }) => records.prompt(record) === records.prompt(first));
-    const parts = [];
+    const parts = [element("header", {}, element("h2", { dir: "auto" }, visible(sides[0].task)))];
     if (isSamePrompt && records.prompt(first)) {
       parts.push(records.section("Prompt", longText(records.prompt(first))));
     }
@@ -31,8 +31,9 @@
     const why = records.why(record);
     return element("header", {},
       element("h3", {}, element("a", { href: address }, visible(title))),
-      element("p", {}, table.badge(records.outcome(record)), " ", why && element("small", {}, visible(why))),
-      without && element("p", {}, element("a", { href: without }, "remove")));
+      element("p", {}, table.badge(records.outcome(record)),
+        why && element("small", {}, visible(why)),
+        without && element("a", { href: without }, "remove")));
   }
 
   /** Return the text of one side; words that the first one lacks are marked, and the reverse. */
