@@ -39,6 +39,7 @@ BENCHMARKS: tuple[str, ...] = (
     "runner_throughput",
     "recording",
     "pairs",
+    "site",
 )
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "validators", "runner_throughput", "compaction"}

@@ -3,7 +3,6 @@
 
 (() => {
   const { element, visible, OUTCOMES } = evalstore;
-  const MOST_CHOICES = 500;
 
   /**
    * Return the filters. They are drawn once, and follow the state by `show`.
@@ -31,12 +30,11 @@
     /** Show a state, and the choices that there are. */
     function show(/** @type {any} */ state, /** @type {any} */ rows) {
       if (document.activeElement !== search) /** @type {HTMLInputElement} */ (search).value = state.q;
-      const { distinct } = evalstore.table;
       /** @type {Record<string, [string, string][]>} */
       const choices = {
         outcome: Object.entries(OUTCOMES),
-        model: distinct(rows, "model", MOST_CHOICES).sort().map(same),
-        set: distinct(rows, "task_set", MOST_CHOICES).sort().map(same),
+        model: [...rows.distinct("model")].sort().map(same),
+        set: [...rows.distinct("task_set")].sort().map(same),
       };
       for (const { name, select, label } of selects) {
         fill(/** @type {HTMLSelectElement} */ (select), choices[name], state[name]);

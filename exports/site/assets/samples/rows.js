@@ -5,6 +5,7 @@
   const { pieces } = evalstore;
   const LOADED_AT_ONCE = 100_000;
   const PIECES_AT_ONCE = 8;
+  const MOST_DISTINCT = 500;
   const SEARCHED = ["task_id", "task_name", "task_set", "model", "settings", "failure", "answer",
     "prompt"];
 
@@ -29,6 +30,23 @@
       this.place = new Map(this.fields.map((/** @type {string} */ name, /** @type {number} */ at) =>
         [name, at]));
       this.limit = 0;
+      /** @type {Map<string, any[]>} */
+      this.found = new Map();
+    }
+
+    /** Return the different values of a field that are known, as many as could be of interest. */
+    distinct(/** @type {string} */ name) {
+      const known = this.found.get(name);
+      if (known) return known;
+      const place = /** @type {number} */ (this.place.get(name));
+      const values = new Set();
+      for (const row of this.all) {
+        if (row.values[place] !== null) values.add(row.values[place]);
+        if (values.size >= MOST_DISTINCT) break;
+      }
+      const found = [...values];
+      this.found.set(name, found);
+      return found;
     }
 
     /** Return a value of a row by the name of its field. */
@@ -49,6 +67,7 @@
     }
 
     add(/** @type {any} */ run, /** @type {[number, any[]][]} */ values) {
+      this.found.clear();
       const places = SEARCHED.map((name) => this.place.get(name));
       for (const [number, fields] of values) {
         const text = places.map((place) => fields[/** @type {number} */ (place)] ?? "").join("\n");
@@ -76,12 +95,15 @@
         const text = describedRun(run);
         return [run, words.filter((/** @type {string} */ word) => !text.includes(word))];
       }));
-      const places = ["model", "task_set", "task_id"].map((name) => this.place.get(name));
-      const equal = [state.model, state.set, state.task];
-      const found = this.all.filter((row) =>
-        equal.every((value, at) => !value || row.values[/** @type {number} */ (places[at])] === value)
-        && (!state.outcome || this.outcome(row) === state.outcome)
-        && (left.get(row.run) ?? []).every((/** @type {string} */ word) => row.text.includes(word)));
+      const equal = [["model", state.model], ["task_set", state.set], ["task_id", state.task]]
+        .filter(([, value]) => value)
+        .map(([name, value]) => [this.place.get(name), value]);
+      const found = this.all.filter((row) => {
+        for (const [place, value] of equal) if (row.values[place] !== value) return false;
+        if (state.outcome && this.outcome(row) !== state.outcome) return false;
+        for (const word of left.get(row.run) ?? []) if (!row.text.includes(word)) return false;
+        return true;
+      });
       return state.sort ? this.sorted(found, state.sort) : found;
     }
 

@@ -75,19 +75,8 @@
   /** Return whether a column says anything: not the model of a run with one, or scores of none. */
   function isUseful(/** @type {any} */ rows, /** @type {string} */ name) {
     if (["task_id", "outcome", "answer"].includes(name)) return true;
-    const values = distinct(rows, name, 2);
-    return name === "model" || name === "attempt" ? values.length > 1 : values.length > 0;
-  }
-
-  /** Return the first different values of a field that are known. */
-  function distinct(/** @type {any} */ rows, /** @type {string} */ name, /** @type {number} */ most) {
-    const found = new Set();
-    for (const row of rows.all) {
-      const value = rows.value(row, name);
-      if (value !== null) found.add(value);
-      if (found.size >= most) break;
-    }
-    return [...found];
+    const n = rows.distinct(name).length;
+    return name === "model" || name === "attempt" ? n > 1 : n > 0;
   }
 
   function header(/** @type {any[]} */ [name, title, isNumber], /** @type {any} */ state) {
@@ -122,5 +111,5 @@
     return Math.max(0, Math.ceil(found.length / ROWS) - 1);
   }
 
-  evalstore.table = { table, pager, badge, distinct, ROWS };
+  evalstore.table = { table, pager, badge };
 })();
