@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from warehouse.statistics import bounded_means
 from warehouse.statistics.bounded_means import (
     bounded_mean_limits,
     chance_of_excess,
@@ -60,6 +61,15 @@ def test_many_values_are_judged_like_by_a_normal_distribution():
     z = (values.mean() - 0.003) / (values.std() / np.sqrt(4000))
     found = excess_of_bounded_means(values, 0.003, largest=1.0)
     assert found == pytest.approx(stats.norm.sf(z), abs=0.03)
+
+
+def test_many_values_that_are_close_are_joined(monkeypatch):
+    random = np.random.default_rng(5)
+    values = np.append(random.normal(-0.004, 0.2, size=5000).clip(-1, 1), 1.0)
+    joined = chance_of_excess(values)
+    monkeypatch.setattr(bounded_means, "_MOST_DISTINCT", 10_000)
+    assert joined == pytest.approx(chance_of_excess(values), abs=1e-6)
+    assert 0.01 < joined < 0.99
 
 
 SUPPORTS = [

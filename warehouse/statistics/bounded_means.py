@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _ALPHA = 0.05
 _DIGITS = 12  # values that differ by less are equal
+_MOST_DISTINCT, _FEW_DIGITS = 2000, 3  # of more values, those that differ by less are joined
 _STEPS = 24
 _SADDLE_STEPS = 60
 # Of the integral, whose variable grows like the hyperbolic sine: it may fall off slowly.
@@ -170,8 +171,7 @@ def chance_of_excess(values: Floats) -> float:
     Args:
         values: the values, at least one above 0: shape (values,).
     """
-    scale = float(np.abs(values).max())
-    each, counts = np.unique(np.round(values / scale, _DIGITS), return_counts=True)
+    each, counts = _distinct(values / float(np.abs(values).max()))
     if each[0] >= 0:
         return 1.0
     # The logarithm of the moment-generating function is -sum(counts * log(1 - each * t)).
@@ -181,6 +181,20 @@ def chance_of_excess(values: Floats) -> float:
         line = near if line >= 0 else -near
     area = _integral(each, counts, line)
     return min(1.0, max(0.0, area if line > 0 else 1 + area))
+
+
+def _distinct(values: Floats) -> tuple[Floats, Indices]:
+    """Return distinct values, ascending, and how often each occurs.
+
+    Many values that are close to each other are replaced by their mean.
+    """
+    each, counts = np.unique(np.round(values, _DIGITS), return_counts=True)
+    if len(each) <= _MOST_DISTINCT:
+        return each, counts
+    _, places, counts = np.unique(
+        np.round(values, _FEW_DIGITS), return_inverse=True, return_counts=True
+    )
+    return np.bincount(places, weights=values) / counts, counts
 
 
 def _integral(each: Floats, counts: Indices, start: float) -> float:
