@@ -16,6 +16,8 @@ MODELS = "models/index.html"
 RUNS = "runs/index.html"
 SAMPLES = "samples/index.html"
 COMPARISONS = "compare/index.html"
+TASKS = "tasks/index.html"
+POSTERS = "posters/index.html"
 OPENCLAW = "openclaw.html"
 PALINDROME = "palindrome.html"
 AUDIT = "audit.html"
@@ -66,6 +68,11 @@ def task_page(suite: str, task_set: str, task_id: str) -> str:
 def compare_page(suite: str, task_set: str) -> str:
     """Return the path of the page of the comparisons on a task set."""
     return f"compare/{slug(suite, task_set)}.html"
+
+
+def poster_page(run_id: str, task_id: str) -> str:
+    """Return the path of the page of a poster in a run."""
+    return f"posters/{slug(run_id, task_id)}.html"
 
 
 def slug(*parts: str | None) -> str:

@@ -9,9 +9,11 @@ from exports.site.pages import (
     openclaw,
     overview,
     palindrome,
+    posters,
     run,
     samples,
     suite,
+    task,
 )
 
 PAGE_TYPES = (
@@ -21,6 +23,8 @@ PAGE_TYPES = (
     run.PAGE_TYPE,
     samples.PAGE_TYPE,
     suite.PAGE_TYPE,
+    task.PAGE_TYPE,
+    posters.PAGE_TYPE,
     openclaw.PAGE_TYPE,
     palindrome.PAGE_TYPE,
     audit.PAGE_TYPE,

@@ -11,6 +11,7 @@ from exports.site.addresses import COMPARISONS, compare_page, slug
 from exports.site.boards import Board, boards
 from exports.site.figures import Mark, counted, marks
 from exports.site.page import Page, PageType
+from exports.site.tasks import task_keys
 from warehouse.decisions.changed_tasks import changed_tasks
 from warehouse.decisions.comparison import FEW_CLUSTERS, compare, subset
 from warehouse.decisions.contests import Choice, find_contests
@@ -65,7 +66,7 @@ class _Group:
         pairs: each pair.
         command: the command that makes the same comparisons.
         n_others: models of the leaderboard that are not compared here.
-        n_pairs_left_out: pairs that the page leaves out, of those that show the least.
+        n_left_out: pairs that the page leaves out, of those that show the least.
         zero: where no difference is on the scale.
     """
 
@@ -74,7 +75,7 @@ class _Group:
     pairs: list[_Pair]
     command: str
     n_others: int
-    n_pairs_left_out: int
+    n_left_out: int
     zero: str | None
 
 
@@ -83,9 +84,10 @@ def pages(site: Site) -> Iterator[Page]:
     found = _boards(site)
     chosen = found[:_BOARDS]
     groups = [group for board in chosen for group in _groups(site, board)]
+    tasks = task_keys(site)
     for group in groups:
         title = f"Comparisons: {group.board.task_set}"
-        yield site.page("compare.html", group.path, title, group=group, long=_LONG)
+        yield site.page("compare.html", group.path, title, group=group, tasks=tasks, long=_LONG)
     n_left_out = len(found) - len(chosen) + _n_unchosen(site)
     yield site.page(
         "comparisons.html", COMPARISONS, "Comparisons", groups=groups, n_left_out=n_left_out
@@ -140,7 +142,7 @@ def _groups(site: Site, board: Board) -> Iterator[_Group]:
         ],
         command=_command(board, sides),
         n_others=len(models) - len(sides),
-        n_pairs_left_out=len(compared) - len(by_evidence),
+        n_left_out=len(compared) - len(by_evidence),
         zero=zero.value if zero else None,
     )
 

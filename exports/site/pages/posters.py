@@ -1,0 +1,157 @@
+"""The pages of posters: the events of gold and prediction, matched, with their similarities."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from exports.site.addresses import POSTERS, poster_page, run_page
+from exports.site.page import Page, PageType
+from exports.site.tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_OF_ALL = 300
+_LONG = 500  # characters of a field
+# The fields that are compared, as their similarities are named.
+_FIELDS = (
+    "date", "time", "event_name", "venue", "city", "province", "country", "ticket_info", "status",
+)  # fmt: skip
+_REPORT = """
+FROM poster_report ORDER BY run_id DESC, app_quality_score DESC NULLS LAST, model
+"""
+_REPORT_COLUMNS = (
+    "model", "label", "posters", "app_quality_score", "app_quality_low", "app_quality_high",
+    "app_core_score", "app_core_low", "app_core_high", "prediction_cost_usd", "run_id",
+)  # fmt: skip
+_SCORES = f"""
+WITH posters AS (
+    SELECT DISTINCT suite, run_id, seq, task_id FROM poster_scores
+    ORDER BY run_id DESC, seq, task_id
+    LIMIT {_OF_ALL}
+)
+SELECT scores.*
+FROM poster_scores AS scores
+JOIN posters USING (suite, run_id, seq, task_id)
+ORDER BY scores.run_id DESC, scores.seq, scores.task_id, scores.app_quality DESC, scores.model
+"""  # noqa: S608 - our own number
+_MATCHES = """
+FROM poster_matches
+WHERE assignment = 'full'
+ORDER BY
+    suite, run_id, task_id, model, gold_index NULLS LAST, predicted_index NULLS LAST
+"""
+_PICTURES = """
+SELECT
+    task_id,
+    arg_max(image_url, (seq, image_url)) AS image_url,
+    arg_max(image_sha256, (seq, image_sha256)) AS image_sha256
+FROM tasks
+WHERE starts_with(suite, 'posters')
+GROUP BY task_id
+ORDER BY task_id
+"""
+_N_POSTERS = "SELECT count(DISTINCT (run_id, task_id)) AS n FROM poster_scores"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Match:
+    """Two events that were matched, or one without a partner.
+
+    Attributes:
+        title: what was matched with what.
+        similarity: similarity by the weights of all fields, 0 to 1; None without a partner.
+        lines: for each field its name, the gold value, the predicted one and their similarity.
+    """
+
+    title: str
+    similarity: float | None
+    lines: list[tuple[str, str | None, str | None, float | None]]
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield a page for each poster of a run, and the list of them."""
+    matches = {
+        key: [_match(row) for row in rows]
+        for key, rows in groupby(site.rows(_MATCHES), key=lambda row: (*_key(row), row["model"]))
+    }
+    pictures = {row["task_id"]: row for row in site.rows(_PICTURES)}
+    posters = [(key, list(rows)) for key, rows in groupby(site.rows(_SCORES), key=_key)]
+    for (suite, run_id, task_id), scores in posters:
+        yield site.page(
+            "poster.html",
+            poster_page(run_id, task_id),
+            f"Poster {task_id}",
+            run_id=run_id,
+            run_path=run_page(suite, run_id),
+            picture=pictures.get(task_id),
+            models=[
+                (score, matches.get((suite, run_id, task_id, score["model"]), []))
+                for score in scores
+            ],
+            long=_LONG,
+        )
+    yield _list(site, posters)
+
+
+def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> Page:
+    [row] = site.rows(_N_POSTERS)
+    runs = [
+        (
+            run_id,
+            [(task_id, poster_page(run_id, task_id), scores) for (_, _, task_id), scores in group],
+        )
+        for run_id, group in groupby(posters, key=lambda poster: poster[0][1])
+    ]
+    return site.page(
+        "posters.html",
+        POSTERS,
+        "Posters",
+        report=table(site.rows(_REPORT), _REPORT_COLUMNS),
+        runs=runs,
+        n_left_out=row["n"] - len(posters),
+    )
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["suite"], row["run_id"], row["task_id"]
+
+
+def _match(row: Row) -> _Match:
+    gold, predicted = _event(row["gold_event"]), _event(row["predicted_event"])
+    lines = [
+        (field, gold.get(field), predicted.get(field), row[field])
+        for field in _FIELDS
+        if gold.get(field) is not None or predicted.get(field) is not None
+    ]
+    if row["gold_event"] is None:
+        return _Match(title="predicted, but not in the gold record", similarity=None, lines=lines)
+    if row["predicted_event"] is None:
+        return _Match(title="in the gold record, but not predicted", similarity=None, lines=lines)
+    return _Match(title="matched", similarity=row["similarity"], lines=lines)
+
+
+def _event(text: str | None) -> dict[str, str | None]:
+    """Return the fields of an event as text; of one that is not an object, none."""
+    event = None if text is None else json.loads(text)
+    if not isinstance(event, dict):
+        return {}
+    return {
+        name: value if value is None or isinstance(value, str) else json.dumps(value)
+        for name, value in event.items()
+    }
+
+
+def _is_shown(site: Site) -> bool:
+    return bool(site.rows("SELECT 1 AS n FROM poster_scores LIMIT 1"))
+
+
+PAGE_TYPE = PageType(
+    name="posters", pages=pages, title="Posters", entry=POSTERS, is_shown=_is_shown
+)

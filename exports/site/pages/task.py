@@ -1,0 +1,172 @@
+"""The pages of tasks: how hard each is, and what every model has answered over time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import groupby
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from exports.site.addresses import TASKS, samples_page, task_page
+from exports.site.figures import counted, figure
+from exports.site.page import Page, PageType
+from exports.site.tables import table
+from exports.site.tasks import shown_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_ANSWERS_OF_TASK = 60
+_LONG = 500  # characters of an answer; its sample has all of it
+_LONG_PROMPT = 5_000
+_DIFFICULTY = """
+FROM task_difficulty ORDER BY suite, task_set, task_id, n_trials DESC, task_hash
+"""
+_FLAKY = "FROM flaky_tasks ORDER BY suite, task_set, task_id, n_judged DESC, task_hash"
+_REFERENCES = """
+SELECT
+    suite, task_set, task_id,
+    arg_min(reference, seq) AS reference,
+    arg_min(prompt, seq) AS prompt
+FROM tasks
+GROUP BY suite, task_set, task_id
+"""
+# The newest answers of each task; a run that repeats calls of another one adds none.
+_ANSWERS = f"""
+WITH chosen AS (
+    SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
+),
+
+asked AS (
+    SELECT
+        verdicts.suite, verdicts.task_set, verdicts.task_id, verdicts.run_id, verdicts.result_id,
+        verdicts.run_date, verdicts.seq, verdicts.provider, verdicts.model, verdicts.settings,
+        verdicts.attempt, verdicts.success, verdicts.passed
+    FROM verdicts
+    JOIN chosen USING (suite, task_set, task_id)
+    WHERE verdicts.duplicate_of IS NULL AND NOT verdicts.is_replay
+    QUALIFY row_number() OVER (
+        PARTITION BY suite, task_set, task_id
+        ORDER BY verdicts.run_date DESC NULLS LAST, verdicts.run_id DESC, verdicts.seq DESC
+    ) <= {_ANSWERS_OF_TASK}
+)
+
+SELECT
+    asked.*,
+    left(coalesce(results.answer, results.raw_output), {_LONG + 1}) AS answer,
+    results.prompt,
+    results.failure_type
+FROM asked
+JOIN results
+    ON asked.suite = results.suite
+    AND asked.run_id = results.run_id
+    AND asked.result_id = results.result_id
+ORDER BY
+    asked.suite, asked.task_set, asked.task_id, asked.model, asked.settings, asked.provider,
+    asked.run_date NULLS FIRST, asked.run_id, asked.attempt, asked.seq
+"""  # noqa: S608 - our own numbers
+_COLUMNS = ("task_id", "pass_rate", "n_models")
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of each task that has one, and the list of them."""
+    shown = shown_tasks(site)
+    versions, flaky = _by_task(site.rows(_DIFFICULTY)), _by_task(site.rows(_FLAKY))
+    texts = _by_task(site.rows(_REFERENCES))
+    keys = {
+        "suites": [row["suite"] for row in shown],
+        "task_sets": [row["task_set"] for row in shown],
+        "task_ids": [row["task_id"] for row in shown],
+    }
+    asked = _by_task(site.rows(_ANSWERS, keys))
+    for key in map(_key, shown):
+        answers = asked[key]
+        text = next(iter(texts[key]), {"reference": None, "prompt": None})
+        suite, task_set, task_id = key
+        yield site.page(
+            "task.html",
+            task_page(suite, task_set, task_id),
+            f"Task {_short(task_id)}",
+            suite=suite,
+            task_set=task_set,
+            prompt=text["prompt"] or next((row["prompt"] for row in answers), None),
+            reference=text["reference"],
+            facts=_facts(versions[key]),
+            flaky=flaky[key],
+            models=_models(answers),
+            limit=_ANSWERS_OF_TASK,
+            n_answers=len(answers),
+            long=_LONG,
+            long_prompt=_LONG_PROMPT,
+            sample=_sample,
+        )
+    yield _list(site, shown)
+
+
+def _list(site: Site, shown: list[Row]) -> Page:
+    sets = [
+        (suite, task_set, rows[0]["n_tasks"], table(rows, _COLUMNS, links={"task_id": _address}))
+        for (suite, task_set), group in groupby(shown, key=lambda r: (r["suite"], r["task_set"]))
+        for rows in [list(group)]
+    ]
+    return site.page("tasks.html", TASKS, "Tasks", sets=sets)
+
+
+def _address(row: Row) -> str:
+    return task_page(row["suite"], row["task_set"], row["task_id"])
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["suite"], row["task_set"], row["task_id"]
+
+
+def _by_task(rows: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[_key(row)].append(row)
+    return found
+
+
+def _models(answers: list[Row]) -> list[tuple[str, str | None, list[Row]]]:
+    """Return the answers of each model with its settings, in the order of time."""
+    return [
+        (model or "unknown", settings, list(rows))
+        for (model, settings), rows in groupby(answers, key=lambda r: (r["model"], r["settings"]))
+    ]
+
+
+def _facts(versions: list[Row]) -> list[tuple[str, str]]:
+    if not versions:
+        return []
+    newest = versions[0]
+    discrimination = newest["discrimination"]
+    found = [
+        ("pass rate, mean of models", figure(newest["pass_rate"], is_rate=True)),
+        ("solved by", f"{newest['n_solved']} of {counted(newest['n_models'], 'model')}"),
+        ("attempts", f"{newest['n_trials']:,}"),
+        ("discrimination", "unknown" if discrimination is None else f"{discrimination:.2f}"),
+    ]
+    if newest["first_solved_by"] is not None:
+        found.append(("first solved by", str(newest["first_solved_by"])))
+    if len(versions) > 1:
+        found.append(("versions", f"{len(versions)}; the figures are of the one asked most"))
+    return found
+
+
+def _sample(row: Row) -> tuple[str, str]:
+    """Return where the samples of a task in a run are: a page, and its fragment."""
+    return samples_page(row["suite"], row["run_id"]), f"#task={quote(row['task_id'], safe='')}"
+
+
+def _short(task_id: str) -> str:
+    return task_id if len(task_id) <= 80 else f"{task_id[:80]}…"  # noqa: PLR2004 - a title
+
+
+def _is_shown(site: Site) -> bool:
+    return bool(shown_tasks(site))
+
+
+PAGE_TYPE = PageType(name="task", pages=pages, title="Tasks", entry=TASKS, is_shown=_is_shown)

@@ -1,0 +1,60 @@
+"""The tasks that have a page: of a large store, those that say most about its models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from exports.site.site import Site
+    from warehouse.types import Row
+
+_OF_SET = 100
+_OF_ALL = 500
+# Several versions of a task are one page.
+_TASKS = f"""
+WITH tasks AS (
+    SELECT
+        suite, task_set, task_id,
+        exact_mean(pass_rate) AS pass_rate,
+        max(n_models) AS n_models
+    FROM task_difficulty
+    GROUP BY suite, task_set, task_id
+),
+
+placed AS (
+    SELECT
+        *,
+        count(*) OVER (PARTITION BY suite, task_set) AS n_tasks,
+        row_number() OVER (
+            PARTITION BY suite, task_set ORDER BY round(abs(pass_rate - 0.5), 9), task_id
+        ) AS place
+    FROM tasks
+),
+
+-- Each task set in turn, so that none takes all the pages.
+chosen AS (
+    FROM placed
+    WHERE place <= {_OF_SET}
+    ORDER BY place, suite, task_set
+    LIMIT {_OF_ALL}
+)
+
+SELECT suite, task_set, task_id, pass_rate, n_models, n_tasks
+FROM chosen
+ORDER BY suite, task_set, pass_rate, task_id
+"""  # noqa: S608 - our own numbers
+
+
+def shown_tasks(site: Site) -> list[Row]:
+    """Return the tasks with a page, the hardest of each task set first.
+
+    Of each task set those with a pass rate next to 50 %, on which models differ most.
+    """
+    return site.rows(_TASKS)
+
+
+def task_keys(site: Site) -> set[tuple[str, str, str]]:
+    """Return suite, task set and ID of the tasks with a page."""
+    if not site.has("task"):
+        return set()
+    return {(row["suite"], row["task_set"], row["task_id"]) for row in shown_tasks(site)}

@@ -1,0 +1,44 @@
+"""The pages of posters: each event of gold and prediction, next to the one it was matched with."""
+
+import html
+import json
+
+from support import ROOT, import_into, new_store
+
+from exports.site.addresses import poster_page
+from exports.site.pages import posters
+from exports.site.site import opened_site
+
+
+def test_a_page_has_every_value_of_its_events(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, ROOT / "examples" / "posters")
+    with opened_site(store, [posters.PAGE_TYPE], samples="none") as site:
+        pages = {page.path: page.data.decode() for page in posters.pages(site)}
+    rows = store.sql(
+        """
+        SELECT run_id, task_id, gold_event, predicted_event, similarity
+        FROM poster_matches WHERE assignment = 'full'
+        """
+    ).fetchall()
+    assert len(rows) > 5
+    checked = 0
+    for run_id, task_id, gold, predicted, similarity in rows:
+        page = pages[poster_page(run_id, task_id)]
+        for event in filter(None, (gold, predicted)):
+            values = json.loads(event)
+            for name in ("date", "venue", "city", "ticket_info"):
+                if values[name] is not None:
+                    assert html.escape(values[name]) in page
+                    checked += 1
+        if gold and predicted:
+            assert f">{similarity:.2f}<" in page
+    assert checked > 20
+    assert not any("<img" in page for page in pages.values())
+    n_posters = len({row[:2] for row in store.sql("FROM poster_scores").fetchall()})
+    assert len(pages) >= 1 + n_posters
+
+
+def test_a_store_without_posters_has_no_page(store):
+    with opened_site(store, [posters.PAGE_TYPE], samples="none") as site:
+        assert not site.has("posters")
