@@ -59,6 +59,7 @@ COMMON = {
     "annotator_b": "the second annotator",
     BATCH: "batch of the lake that holds the row",
     "call_hash": "hash of what the same call has in every run, apart from its model and time",
+    "is_counted": "whether no other run counts the same call",
     "setup": "hash of what is recorded of the model and its settings: see scores.setups",
     "is_replaced": "whether another result of the run stands in for this one",
     "duplicate_of": "run in which this same call is counted; NULL if it is counted here",

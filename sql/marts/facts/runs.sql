@@ -56,20 +56,6 @@ templates AS (
         coalesce(bool_or(len(replayed_models) > 0), false) AS plans_replay
     FROM lake.runs
     GROUP BY ALL
-),
-
-calls AS (
-    SELECT
-        suite,
-        run_id,
-        count(*) AS n_results,
-        count(DISTINCT task_id) AS n_tasks,
-        bool_or(is_replay) AS is_replay,
-        max(coalesce(ended_at, started_at)) AS ended_at,
-        epoch_ms(max(ended_at)) - epoch_ms(min(started_at)) AS wall_clock_ms,
-        list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)) AS models
-    FROM results
-    GROUP BY ALL
 )
 
 SELECT
@@ -114,7 +100,7 @@ FROM headers
 JOIN documents USING (suite, run_id)
 JOIN templates USING (suite, run_id)
 JOIN scores.run_times AS times USING (suite, run_id)
-LEFT JOIN calls USING (suite, run_id)
+LEFT JOIN scores.run_calls AS calls USING (suite, run_id)
 LEFT JOIN scores.tag_maps AS tagged USING (suite, run_id)
 LEFT JOIN poster_labels AS labels USING (suite, run_id)
 WHERE headers.place = 1

@@ -24,7 +24,9 @@ WITH judged AS (
         rates.task_hash,
         rates.n_judged,
         rates.n_passed,
-        rates.n_passed / rates.n_judged AS pass_rate
+        rates.n_passed / rates.n_judged AS pass_rate,
+        rates.series,
+        rates.task
     FROM scores.task_rates AS rates
     JOIN scores.run_times AS times
         ON rates.suite = times.suite
@@ -41,7 +43,7 @@ compared AS (
         coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
     FROM judged
     WINDOW earlier AS (
-        PARTITION BY suite, provider, model, settings, task_set, task_id ORDER BY position
+        PARTITION BY series, task ORDER BY position
     )
 )
 

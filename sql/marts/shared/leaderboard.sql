@@ -75,35 +75,26 @@ set_sizes AS (
     FROM scores.newest_tasks
     GROUP BY suite, task_set
     UNION ALL
-    SELECT
-        suite,
-        task_set,
-        count(DISTINCT task_id) + CAST(bool_or(task_id IS NULL) AS BIGINT) AS n_tasks_in_set
-    FROM scores.counted_results
+    SELECT suite, task_set, count(DISTINCT task) AS n_tasks_in_set
+    FROM scores.task_facts
     ANTI JOIN lake.tasks USING (suite, task_set)
+    WHERE n_counted > 0 AND NOT is_replay
     GROUP BY suite, task_set
 ),
 
 calls AS (
     SELECT
-        calls.suite,
-        calls.run_id,
-        calls.provider,
-        calls.model,
-        calls.settings,
-        calls.task_set,
-        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
-            FILTER (availability_status = 'ok' AND success) AS p50_ms,
-        exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
+        entry,
+        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms) FILTER (is_answered) AS p50_ms,
+        exact_mean(CASE WHEN is_answered THEN latency_ms END) AS mean_ms,
         count(cost_usd) AS n_cost_known,
         exact_sum(cost_usd) AS total_cost_usd,
         exact_sum(cost_usd) / nullif(
             count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
         ) AS cost_per_passed_usd
-    FROM verdicts AS calls
-    SEMI JOIN full_runs USING (suite, run_id)
-    WHERE NOT calls.is_replay
-    GROUP BY ALL
+    FROM scores.call_facts
+    SEMI JOIN full_runs USING (entry)
+    GROUP BY entry
 ),
 
 poster_scores AS (
@@ -246,13 +237,7 @@ SELECT
     tiers.tier AS tool_tier,
     tiers.routing
 FROM boards
-JOIN calls
-    ON boards.suite = calls.suite
-    AND boards.run_id = calls.run_id
-    AND boards.provider IS NOT DISTINCT FROM calls.provider
-    AND boards.model IS NOT DISTINCT FROM calls.model
-    AND boards.settings = calls.settings
-    AND boards.task_set = calls.task_set
+JOIN calls ON boards.entry = calls.entry
 LEFT JOIN set_sizes
     ON boards.suite = set_sizes.suite
     AND boards.task_set = set_sizes.task_set

@@ -79,10 +79,15 @@ pairs AS (
     GROUP BY a.suite, a.task_set, a.place, b.place
 ),
 
+averaged AS (
+    SELECT *, ordered_mean(differences) AS difference
+    FROM pairs
+),
+
+-- A mean of the same SELECT would be computed again for each difference.
 tested AS (
     SELECT
         *,
-        ordered_mean(differences) AS difference,
         nullif(sqrt(ordered_sum(list_transform(
             differences, lambda d: (d - difference) ** 2
         )) / nullif(n_tasks - 1, 0) / n_tasks), 0) AS standard_error,
@@ -90,7 +95,7 @@ tested AS (
             WHEN is_pass_or_fail THEN mcnemar_p(n_better_a, n_better_b)
             ELSE student_p(difference / standard_error, greatest(n_tasks - 1, 1))
         END AS p_value
-    FROM pairs
+    FROM averaged
 ),
 
 ranked AS (

@@ -31,12 +31,20 @@ WITH tools AS (
     GROUP BY provider, model, settings
 ),
 
-answers AS (
+models AS (
     SELECT
-        suite,
-        provider,
-        model,
-        settings,
+        series,
+        any_value(suite) AS suite,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings
+    FROM scores.setups
+    GROUP BY series
+),
+
+figures AS (
+    SELECT
+        series,
         count(DISTINCT run_id) AS n_runs,
         count(*) AS n_results,
         count(passed) AS n_judged,
@@ -44,9 +52,8 @@ answers AS (
         n_passed / nullif(n_judged, 0) AS pass_rate,
         wilson_low(n_passed, n_judged) AS pass_rate_low,
         wilson_high(n_passed, n_judged) AS pass_rate_high,
-        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms)
-            FILTER (availability_status = 'ok' AND success) AS p50_ms,
-        exact_mean(CASE WHEN availability_status = 'ok' AND success THEN latency_ms END) AS mean_ms,
+        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms) FILTER (is_answered) AS p50_ms,
+        exact_mean(CASE WHEN is_answered THEN latency_ms END) AS mean_ms,
         count(cost_usd) AS n_cost_known,
         exact_sum(cost_usd) AS total_cost_usd,
         exact_sum(cost_usd) / nullif(
@@ -54,8 +61,15 @@ answers AS (
         ) AS cost_per_passed_usd,
         min(run_date) AS first_date,
         max(run_date) AS last_date
-    FROM scores.counted_verdicts
-    GROUP BY suite, provider, model, settings
+    FROM scores.call_facts
+    WHERE is_counted AND NOT is_replay
+    GROUP BY series
+),
+
+answers AS (
+    SELECT *
+    FROM figures
+    JOIN models USING (series)
 ),
 
 latest_scores AS (

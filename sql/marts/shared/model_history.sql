@@ -139,15 +139,22 @@ figures AS (
     WHERE metrics.reducer = 'mean'
 ),
 
-differing AS (
+averaged AS (
     SELECT
         *,
         if(metric = 'passed' AND scorer IS NULL, 1, NULL) AS scale,
-        ordered_mean(differences) AS change,
+        ordered_mean(differences) AS change
+    FROM figures
+),
+
+-- A mean of the same SELECT would be computed again for each difference.
+differing AS (
+    SELECT
+        *,
         nullif(sqrt(ordered_sum(list_transform(
             differences, lambda difference: (difference - change) ** 2
         )) / nullif(n_compared - 1, 0) / nullif(n_compared, 0)), 0) AS standard_error
-    FROM figures
+    FROM averaged
 ),
 
 tested AS (

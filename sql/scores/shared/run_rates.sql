@@ -1,7 +1,7 @@
 -- The pass rate of each model in each run over the tasks of a task set, and how much of the set the
 -- run covers.
 -- grain: run × provider × model × settings × task set
--- inherits: scores.run_times
+-- inherits: scores.run_times, scores.setups
 -- n_tasks: tasks asked
 -- n_covered: tasks of the set's newest version among them; all if no version is known
 -- n_rated: tasks behind pass_rate
@@ -29,12 +29,13 @@ WITH placed AS (
 
 sums AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
+        entry,
+        any_value(suite) AS suite,
+        any_value(run_id) AS run_id,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings,
+        any_value(task_set) AS task_set,
         count(*) AS n_tasks,
         count(*) FILTER (is_in_set) AS n_covered,
         count(pass_rate) AS n_rated,
@@ -46,7 +47,7 @@ sums AS (
         exact_sum(pass_rate ** 2) AS squares,
         bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
     FROM placed
-    GROUP BY suite, run_id, provider, model, settings, task_set
+    GROUP BY entry
 ),
 
 rated AS (
@@ -76,7 +77,8 @@ SELECT
     rated.pass_rate,
     wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
     wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
-    rated.asked
+    rated.asked,
+    rated.entry
 FROM rated
 JOIN scores.run_times AS times
     ON rated.suite = times.suite

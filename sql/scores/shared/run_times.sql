@@ -29,28 +29,18 @@ headers AS (
     GROUP BY suite, run_id
 ),
 
-calls AS (
-    SELECT
-        suite,
-        run_id,
-        min(calendar_date(run_date)) AS run_date,
-        min(started_at) AS started_at
-    FROM lake.results
-    GROUP BY suite, run_id
-),
-
 times AS (
     SELECT
         headers.suite,
         headers.run_id,
-        coalesce(headers.started_at, calls.started_at) AS started_at,
+        coalesce(headers.started_at, calls.first_started_at) AS started_at,
         coalesce(
             calendar_date(headers.run_date),
-            calls.run_date,
-            CAST(coalesce(headers.started_at, calls.started_at) AS DATE)
+            calls.first_date,
+            CAST(coalesce(headers.started_at, calls.first_started_at) AS DATE)
         ) AS run_date
     FROM headers
-    LEFT JOIN calls
+    LEFT JOIN scores.run_calls AS calls
         ON headers.suite = calls.suite
         AND headers.run_id = calls.run_id
 )

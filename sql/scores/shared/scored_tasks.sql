@@ -3,7 +3,7 @@
 -- without a scorer, by the rules of task_rates: calls without an answer did not pass. Any other score
 -- counts where it is recorded. Runs count as in task_rates.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task
--- inherits: lake.result_scores, results
+-- inherits: lake.result_scores, results, scores.task_facts, scores.setups
 -- n_attempts: attempts with a score, be it a number or not
 -- scored: scores of the attempts that have a number, in order
 WITH rated AS MATERIALIZED (
@@ -15,13 +15,14 @@ WITH rated AS MATERIALIZED (
         settings,
         task_set,
         task_id,
+        entry,
+        series,
+        task,
         n_trials,
         n_passed,
         first_passed,
         -- Of a model whose calls all gave no answer, no pass rate is known.
-        bool_or(n_judged > 0) OVER (
-            PARTITION BY suite, run_id, provider, model, settings, task_set
-        ) AS is_judged
+        is_judged AND n_trials > 0 AS is_rated
     FROM scores.task_rates
 ),
 
@@ -32,7 +33,9 @@ counted AS (
         provider,
         model,
         settings,
-        task_set
+        task_set,
+        entry,
+        series
     FROM rated
 ),
 
@@ -42,13 +45,11 @@ calls AS (
         run_id,
         result_id,
         seq,
-        provider,
-        model,
-        settings,
-        task_set,
+        entry,
         task_id,
+        hash(suite, task_set, task_id) AS task,
         attempt
-    FROM results
+    FROM scores.resolved_results
     WHERE NOT is_replay
 ),
 
@@ -58,8 +59,7 @@ poster_models AS (
         run_id,
         model,
         arg_min(
-            {provider: provider, settings: settings, task_set: task_set},
-            (settings, task_set, coalesce(provider, ''))
+            {entry: entry, task_set: task_set}, (settings, task_set, coalesce(provider, ''))
         ) AS called
     FROM counted
     WHERE suite = 'posters'
@@ -95,12 +95,8 @@ recorded AS (
 
 attempts AS (
     SELECT
-        calls.suite,
-        calls.run_id,
-        calls.provider,
-        calls.model,
-        calls.settings,
-        calls.task_set,
+        calls.entry,
+        calls.task,
         calls.task_id,
         calls.attempt,
         calls.seq,
@@ -112,12 +108,8 @@ attempts AS (
     JOIN calls USING (suite, run_id, result_id)
     UNION ALL
     SELECT
-        missing.suite,
-        missing.run_id,
-        models.called.provider,
-        missing.model,
-        models.called.settings,
-        models.called.task_set,
+        models.called.entry,
+        hash(missing.suite, models.called.task_set, missing.task_id) AS task,
         missing.task_id,
         1 AS attempt,
         missing.seq,
@@ -134,44 +126,26 @@ attempts AS (
 
 listed AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
+        entry,
+        task,
         scorer,
         metric,
         filter,
-        task_id,
+        any_value(task_id) AS task_id,
         count(*) AS n_attempts,
         coalesce(
             list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
         ) AS scored
     FROM attempts
-    SEMI JOIN counted
-        ON attempts.suite = counted.suite
-        AND attempts.run_id = counted.run_id
-        AND attempts.provider IS NOT DISTINCT FROM counted.provider
-        AND attempts.model IS NOT DISTINCT FROM counted.model
-        AND attempts.settings = counted.settings
-        AND attempts.task_set = counted.task_set
     -- The verdict takes precedence over a score of the same name.
     ANTI JOIN rated
         ON attempts.metric = 'passed'
         AND attempts.scorer IS NULL
         AND attempts.filter IS NULL
-        AND rated.n_trials > 0
-        AND rated.is_judged
-        AND attempts.suite = rated.suite
-        AND attempts.run_id = rated.run_id
-        AND attempts.provider IS NOT DISTINCT FROM rated.provider
-        AND attempts.model IS NOT DISTINCT FROM rated.model
-        AND attempts.settings = rated.settings
-        AND attempts.task_set = rated.task_set
-        AND attempts.task_id IS NOT DISTINCT FROM rated.task_id
-    GROUP BY
-        suite, run_id, provider, model, settings, task_set, scorer, metric, filter, task_id
+        AND rated.is_rated
+        AND attempts.entry = rated.entry
+        AND attempts.task = rated.task
+    GROUP BY entry, task, scorer, metric, filter
 )
 
 SELECT
@@ -191,21 +165,28 @@ SELECT
         WHEN first_passed THEN repeat([1.0::DOUBLE], n_passed)
             || repeat([0.0::DOUBLE], n_trials - n_passed)
         ELSE repeat([0.0::DOUBLE], n_trials - n_passed) || repeat([1.0::DOUBLE], n_passed)
-    END AS scored
+    END AS scored,
+    entry,
+    series,
+    task
 FROM rated
-WHERE n_trials > 0 AND is_judged
+WHERE is_rated
 UNION ALL
 SELECT
-    suite,
-    run_id,
-    provider,
-    model,
-    settings,
-    task_set,
-    scorer,
-    metric,
-    filter,
-    task_id,
-    n_attempts,
-    scored
+    counted.suite,
+    counted.run_id,
+    counted.provider,
+    counted.model,
+    counted.settings,
+    counted.task_set,
+    listed.scorer,
+    listed.metric,
+    listed.filter,
+    listed.task_id,
+    listed.n_attempts,
+    listed.scored,
+    counted.entry,
+    counted.series,
+    listed.task
 FROM listed
+JOIN counted ON listed.entry = counted.entry

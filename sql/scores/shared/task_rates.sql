@@ -6,6 +6,7 @@
 -- n_trials: attempts behind pass_rate: those with an outcome
 -- pass_rate: share of n_trials that passed; NULL if there are none
 -- first_passed: whether the first of n_trials passed
+-- is_judged: whether any attempt of the entry at any task has a verdict
 SELECT
     facts.suite,
     facts.run_id,
@@ -25,12 +26,16 @@ SELECT
     if(judged.task IS NULL, facts.first_passed, facts.first_outcome) AS first_passed,
     facts.entry,
     facts.task,
-    entries.series
+    entries.series,
+    judged_entries.is_judged
 FROM scores.task_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
-SEMI JOIN (
-    SELECT entry FROM scores.task_facts GROUP BY entry HAVING max(n_counted) > 0
-) AS counted ON facts.entry = counted.entry
+JOIN (
+    SELECT entry, max(n_judged) > 0 AS is_judged
+    FROM scores.task_facts
+    GROUP BY entry
+    HAVING max(n_counted) > 0
+) AS judged_entries ON facts.entry = judged_entries.entry
 WHERE NOT facts.is_replay
