@@ -1,4 +1,4 @@
-"""Ten million results: a sync compared with a rebuild, the leaderboard with data frames.
+"""Ten million results: a sync compared with a rebuild, both leaderboards with data frames.
 
 Polars and pandas read the Parquet files of the lake; all must compute the same figures.
 """
@@ -12,7 +12,16 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.leaderboards import OURS, PANDAS, POLARS
+import duckdb
+
+from bench.leaderboards import (
+    LATEST_OURS,
+    LATEST_PANDAS,
+    LATEST_POLARS,
+    OURS,
+    PANDAS,
+    POLARS,
+)
 from bench.long_history import add_run, make_history
 from bench.processes import Spent, python
 from bench.ratios import Ratio
@@ -21,6 +30,20 @@ from warehouse.store import Store
 _RESULTS, _QUICK_RESULTS = 10_000_000, 200_000
 _SYNCS, _NEW = 5, 100
 _ROUNDS = 2
+# Each is to take less than a second.
+_VIEWS = ("model_history", "paired_comparisons", "metrics")
+_POOLED = {"ours": OURS, "polars lazy": POLARS, "pandas": PANDAS}
+_LATEST = {"ours": LATEST_OURS, "polars lazy": LATEST_POLARS, "pandas": LATEST_PANDAS}
+
+
+_QUERY = """
+import json, sys, time
+import duckdb, evalstore
+store = evalstore.open(sys.argv[1])
+start = time.perf_counter()
+rows = store.sql(f"FROM {sys.argv[2]}").fetchall()
+print(json.dumps([time.perf_counter() - start, len(rows)]))
+"""
 
 
 def measure(*, quick: bool) -> list[Ratio]:
@@ -29,10 +52,16 @@ def measure(*, quick: bool) -> list[Ratio]:
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         store = Path(name)
         make_history(store, results)
-        return [_sync(store, results), *_leaderboard(store, results)]
+        size = f"over {results:,} results"
+        return [
+            *_sync(store, results),
+            *_against_frames(store, f"leaderboard with percentiles {size}", _POOLED),
+            *_against_frames(store, f"leaderboard of the latest full runs {size}", _LATEST),
+            *(_view(store, view, size) for view in _VIEWS),
+        ]
 
 
-def _sync(store: Path, results: int) -> Ratio:
+def _sync(store: Path, results: int) -> list[Ratio]:
     opened = Store(store)
     rebuild = _seconds(opened)
     syncs = []
@@ -43,13 +72,35 @@ def _sync(store: Path, results: int) -> Ratio:
     if held != results + _SYNCS * _NEW:
         raise SystemExit(f"the warehouse holds {held:,} results")
     one = statistics.median(syncs)
-    return Ratio(
-        f"sync of a new run of {_NEW} results into {results:,} results",
-        "a rebuild (speedup)",
-        rebuild / one,
-        f"{rebuild:.1f} s / {one:.3f} s",
-        at_least=300,
-    )
+    load = _plain_load(store)
+    return [
+        Ratio(
+            f"sync of a new run of {_NEW} results into {results:,} results",
+            "a rebuild (speedup)",
+            rebuild / one,
+            f"{rebuild:.1f} s / {one:.3f} s",
+            at_least=300,
+        ),
+        Ratio(
+            f"rebuild of {results:,} results",
+            "DuckDB's plain load of the same Parquet files (relative time)",
+            rebuild / load,
+            f"{rebuild:.1f} s / {load:.1f} s",
+            at_most=1.2,
+        ),
+    ]
+
+
+def _plain_load(store: Path) -> float:
+    """Return the seconds that DuckDB takes to copy the results into a file of its own."""
+    with TemporaryDirectory(prefix="evalstore-bench-") as folder:
+        start = time.perf_counter()
+        with duckdb.connect(f"{folder}/plain.duckdb") as connection:
+            connection.execute(
+                "CREATE TABLE results AS FROM read_parquet($paths, union_by_name = true)",
+                {"paths": [str(path) for path in store.glob("lake/*/results.parquet")]},
+            )
+        return time.perf_counter() - start
 
 
 def _seconds(store: Store) -> float:
@@ -58,38 +109,30 @@ def _seconds(store: Store) -> float:
     return time.perf_counter() - start
 
 
-def _leaderboard(store: Path, results: int) -> list[Ratio]:
-    sides: dict[str, list[_Side]] = {"ours": [], "polars": [], "pandas": []}
+def _against_frames(store: Path, work: str, programs: dict[str, str]) -> list[Ratio]:
+    sides: dict[str, list[_Side]] = {name: [] for name in programs}
     for _ in range(_ROUNDS):
-        for name, code in (("ours", OURS), ("polars", POLARS), ("pandas", PANDAS)):
+        for name, code in programs.items():
             sides[name].append(_Side(python(code, str(store))))
-    ours, polars, pandas = (min(rounds, key=lambda s: s.seconds) for rounds in sides.values())
-    _check(ours, polars)
-    _check(ours, pandas)
-    work = f"leaderboard with percentiles over {results:,} results"
-    times = [(polars, "polars lazy", 1.5), (pandas, "pandas", 10)]
-    return [
-        *(
-            Ratio(
-                work,
-                f"{name} (speedup)",
-                other.seconds / ours.seconds,
-                f"{other.seconds:.2f} s / {ours.seconds:.2f} s",
-                at_least=wanted,
-            )
-            for other, name, wanted in times
-        ),
-        *(
-            Ratio(
-                work,
-                f"{name} (memory reduction)",
-                other.megabytes / ours.megabytes,
-                f"{other.megabytes:,.0f} MB / {ours.megabytes:,.0f} MB",
-                at_least=5,
-            )
-            for other, name, _ in times
-        ),
-    ]
+    ours, *others = (min(rounds, key=lambda side: side.seconds) for rounds in sides.values())
+    ratios = []
+    for name, other, wanted in zip(list(programs)[1:], others, (5, 20), strict=True):
+        _check(ours, other)
+        times = f"{other.seconds:.2f} s / {ours.seconds:.2f} s"
+        sizes = f"{other.megabytes:,.0f} MB / {ours.megabytes:,.0f} MB"
+        faster, smaller = other.seconds / ours.seconds, other.megabytes / ours.megabytes
+        ratios += [
+            Ratio(work, f"{name} (speedup)", faster, times, at_least=wanted),
+            Ratio(work, f"{name} (memory reduction)", smaller, sizes, at_least=5),
+        ]
+    return ratios
+
+
+def _view(store: Path, view: str, size: str) -> Ratio:
+    sides = [_Side(python(_QUERY, str(store), view)) for _ in range(_ROUNDS)]
+    best = min(sides, key=lambda side: side.seconds)
+    figures = f"{best.rows:,} rows; {best.seconds:.2f} s, {best.megabytes:,.0f} MB"
+    return Ratio(f"`{view}` {size}", "a second (relative time)", best.seconds, figures, at_most=1)
 
 
 class _Side:
