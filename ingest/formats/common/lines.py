@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-_BLOCK_BYTES = 16 * 2**20
+_BLOCK_BYTES = 8 * 2**20
 _LONGEST_LINE_BYTES = 256 * 2**20
 _BOM = b"\xef\xbb\xbf"
 
