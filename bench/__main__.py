@@ -28,6 +28,8 @@ BENCHMARKS: tuple[str, ...] = (
     "openclaw_import",
     "tables",
     "palindrome_import",
+    "inspect_samples",
+    "lm_eval_samples",
     "history",
     "dataframe",
     "start",
@@ -42,7 +44,9 @@ BENCHMARKS: tuple[str, ...] = (
     "site",
 )
 # They take minutes, and run with `--full` only.
-LONG = {"openclaw_import", "validators", "runner_throughput", "compaction"}
+LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
+    *("validators", "runner_throughput", "compaction"),
+}
 _MARK = "ratios: "
 _ROUNDS = 3
 

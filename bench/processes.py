@@ -38,17 +38,20 @@ class Spent:
     output: str
 
 
-def python(code: str, *arguments: str, may_fail: bool = False) -> Spent:
+def python(
+    code: str, *arguments: str, may_fail: bool = False, executable: str = sys.executable
+) -> Spent:
     """Run Python code in a new process.
 
     Args:
         code: a program.
         arguments: its `sys.argv[1:]`.
         may_fail: whether an exit code other than 0 is accepted.
+        executable: the interpreter, which may be that of another environment.
     """
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", _PEAK + code, *arguments],
+        [executable, "-c", _PEAK + code, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
