@@ -6,9 +6,10 @@ READY := $(VENV)/.ready
 
 OLDEST := build/oldest
 BROWSER := build/tools/browser
+S3 := build/tools/s3
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser peers format docs lock bench bench-full bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser s3 peers format docs lock bench bench-full bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -67,6 +68,12 @@ $(BROWSER)/.ready: tests/browser.txt $(READY)
 browser: $(BROWSER)/.ready  ## install Chromium where possible, and open the pages of reports in it
 	@sh tools/chromium.sh
 	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site
+
+$(S3)/.ready: tests/s3.txt $(READY)
+	$(environment)
+
+s3: $(S3)/.ready  ## test stores on an object store with a server on loopback
+	@$(S3)/bin/python -m pytest -n 2 -m slow tests/remote
 
 # Other tools' own programs, never in $(VENV): they are only asked what they write and read.
 peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval and promptfoo in build/tools, and test with them

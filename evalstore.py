@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from warehouse.store import Store
 
@@ -98,13 +99,13 @@ Examples:
 def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evalstore.open()
     """Open a store for queries: `evalstore.open("store").sql("from leaderboard").pl()`.
 
+    The store is a folder, or on an object store: `evalstore.open("s3://bucket/prefix")`.
+
     No file stays open between queries, so a notebook never blocks an import.
     """
-    from pathlib import Path
-
     from warehouse.store import Store
 
-    return Store(Path(path))
+    return Store(_folder(os.fspath(path)))
 
 
 @click.group(
@@ -118,14 +119,23 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     envvar="EVALSTORE_DIR",
     show_default=True,
     show_envvar=True,
-    help="Store folder.",
+    help="Store folder, or an address such as s3://bucket/prefix.",
 )
 @click.pass_context
 def _cli(ctx: click.Context, store: str) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
-    from pathlib import Path
+    ctx.obj = _folder(store)
 
-    ctx.obj = Path(store)
+
+def _folder(store: str) -> Path:
+    """Return the folder of a store, which may be on an object store."""
+    if "://" not in store:
+        from pathlib import Path
+
+        return Path(store)
+    from warehouse.remote.address import store_folder
+
+    return store_folder(store)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,7 +6,6 @@ offers nothing if the warehouse cannot be read at once.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
@@ -77,9 +76,10 @@ def _names(ctx: click.Context, query: str, incomplete: str, **parameters: str | 
 
     from warehouse.connection import open_for_reading
     from warehouse.errors import EvalstoreError
+    from warehouse.remote.address import store_folder
 
-    path = Path(ctx.find_root().params.get("store") or "store") / "warehouse.duckdb"
     try:
+        path = store_folder(ctx.find_root().params.get("store") or "store") / "warehouse.duckdb"
         if not path.exists():
             return []
         with open_for_reading(path, wait_seconds=0) as connection:

@@ -44,6 +44,10 @@ class StoreUnreadable(EvalstoreError):
     """A folder of the store cannot be read; it must not be taken for an empty one."""
 
 
+class StoreUnreachable(EvalstoreError):
+    """The object store that holds the lake cannot be reached, or refuses."""
+
+
 class StoreNewer(EvalstoreError):
     """A newer version of evalstore wrote batches of the store."""
 

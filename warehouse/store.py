@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from warehouse.recording.recording import Recording
 
 
+# Readers that follow each other list an object store once.
+_FRESH_SECONDS = 2.0
 _COPIED_AT_ONCE = 16 * 2**20  # bytes
 
 
@@ -160,9 +162,22 @@ class Store:
         return report
 
     def recover_journals(self) -> None:
-        """Add the results of runs whose process was killed to the lake."""
+        """Add to the lake what others added to the object store, and what killed runs left.
+
+        Raises:
+            StoreUnreachable: the object store that holds the lake cannot be reached.
+        """
+        self._pull()
+        self._recover_journals()
+
+    def _recover_journals(self) -> None:
         for problem in recover_journals(self.lake):
             self._on_warning(problem)
+
+    def _pull(self, *, max_age_seconds: float = 0.0) -> None:
+        if self.lake.mirror is not None:
+            for problem in self.lake.mirror.pull(max_age_seconds=max_age_seconds):
+                self._on_warning(problem)
 
     def write_snapshot(self, path: Path) -> None:
         """Write a copy of the warehouse, complete or not at all.
@@ -194,7 +209,8 @@ class Store:
             raise BadInput(
                 f"{self.path}: no store here; `evalstore import` or `evalstore run` creates one"
             )
-        self.recover_journals()
+        self._pull(max_age_seconds=_FRESH_SECONDS)
+        self._recover_journals()
         with ExitStack() as stack:
             connection = self._open_if_current(stack, query)
             if connection is None:

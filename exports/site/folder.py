@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
+from warehouse.files import read_regular
 from warehouse.targets import write_whole
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class SiteFolder:
             path = self.path / name
             if name in self._files or path.is_symlink() or not path.is_file():
                 continue
-            if sha256(path.read_bytes()).hexdigest() == digest:
+            if sha256(read_regular(path)).hexdigest() == digest:
                 path.unlink()
                 self.n_removed += 1
                 folders.update(self.path / parent for parent in PurePosixPath(name).parents)
@@ -107,7 +108,7 @@ def _manifest(folder: Path) -> dict[str, str]:
     """
     path = folder / MANIFEST
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_regular(path))
         files = dict(document["files"]) if document["format"] == _FORMAT else None
         for name, digest in (files or {}).items():
             _check(name)
@@ -140,6 +141,6 @@ def _check(name: str) -> None:
 def _holds(path: Path, data: bytes) -> bool:
     """Return whether a file has exactly these bytes."""
     try:
-        return path.stat().st_size == len(data) and path.read_bytes() == data
+        return path.stat().st_size == len(data) and read_regular(path) == data
     except OSError:
         return False

@@ -28,6 +28,8 @@ OPENERS = {
     "warehouse/charts/panels.py": "files that ship with evalstore",
     "warehouse/charts/svg.py": "files that ship with evalstore",
     "ingest/formats/promptfoo/database.py": "its own copy of a database",
+    "exports/site/rendering.py": "files that ship with evalstore",
+    "warehouse/remote/objects.py": "a file of a batch that it downloads",
     "exports/posters/publication.py": "a folder, to lock it",
     "runners/command.py": "a new model file",
 }

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import StoreDamaged
 from warehouse.formats.values import import_pyarrow
-from warehouse.lake.locks import exclusive_lake_lock
 from warehouse.lake.writer import ROWS_PER_GROUP
 from warehouse.schemas import BATCH, TABLES, merged_schema
 
@@ -51,7 +50,7 @@ def merge_small(lake: Lake) -> MergeReport:
         StoreBusy: the lake is being read.
         EvalstoreError: a batch could not be written.
     """
-    with exclusive_lake_lock(lake.store_path):
+    with lake.rewriting():
         lake.remove_replaced()
         folders = lake.folders()
         groups = [group for group in _groups(lake, small_batches(lake, folders)) if len(group) > 1]

@@ -16,7 +16,7 @@ from warehouse.formats.values import import_pyarrow
 from warehouse.hashing import content_hash
 from warehouse.lake.batch import Tombstone
 from warehouse.lake.compaction import parts_in, rows_of
-from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
+from warehouse.lake.locks import shared_lake_lock
 from warehouse.lake.unused_tasks import unused_tasks
 from warehouse.output.suggestions import did_you_mean
 from warehouse.schemas import BATCH, BY_NAME, TASKS
@@ -64,7 +64,7 @@ def forget(lake: Lake, run: RunKey) -> int:
         EvalstoreError: a batch could not be written.
         StoreBusy: the lake is being read.
     """
-    with exclusive_lake_lock(lake.store_path):
+    with lake.rewriting():
         folders = lake.folders()
         batches = [batch for folder in folders for batch in folder.contents]
         files = {s.sha256 for b in batches for s in b.sources if _feeds(s, run)}

@@ -11,19 +11,20 @@ import json
 import os
 import re
 import shutil
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
 from warehouse.files import check_regular, problem, read_regular
 from warehouse.hashing import file_sha256
 from warehouse.lake.batch import batch_from_json
-from warehouse.lake.locks import abandoned_file
+from warehouse.lake.locks import abandoned_file, exclusive_lake_lock
 from warehouse.lake.writer import BatchWriter
+from warehouse.remote.mirror import mirror_of
 from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from warehouse.lake.batch import Batch
@@ -43,12 +44,14 @@ class Lake:
         store_path: folder of the store.
         path: folder of the batches.
         staging: folder of batches that are being written.
+        mirror: the object store that the folder is the cache of; None for a store of its own.
     """
 
     def __init__(self, store_path: Path) -> None:
         self.store_path = store_path
         self.path = store_path / "lake"
         self.staging = store_path / "staging"
+        self.mirror = mirror_of(self)
 
     def batch_names(self) -> set[str]:
         """Return the names of all batches, replaced ones included.
@@ -172,6 +175,21 @@ class Lake:
             raise StoreReadOnly(
                 f"{self.staging}: {error.strerror}; the store cannot be written"
             ) from error
+
+    @contextmanager
+    def rewriting(self) -> Iterator[None]:
+        """Keep all others from reading files of the lake and from replacing batches.
+
+        Raises:
+            StoreBusy: others read the lake, or replace batches.
+            StoreReadOnly: the store cannot be written.
+            StoreUnreachable: the object store behind it cannot be reached.
+        """
+        with ExitStack() as stack:
+            if self.mirror is not None:
+                stack.enter_context(self.mirror.rewriting())
+            stack.enter_context(exclusive_lake_lock(self.store_path))
+            yield
 
     def remove_replaced(self) -> None:
         """Remove the batches that others replace; the caller holds `exclusive_lake_lock`.

@@ -121,6 +121,8 @@ class BatchWriter:
         Raises:
             OSError: the batch could not be written; the lake is unchanged. Leaving the context
                 turns it into an `EvalstoreError`.
+            StoreUnreachable: the batch is in the cache of an object store, which the next command
+                uploads it to.
         """
         self._finish_files()
         batch = Batch(
@@ -140,6 +142,8 @@ class BatchWriter:
         self._lake.path.mkdir(parents=True, exist_ok=True)
         self._folder.rename(self._lake.path / self.name)
         sync_folder(self._lake.path)
+        if self._lake.mirror is not None:
+            self._lake.mirror.push(batch)
         return batch
 
     def _flush(self, table: Table) -> None:

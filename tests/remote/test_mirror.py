@@ -1,0 +1,309 @@
+"""Stores on an object store, each machine with a cache of its own."""
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pytest
+from support import SECRET, digests, import_into, log, new_store, task, traces, write_log
+
+from ingest.reconciliation import FileOutcome
+from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
+from warehouse.lake.compaction import merge_small
+from warehouse.lake.forgetting import forget
+from warehouse.remote.address import address_of, store_folder
+from warehouse.remote.mirror import Mirror
+from warehouse.remote.objects import Objects
+from warehouse.store import Store
+
+obstore = pytest.importorskip("obstore", reason="obstore is not installed")
+from obstore.store import MemoryStore  # noqa: E402 - after the check
+
+ADDRESS = "s3://bucket/evals"
+
+
+class Faulty(Objects):
+    """Objects that cannot be reached from the n-th request on."""
+
+    def __init__(self, store, n_good=None):
+        super().__init__(ADDRESS, store)
+        self.n_good = n_good
+        self.requests = []
+
+    def _errors(self, key):
+        self.requests.append(key)
+        if self.n_good is not None and len(self.requests) > self.n_good:
+            raise StoreUnreachable(f"{self.address}: cannot be reached")
+        return super()._errors(key)
+
+
+@pytest.fixture
+def remote():
+    return MemoryStore()
+
+
+def machine(folder, remote, n_good=None, *, new=new_store):
+    """Return the store of a machine whose cache is in this folder."""
+    store = new(folder)
+    store.lake.mirror = Mirror(store.lake, Faulty(remote, n_good))
+    return store
+
+
+def keys(remote):
+    return sorted(meta["path"] for page in obstore.list(remote) for meta in page)
+
+
+def write(folder, n, text="innostunut sonni"):
+    tasks = [{**task(n), "answer": text}]
+    return write_log(
+        folder / f"2025-03-{n:02}-example-m{n}.yaml",
+        log(tasks=tasks, model=f"models/example-m{n}-1.yaml"),
+    )
+
+
+def n_results(store):
+    return store.sql("SELECT count(*) FROM results").fetchall()[0][0]
+
+
+def test_what_one_machine_adds_another_one_reads(tmp_path, remote):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    import_into(one, write(tmp_path, 1))
+    assert n_results(two) == 1
+    import_into(two, write(tmp_path, 2))
+    two.lake.mirror.pull()
+    one.sync()
+    assert n_results(one) == 2
+    assert content(tmp_path / "one", remote) == content(tmp_path / "two", remote)
+    # An import of what the other machine imported adds nothing.
+    assert import_into(one, write(tmp_path, 2)).outcomes == {FileOutcome.UNCHANGED: 1}
+
+
+def test_descriptions_come_last_and_never_overwrite(tmp_path, remote):
+    store = machine(tmp_path / "one", remote)
+    import_into(store, write(tmp_path, 1))
+    (name,) = store.lake.batch_names()
+    assert store.lake.mirror._objects.requests[-1] == f"batches/{name}.json"
+    obstore.put(remote, f"batches/{name}.json", b"{}", mode="overwrite")
+    (tmp_path / "one" / "uploaded" / name).unlink()
+    with pytest.raises(StoreDamaged, match="another batch of the same name"):
+        store.lake.mirror.push(store.lake.read(name))
+
+
+def test_a_merge_replaces_batches_everywhere(tmp_path, remote):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    for n in (1, 2, 3):
+        import_into(one, write(tmp_path, n))
+    before = content(tmp_path / "two", remote)
+    assert merge_small(one.lake).n_after == 1
+    (merged,) = one.lake.batch_names()
+    assert [key for key in keys(remote) if key.endswith(".json")] == [
+        "merges.json", f"merges/{merged}.json"
+    ]  # fmt: skip
+    assert {key.split("/")[1] for key in keys(remote) if key.startswith("lake/")} == {merged}
+    assert content(tmp_path / "two", remote) == before == content(tmp_path / "one", remote)
+    assert two.lake.batch_names() == {merged}
+    assert content(tmp_path / "three", remote) == before
+
+
+def test_what_is_forgotten_is_gone_everywhere(tmp_path, remote):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    import_into(one, write(tmp_path, 1, SECRET))
+    import_into(one, write(tmp_path, 2))
+    assert n_results(two) == 2
+    (run,) = two.sql(f"SELECT suite, run_id FROM results WHERE answer = '{SECRET}'").fetchall()
+    forget(two.lake, run)
+    one.lake.mirror.pull()
+    one.sync()
+    for store in (one, two):
+        store.sync(rebuild=True)
+        assert n_results(store) == 1
+        assert not traces(store, SECRET)
+    for key in keys(remote):
+        assert SECRET.encode() not in bytes(obstore.get(remote, key).bytes())
+
+
+def test_of_two_merges_of_the_same_batches_one_counts(tmp_path, remote):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    for n in (1, 2):
+        import_into(one, write(tmp_path, n))
+    two.lake.mirror.pull()
+    before = content(tmp_path / "one", remote)
+    with two.lake.mirror.rewriting():
+        # The lease of a machine that stopped for long counts no more.
+        obstore.delete(remote, ["lease.json"])
+        merge_small(one.lake)
+        names = sorted(two.lake.batch_names())
+        with two.lake.write("compact") as writer, pytest.raises(StoreBusy, match="nothing was"):
+            writer.commit(replaces=names)
+    two.lake.mirror.pull()
+    assert content(tmp_path / "two", remote) == before == content(tmp_path / "one", remote)
+    assert len(one.lake.batch_names()) == len(two.lake.batch_names()) == 1
+
+
+def test_the_lease_keeps_others_from_merging(tmp_path, remote, monkeypatch):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    import_into(one, write(tmp_path, 1))
+    with one.lake.rewriting(), pytest.raises(StoreBusy, match="another machine"):
+        merge_small(two.lake)
+    merge_small(two.lake)
+    obstore.put(remote, "lease.json", b"{}")
+    with pytest.raises(StoreBusy):
+        merge_small(two.lake)
+    later = datetime.now(UTC) + timedelta(minutes=11)
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return later.astimezone(tz)
+
+    monkeypatch.setattr("warehouse.remote.mirror.datetime", Later)
+    merge_small(two.lake)
+
+
+def test_a_fetched_file_that_changed_is_refused(tmp_path, remote):
+    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
+    import_into(one, write(tmp_path, 1))
+    (key,) = (key for key in keys(remote) if key.endswith("/results.parquet"))
+    obstore.put(remote, key, b"PAR1 and something else")
+    with pytest.raises(StoreDamaged, match=r"results\.parquet: is not what was uploaded"):
+        two.sync()
+    assert two.lake.batch_names() == set()
+
+
+@pytest.mark.parametrize(
+    ("key", "content"),
+    [
+        ("merges.json", b"{"),
+        ("merges.json", b'{"merges": ["../../x"]}'),
+        ("merges.json", b'{"merges": 3}'),
+        ("batches/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", b"[]"),
+        ("batches/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", b'{"files": {"../x": {"sha256": "0"}}}'),
+    ],
+)
+def test_damaged_objects_are_named(tmp_path, remote, key, content):
+    obstore.put(remote, key, content)
+    with pytest.raises(StoreDamaged, match=ADDRESS):
+        machine(tmp_path / "one", remote).sync()
+
+
+def test_objects_of_others_are_left_alone(tmp_path, remote):
+    for key in ("notes.txt", "batches/notes.json", "lake/notes.txt"):
+        obstore.put(remote, key, b"x")
+    store = machine(tmp_path / "one", remote)
+    import_into(store, write(tmp_path, 1))
+    merge_small(store.lake)
+    assert {"notes.txt", "batches/notes.json", "lake/notes.txt"} <= set(keys(remote))
+
+
+def test_a_batch_that_disappeared_is_named(tmp_path, remote):
+    store = machine(tmp_path / "one", remote)
+    import_into(store, write(tmp_path, 1))
+    (name,) = store.lake.batch_names()
+    obstore.delete(remote, [f"batches/{name}.json"])
+    (warning,) = store.lake.mirror.pull()
+    assert f"batch {name} is no longer in {ADDRESS}" in warning
+
+
+def content(folder, remote):
+    """Return the answers that a machine sees, without a warehouse."""
+    lake = machine(folder, remote, new=Store).lake
+    lake.mirror.pull()
+    paths = lake.files(lake.current(), "results")
+    with duckdb.connect() as connection:
+        found = connection.read_parquet(paths).project("model, prompt, answer").fetchall()
+    return sorted(found)
+
+
+STEPS = {
+    "import": lambda store, _, path: import_into(store, path),
+    "compact": lambda store, *_: merge_small(store.lake),
+    "forget": lambda store, run, _: forget(store.lake, run),
+}
+
+
+def attempt(step, folder, remote, n_good, *arguments):
+    """Do a step as a process that is cut off after some requests; return whether it was."""
+    store = machine(folder, remote, n_good, new=Store)
+    try:
+        store.recover_journals()
+        STEPS[step](store, *arguments)
+    except StoreUnreachable:
+        return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_is_cut_off_anywhere_is_completed_by_the_next(tmp_path, step):
+    """The network fails before each request in turn; then the step is repeated."""
+    first = machine(tmp_path / "first", MemoryStore(), new=Store)
+    paths = [write(tmp_path, n) for n in range(1, 5)]
+    import_into(first, *paths[:3])
+    runs = sorted(g.run for batch in first.lake.current() for g in batch.generations)
+    before = content(tmp_path / "first", first.lake.mirror._objects._store)
+    n_good, was_cut_off = 0, True
+    while was_cut_off:
+        base, remote = tmp_path / f"{step}-{n_good}", MemoryStore()
+        for path in paths[:3]:
+            import_into(machine(base / "one", remote, new=Store), path)
+        was_cut_off = attempt(step, base / "one", remote, n_good, runs[0], paths[3])
+        if was_cut_off:
+            # Another machine sees the lake as it was, or as it will be.
+            seen = content(base / "two", remote)
+            if "lease.json" in keys(remote):
+                obstore.delete(remote, ["lease.json"])
+            assert not attempt(step, base / "one", remote, None, runs[0], paths[3])
+            assert seen in (before, content(base / "one", remote))
+        left = content(base / "one", remote)
+        assert left == content(base / "two", remote)
+        assert len(left) == {"import": 4, "compact": 3, "forget": 2}[step]
+        n_good += 1
+    assert n_good > 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_any_history_of_machines_is_that_of_one_store(tmp_path, seed):
+    """Machines import, merge, forget and fail at random; a plain store does the same without."""
+    chance, remote, plain = random.Random(seed), MemoryStore(), new_store(tmp_path / "plain")
+    folders = [tmp_path / f"machine-{n}" for n in range(3)]
+    for n in range(1, 13):
+        step = chance.choice(["import", "import", "import", "compact", "forget"])
+        runs = sorted({g.run for batch in plain.lake.current() for g in batch.generations})
+        arguments = (chance.choice(runs or [("palindrome", "none")]), write(tmp_path, n))
+        STEPS[step](plain, *arguments)
+        folder = chance.choice(folders)
+        while attempt(step, folder, remote, chance.randint(5, 60), *arguments):
+            if "lease.json" in keys(remote):
+                obstore.delete(remote, ["lease.json"])
+    wanted = digests(plain)
+    assert [digests(machine(folder, remote)) for folder in folders] == [wanted] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ftp://b/x", "s3://", "s3://key:secret@b/x", "s3://b/x?versionId=1", "s3:///x", "http://b"],
+)
+def test_what_is_not_an_address_is_refused(text, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path))
+    with pytest.raises(BadInput) as error:
+        store_folder(text)
+    assert "secret" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_address_has_one_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path))
+    folders = {store_folder(text) for text in ("s3://b/x", "s3://b/x/", "s3://b//x//")}
+    (folder,) = folders
+    assert address_of(folder) == "s3://b/x"
+    assert json.loads((folder / "remote.json").read_text())["url"] == "s3://b/x"
+    assert store_folder("s3://b/y") != folder
+    assert address_of(tmp_path) is None
+
+
+def test_a_damaged_cache_says_so(tmp_path):
+    (tmp_path / "remote.json").write_text("[]")
+    with pytest.raises(StoreDamaged, match=r"remote\.json"):
+        Store(tmp_path)

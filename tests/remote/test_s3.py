@@ -1,0 +1,226 @@
+"""Stores on a real S3 server, on loopback, by the command line."""
+
+import contextlib
+import http.client
+import importlib.util
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from serving import chat, serving
+from serving import http as reply
+from support import ROOT, command, log, task, write_log
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.skipif(
+        not all(map(importlib.util.find_spec, ("moto", "flask", "obstore"))),
+        reason="moto is not installed: `make s3` runs these tests",
+    ),
+]
+STORE = "s3://bucket/evals"
+
+
+class Proxy(ThreadingHTTPServer):
+    """Passes requests on to a server, but for those that a function answers: a status or None."""
+
+    daemon_threads = True
+
+    def __init__(self, target, fault):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.target, self.fault = target, fault
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.base = f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _pass_on(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status = self.server.fault(self.command, self.path)
+        if status == "break":
+            self.connection.close()
+            return
+        if status is not None:
+            self._answer(status, b"<Error><Code>SlowDown</Code></Error>")
+            return
+        connection = http.client.HTTPConnection(self.server.target)
+        connection.request(self.command, self.path, body, dict(self.headers))
+        found = connection.getresponse()
+        self._answer(found.status, found.read(), found.getheaders())
+        connection.close()
+
+    def _answer(self, status, content, headers=()):
+        self.send_response(status)
+        dropped = {"content-length", "transfer-encoding", "connection", "date", "server"}
+        length = {name.lower(): value for name, value in headers}.get("content-length")
+        for name, value in headers:
+            if name.lower() not in dropped:
+                self.send_header(name, value)
+        is_head = self.command == "HEAD"
+        self.send_header("Content-Length", length if is_head and length else str(len(content)))
+        self.end_headers()
+        if not is_head:
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+for _method in ("GET", "PUT", "POST", "DELETE", "HEAD"):
+    setattr(_Handler, f"do_{_method}", _Handler._pass_on)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A server with an empty bucket; yields its host and port."""
+    from moto.server import ThreadedMotoServer
+
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    where = "{}:{}".format(*running.get_host_and_port())
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "planted-secret",
+        "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{where}",
+    }.items():
+        monkeypatch.setenv(name, value)
+    for path, method in (("moto-api/reset", "POST"), ("bucket", "PUT")):
+        urllib.request.urlopen(urllib.request.Request(f"http://{where}/{path}", method=method))
+    yield where
+    running.stop()
+
+
+@pytest.fixture
+def on(tmp_path, monkeypatch):
+    """Run a command as on a machine of this name; return how it ended."""
+
+    def run(name, *arguments, code=0):
+        monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / name))
+        ended = command(STORE, *arguments)
+        assert ended.code == code, ended.err
+        return ended
+
+    return run
+
+
+def n_results(ended):
+    return json.loads(ended.out)[0]["n"]
+
+
+COUNT = ("sql", "SELECT count(*) AS n FROM results", "--format", "json")
+
+
+def logs(folder, *numbers):
+    for n in numbers:
+        document = log(tasks=[task(n)], model=f"models/example-m{n}-1.yaml")
+        write_log(folder / f"2025-03-{n:02}-example-m{n}.yaml", document)
+    return folder
+
+
+@pytest.mark.usefixtures("server")
+def test_two_machines_share_a_store(on, tmp_path):
+    on("one", "import", logs(tmp_path / "a", 1, 2))
+    assert n_results(on("two", *COUNT)) == 2
+    on("two", "import", logs(tmp_path / "b", 3))
+    on("two", "compact")
+    assert n_results(on("one", *COUNT)) == n_results(on("three", *COUNT)) == 3
+    (run,) = json.loads(on("one", "sql", "SELECT min(run_id) AS id FROM runs", "--format",
+                           "json").out)  # fmt: skip
+    on("one", "forget", run["id"], "--yes")
+    assert n_results(on("two", *COUNT)) == n_results(on("three", *COUNT)) == 2
+
+
+def test_throttled_requests_are_repeated(server, on, tmp_path, monkeypatch):
+    numbers = itertools.count(1)
+    proxy = Proxy(server, lambda *_: 503 if next(numbers) % 3 == 0 else None)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.base)
+    on("one", "import", logs(tmp_path / "a", 1, 2))
+    assert n_results(on("two", *COUNT)) == 2
+    assert next(numbers) > 10
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [(403, "access to lake/"), ("break", "cannot be reached")]
+)
+def test_what_could_not_be_uploaded_is_uploaded_by_the_next_command(
+    server, on, tmp_path, monkeypatch, *, fault, reason
+):
+    def answer(method, path):
+        return fault if method == "PUT" and "lake/" in path else None
+
+    monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", Proxy(server, answer).base)
+    ended = on("one", "import", logs(tmp_path / "a", 1), code=2)
+    assert f"{STORE}: {reason}" in ended.err
+    assert "planted-secret" not in ended.err
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{server}")
+    assert n_results(on("two", *COUNT)) == 0
+    assert n_results(on("one", *COUNT)) == 1
+    assert n_results(on("three", *COUNT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(None, "there is no such bucket"), ("http://127.0.0.1:9", "cannot be reached")],
+)
+def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, value, reason):
+    if value is None:
+        request = urllib.request.Request(f"http://{server}/bucket", method="DELETE")
+        urllib.request.urlopen(request)
+    else:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", value)
+        monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+    ended = on("one", *COUNT, code=2)
+    assert ended.err.startswith(f"error: {STORE}: {reason}")
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("server")
+def test_sixteen_machines_run_the_shards_of_one_run(tmp_path):
+    """While others compact and sync; one machine is killed, and another one does its shard."""
+    tasks = [{"id": f"t{n}", "prompt": f"question {n}", "reference": "yes"} for n in range(48)]
+    (tmp_path / "mine.json").write_text(json.dumps({"suite": "mine", "tasks": tasks}))
+
+    def start(name, *arguments):
+        environment = {"EVALSTORE_CACHE": str(tmp_path / name), "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "evalstore", "--store", STORE, *map(str, arguments)],
+            cwd=tmp_path, env={**os.environ, **environment}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    with serving(reply(200, chat("yes"))) as model:
+        where = ("--provider", "ollama_openai", "--base-url", model.base, "-m", "m")
+        shard = ("run", "mine.json", *where, "--run-id", "nightly", "--concurrency", 1, "--shard")
+        shards = [start(f"machine-{n}", *shard, f"{n}/16") for n in range(1, 17)]
+        others = [start(f"other-{n}", name) for n, name in enumerate(("compact", "sync"))]
+        shards[4].kill()
+        ended = [process.communicate()[0] for process in (*shards, *others)]
+        busy = "another machine"
+        for n, (process, text) in enumerate(zip((*shards, *others), ended, strict=True)):
+            assert n == 4 or process.returncode == 0 or busy in text, text
+        # A killed machine's answers are in its cache: it makes its shard again.
+        again = start("machine-5", *shard, "5/16")
+        text = again.communicate()[0]
+        assert again.returncode == 0, text
+    asked = Counter(request["body"]["messages"][0]["content"] for request in model.requests)
+    assert len(asked) == 48
+    assert sum(asked.values()) - 48 <= 1
+    reader = start("reader", "sql", "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks, "
+                   "count(DISTINCT run_id) AS runs FROM results", "--format", "json")  # fmt: skip
+    text = reader.communicate()[0]
+    with contextlib.suppress(ValueError):
+        assert json.loads(text) == [{"n": 48, "tasks": 48, "runs": 1}]
+        return
+    pytest.fail(text)

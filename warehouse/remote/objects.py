@@ -1,0 +1,227 @@
+"""Objects of an object store: listed, fetched, and put so that nothing is overwritten unseen."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from warehouse.errors import BadInput, StoreUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+    from obstore.store import ObjectStore
+
+_RETRIES = 6
+_RETRY_SECONDS = 60
+_PIECE_BYTES = 8 * 2**20
+_LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+
+
+class ObjectChanged(Exception):  # noqa: N818 - a condition that callers handle
+    """An object is not, or no longer, as the condition of a put says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An object in a listing: its key, its size in bytes and when it was last written."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+class Objects:
+    """The objects below an address; keys are relative to it.
+
+    Args:
+        address: such as `s3://bucket/prefix`, for messages.
+        store: obstore's store of it.
+    """
+
+    def __init__(self, address: str, store: ObjectStore) -> None:
+        self.address = address
+        self._store = store
+
+    def below(self, prefix: str) -> list[Listed]:
+        """Return the objects below a folder, in order of their keys.
+
+        Raises:
+            StoreUnreachable: they cannot be listed.
+        """
+        import obstore
+
+        with self._errors(prefix):
+            found = [meta for page in obstore.list(self._store, prefix) for meta in page]
+        listed = (Listed(m["path"], m["size"], m["last_modified"]) for m in found)
+        return sorted(listed, key=lambda one: one.key)
+
+    def modified(self, key: str) -> datetime | None:
+        """Return when an object was last written; None if there is none.
+
+        Raises:
+            StoreUnreachable: it cannot be read.
+        """
+        import obstore
+
+        try:
+            with self._errors(key):
+                return obstore.head(self._store, key)["last_modified"]
+        except FileNotFoundError:
+            return None
+
+    def get(self, key: str) -> tuple[bytes, str | None]:
+        """Return the bytes of an object and its entity tag.
+
+        Raises:
+            FileNotFoundError: there is no such object.
+            StoreUnreachable: it cannot be read.
+        """
+        import obstore
+
+        with self._errors(key):
+            found = obstore.get(self._store, key)
+            return bytes(found.bytes()), found.meta["e_tag"]
+
+    def download(self, key: str, path: Path) -> None:
+        """Write an object to a new file, and flush it to disk.
+
+        Raises:
+            FileNotFoundError: there is no such object.
+            OSError: the file cannot be written.
+            StoreUnreachable: the object cannot be read.
+        """
+        import obstore
+
+        with path.open("xb") as file:
+            with self._errors(key):
+                pieces = iter(obstore.get(self._store, key).stream(min_chunk_size=_PIECE_BYTES))
+            while True:
+                with self._errors(key):
+                    piece = next(pieces, None)
+                if piece is None:
+                    break
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def put(self, key: str, content: bytes | Path) -> None:
+        """Write an object, or overwrite it.
+
+        Raises:
+            StoreUnreachable: it cannot be written.
+        """
+        import obstore
+
+        with self._errors(key):
+            obstore.put(self._store, key, content)
+
+    def create(self, key: str, content: bytes) -> None:
+        """Write a new object.
+
+        Raises:
+            ObjectChanged: there is one.
+            StoreUnreachable: it cannot be written.
+        """
+        self._put_if(key, content, "create")
+
+    def replace(self, key: str, content: bytes, tag: str | None) -> None:
+        """Overwrite an object that is still the one with this entity tag; None: there is none.
+
+        Raises:
+            ObjectChanged: it is another one.
+            StoreUnreachable: it cannot be written.
+        """
+        self._put_if(key, content, "create" if tag is None else {"e_tag": tag})
+
+    def delete(self, keys: list[str]) -> None:
+        """Delete objects; those that are gone already are ignored.
+
+        Raises:
+            StoreUnreachable: one cannot be deleted.
+        """
+        import obstore
+
+        if keys:
+            with self._errors(keys[0]):
+                obstore.delete(self._store, keys)
+
+    def _put_if(self, key: str, content: bytes, mode: Any) -> None:  # noqa: ANN401 - obstore's own
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        try:
+            with self._errors(key):
+                obstore.put(self._store, key, content, mode=mode)
+        except (AlreadyExistsError, PreconditionError) as error:
+            raise ObjectChanged(key) from error
+
+    @contextmanager
+    def _errors(self, key: str) -> Iterator[None]:
+        from obstore.exceptions import (
+            AlreadyExistsError,
+            BaseError,
+            PermissionDeniedError,
+            PreconditionError,
+            UnauthenticatedError,
+        )
+
+        try:
+            yield
+        except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+            raise
+        except (PermissionDeniedError, UnauthenticatedError) as error:
+            raise StoreUnreachable(
+                f"{self.address}: access to {key} was denied; check the credentials in the "
+                "environment, and what they allow in this bucket"
+            ) from error
+        except BaseError as error:
+            raise StoreUnreachable(f"{self.address}: {_reason(str(error))}") from error
+
+
+def open_objects(address: str) -> Objects:
+    """Open an address; credentials and region come from the environment, as for other clients.
+
+    Raises:
+        BadInput: obstore is not installed, or the address or the environment cannot be used.
+    """
+    try:
+        from obstore.exceptions import BaseError
+        from obstore.store import from_url
+    except ImportError as error:
+        raise BadInput(
+            f"--store {address}: needs the package obstore: `pip install 'evalstore[s3]'`"
+        ) from error
+    # Plain HTTP only to servers on this machine, unless it was asked for.
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    is_plain = endpoint.startswith(_LOOPBACK)
+    try:
+        store: Any = from_url(
+            address,
+            client_options={"allow_http": True} if is_plain else None,
+            retry_config={
+                "max_retries": _RETRIES,
+                "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
+            },
+        )
+    except (BaseError, ValueError) as error:
+        raise BadInput(f"--store {address}: {_reason(str(error))}") from error
+    return Objects(address, store)
+
+
+def _reason(text: str) -> str:
+    """Return what a person needs of an error of obstore."""
+    if "NoSuchBucket" in text:
+        return "there is no such bucket"
+    if "503" in text or "SlowDown" in text:
+        return "the object store is too busy (503 Slow Down); run the command again later"
+    if "error sending request" in text or "HTTP error" in text:
+        return (
+            "cannot be reached; check the network and AWS_ENDPOINT_URL, then run the command again"
+        )
+    return text.partition("\n")[0].strip()
