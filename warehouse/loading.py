@@ -84,6 +84,12 @@ CREATE TABLE lake.generations (
 );
 """
 
+_CHANGED_RUNS = """
+CREATE OR REPLACE TEMP TABLE changed_runs (
+    suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN
+)
+"""
+
 # Rows of a merged batch name the batch they were added with; for others it is the folder.
 _ROWS = """(
     SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
@@ -151,6 +157,24 @@ def load(
     return new
 
 
+def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> None:
+    """Delete all rows of runs in the caller's transaction.
+
+    The temporary table `changed_runs` is left behind, as by `load`.
+    """
+    connection.execute(_CHANGED_RUNS)
+    gone = [(suite, run_id, "", True) for suite, run_id in runs]
+    _insert_many(connection, "changed_runs", gone)
+    tables = [t.name for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
+    for name in (*tables, "generations"):
+        connection.execute(
+            f"""
+            DELETE FROM lake.{name} AS held USING changed_runs AS gone
+            WHERE held.suite = gone.suite AND held.run_id = gone.run_id
+            """
+        )
+
+
 def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
     """Record the folders of batches, and return the new ones."""
     loaded = {name for (name,) in connection.execute("SELECT batch FROM lake.batches").fetchall()}
@@ -208,10 +232,7 @@ def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[
         batches_of.setdefault((suite, run_id), set()).add(batch)
     current = current_generations(Generation(*row[:4]) for row in rows)
     multi_file = {run for batch in batches for run in _in_several_files(batch)}
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE changed_runs "
-        "(suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN)"
-    )
+    connection.execute(_CHANGED_RUNS)
     _insert_many(
         connection,
         "changed_runs",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from warehouse.lake.batch import Batch
+    from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
     from warehouse.sql_files import SqlFile
 
@@ -282,9 +282,34 @@ def _increment(
     connection.execute("BEGIN")
     emptied = _define(connection) if redefine else set()
     new = loading.load(connection, lake, folders)
-    score_tables.update_shared_calls(connection)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
+    _derive(connection, emptied=emptied, changed=changed)
+    connection.execute("COMMIT")
+    return tuple(batch.name for batch in new)
+
+
+def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float) -> None:
+    """Remove runs from a copy of a warehouse, and compute again what depends on them.
+
+    The lake still has them: never for a store's own warehouse, which `forget` rebuilds.
+    """
+    with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
+        connection.execute("BEGIN")
+        loading.delete_runs(connection, runs)
+        _derive(connection, emptied=set(), changed=set())
+        connection.execute("COMMIT")
+
+
+def _derive(connection: duckdb.DuckDBPyConnection, *, emptied: set[str], changed: set[str]) -> None:
+    """Compute what depends on the runs in the temporary table `changed_runs`.
+
+    Args:
+        connection: the warehouse, in a transaction.
+        emptied: names of tables that lack all rows.
+        changed: names of the tables of the lake whose rows, of no run, have changed.
+    """
+    score_tables.update_shared_calls(connection)
     tables = _tables_of_scores(connection)
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
     by_name = {file.name: file for file in shipped_sql() if file.is_table}
@@ -301,8 +326,6 @@ def _increment(
     facts.mark_verdicts(connection, everywhere=everywhere)
     facts.update_facts(connection, in_order, emptied=emptied)
     update(stages.others)
-    connection.execute("COMMIT")
-    return tuple(batch.name for batch in new)
 
 
 def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:

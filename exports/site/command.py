@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from warehouse.cli import note, open_store, say
+from warehouse.completion import complete_model, complete_run, complete_suite
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _NAMED = 5
 
@@ -19,6 +24,16 @@ _NAMED = 5
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write to: new, empty, or with a site from before.",
 )
+@click.option("--suite", shell_complete=complete_suite, help="Only runs of this suite.")
+@click.option("--run", shell_complete=complete_run, metavar="ID", help="Only this run.")
+@click.option("--model", shell_complete=complete_model, help="Only runs that called this model.")
+@click.option(
+    "--as-of",
+    "until",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="Only runs up to this day, such as 2026-01-31; none without a date.",
+)
 @click.option(
     "--samples",
     type=click.Choice(("all", "failed", "none")),
@@ -27,22 +42,39 @@ _NAMED = 5
     help="Samples that get pages.",
 )
 @click.pass_obj
-def report(path: Path, *, folder: Path, samples: str) -> None:
+def report(
+    path: Path,
+    *,
+    folder: Path,
+    suite: str | None,
+    run: str | None,
+    model: str | None,
+    until: datetime | None,
+    samples: str,
+) -> None:
     """Write a site: static pages of what the store has.
 
     The pages need no server and load nothing from elsewhere: open index.html in a browser, or put
     the folder on any web server. In a folder with a site from before, only what has changed is
     written, and pages that no longer exist are removed. docs/reports.md describes the pages.
 
+    With some of the runs only, all figures are those of these runs, as if the store had no others:
+    a leaderboard as of a day has the latest runs of that day.
+
     \b
       evalstore report --to site/
+      evalstore report --to site/ --suite palindrome --as-of 2026-01-31
       evalstore report --to site/ --samples failed
     """
     # Imported here: the help must not wait for them.
     from exports.site.addresses import OVERVIEW
     from exports.site.report import write_site
+    from warehouse.excerpt import excerpt
 
-    written = write_site(open_store(path), folder, samples=samples)
+    day = None if until is None else until.date()
+    store = open_store(path)
+    with excerpt(store, suite=suite, run=run, model=model, until=day) as chosen:
+        written = write_site(chosen, folder, samples=samples)
     for name in written.kept[:_NAMED]:
         note(f"{folder / name}: no longer part of the site, but kept, because it was changed")
     if len(written.kept) > _NAMED:
