@@ -9,9 +9,9 @@ BROWSER := build/tools/browser
 S3 := build/tools/s3
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser s3 peers format docs lock bench bench-full bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 peers format docs lock bench bench-full bench-quick clean
 
-demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files
+demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
 
 test: lint  ## lint, type check and run all but the slow tests
@@ -68,6 +68,9 @@ $(BROWSER)/.ready: tests/browser.txt $(READY)
 browser: $(BROWSER)/.ready  ## install Chromium where possible, and open the pages of reports in it
 	@sh tools/chromium.sh
 	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site
+
+picture: $(BROWSER)/.ready  ## make the picture of the README again
+	@$(BROWSER)/bin/python -m tools.site_picture
 
 $(S3)/.ready: tests/s3.txt $(READY)
 	$(environment)

@@ -6,7 +6,7 @@ set -eu
 folder=${1:?usage: sh examples/demo.sh FOLDER}
 export EVALSTORE_DIR="$folder/store"
 export COLUMNS="${COLUMNS:-150}"
-rm -rf "$folder/store" "$folder/export" "$folder/cache"
+rm -rf "$folder/store" "$folder/export" "$folder/cache" "$folder/site"
 mkdir -p "$folder"
 
 say() {
@@ -108,5 +108,9 @@ run_id=$(evalstore sql "SELECT max(run_id) FROM runs WHERE suite = 'posters' AND
 run 0 evalstore run posters-judge --of "$run_id" --model example/judge --provider replay
 run 0 evalstore publish posters --run "$run_id" --label demo --to "$folder/export" --allow-silver
 
+say "Look at all of it: a site of static pages, which needs no server."
+run 0 evalstore report --to "$folder/site"
+
 say "Done. The store is $EVALSTORE_DIR, the exported files are in $folder/export. Next, try:"
 printf '  evalstore --store %s show leaderboard\n' "$EVALSTORE_DIR"
+printf 'and open in a browser:\n  %s\n' "$(cd "$folder" && pwd)/site/index.html"

@@ -146,6 +146,7 @@ def test_demo_works_with_files_of_an_earlier_one(workspace):
     # All three suites were run and exported as specified.
     assert list((demo / "export").glob("runs/*/summary.json"))
     assert list((demo / "export").glob("benchmark/published/*-demo-silver/summary.json"))
+    assert (demo / "site" / "index.html").is_file()
 
 
 def anchors(page):
