@@ -1,5 +1,6 @@
 """The sample browser in a real browser: table, search, sorting, links, keyboard, side by side."""
 
+import json
 import random
 
 import pytest
@@ -8,6 +9,8 @@ from support import new_store
 
 from exports.site.addresses import samples_page
 from exports.site.report import write_site
+from warehouse.lake.batch import Generation
+from warehouse.schemas import BY_NAME
 
 pytestmark = pytest.mark.slow
 LONG = "word " * 100_000
@@ -34,8 +37,68 @@ def site(tmp_path_factory):
             task_id=HOSTILE, prompt=HOSTILE, output=HOSTILE, passed=False, scores={"x": HOSTILE}
         )
         run.log(task_id="javascript:alert(1)", output=LONG, extra={"__proto__": "<img onerror=x>"})
+    add_hostile(store)
     write_site(store, folder / "site")
     return folder / "site"
+
+
+def add_hostile(store):
+    """Add a result with hostile text in every field of every table that pages show."""
+    shared = {"suite": "chat", "run_id": "r", "generation": "root"}
+    text = dict.fromkeys
+    result = text(
+        ("model", "task_name", "prompt", "raw_output", "answer", "violation", "failure_type"),
+        HOSTILE,
+    )
+    as_json = json.dumps({"__proto__": {"x": HOSTILE}, "<img src=x onerror=alert(1)>": HOSTILE})
+    task = text(("task_name", "reference", "question", "target"), HOSTILE)
+    score = text(("scorer", "metric", "filter", "text", "answer", "explanation"), HOSTILE)
+    rows = {
+        "runs": [{**shared, "content_id": "h"}],
+        "results": [
+            {
+                **shared,
+                **result,
+                **text(("parsed_output", "extra", "source", "settings"), as_json),
+                "content_id": "c",
+                "seq": 1,
+                "task_id": HOSTILE,
+                "task_set": "s",
+                "tool_calls": [HOSTILE],
+                "objective_pass": False,
+            }
+        ],
+        "tasks": [
+            {
+                **task,
+                "suite": "chat",
+                "task_set": "s",
+                "task_set_hash": "v",
+                "task_hash": "h",
+                "seq": 1,
+                "task_id": HOSTILE,
+                "content_id": "k",
+                "choices": json.dumps([HOSTILE]),
+                "expected_tools": [HOSTILE],
+                "image_url": "javascript:alert(1)",
+            }
+        ],
+        "result_scores": [{**shared, **score, "result_id": "c", "content_id": "s"}],
+        "messages": [
+            {
+                **shared,
+                **text(("role", "text", "error"), HOSTILE),
+                "tool_calls": as_json,
+                "result_id": "c",
+                "content_id": "m",
+                "seq": 1,
+            }
+        ],
+    }
+    with store.lake.write("import") as writer:
+        for table, records in rows.items():
+            writer.add(BY_NAME[table], records)
+        writer.commit(generations={Generation("chat", "r", "root", None): None})
 
 
 def opened(visit, site, run="one", state="", suite="own", **options):
@@ -157,17 +220,22 @@ def test_runs_can_be_put_into_one_table(visit, site):
     page.locator("pre", has_text="It is 249, says example/b.").first.wait_for()
 
 
-def test_hostile_text_is_shown_and_does_nothing(visit, site):
-    window, page = opened(visit, site, "hostile", "sample=0", HOSTILE)
+@pytest.mark.parametrize(("suite", "run"), [(HOSTILE, "hostile"), ("chat", "r")], ids="ab")
+@pytest.mark.parametrize("state", ["sample=0", "sample=0&with=0"])
+def test_hostile_text_is_shown_and_does_nothing(visit, site, suite, run, state):
+    window, page = opened(visit, site, run, state, suite)
     page.get_by_role("heading", name="Prompt").wait_for()
     window.unfold()
     text = page.locator("body").inner_text()
+    assert page.get_by_role("alert").count() == 0
     assert r"\x1b[31m" in text
     assert r"\u202e" in text
     assert "<script>" in text
     assert not UNSEEN.search(text)
     assert not UNSEEN.search(page.title())
     assert page.locator("#samples script, #samples img").count() == 0
+    links = page.locator("a").evaluate_all("links => links.map(link => link.protocol)")
+    assert set(links) == {"file:"}
     assert window.severe() == []
 
 
@@ -211,9 +279,9 @@ def test_pages_fit_a_phone(visit, site, state, scheme):
 def test_list_of_runs_is_searched(visit, site):
     window = visit(site)
     page = window.open("samples/index.html")
-    status(page, "3 of 3 runs")
+    status(page, "4 of 4 runs")
     page.get_by_label("Search").fill("example/b")
-    status(page, "1 of 3 runs")
+    status(page, "1 of 4 runs")
     page.get_by_role("link", name="two").click()
     status(page, "250 of 250 samples")
     assert window.severe() == []
@@ -265,3 +333,19 @@ def test_texts_that_are_too_long_or_too_different_are_not_compared(visit, site):
     assert difference(page, "x " * 25_001, "y") is None
     words = [" ".join(f"{kind}{n}" for n in range(700)) for kind in "ab"]
     assert difference(page, *words) is None
+
+
+def test_link_that_skips_the_menu_keeps_the_sample(visit, site):
+    _, page = opened(visit, site, state="sample=7")
+    page.evaluate("location.hash = '#content'")
+    page.wait_for_function("location.hash === '#content'")
+    assert page.get_by_role("heading", name="t7", exact=True).is_visible()
+
+
+def test_sample_prints_whole(visit, site):
+    _, page = opened(visit, site, state="sample=7")
+    page.emulate_media(media="print")
+    assert not page.get_by_label("Compare with").is_visible()
+    heights = "pre => [pre.scrollHeight, pre.clientHeight]"
+    content, shown = page.locator("article pre").first.evaluate(heights)
+    assert content == shown

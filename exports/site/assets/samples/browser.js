@@ -43,6 +43,8 @@
 
     keys({ search: bar.search, step, leave });
     addEventListener("hashchange", () => {
+      // A place of the page, such as that of the link that skips the menu.
+      if (/^#[^=]+$/.test(location.hash)) return;
       state = states.read(location.hash);
       show().catch(problem);
     });

@@ -87,11 +87,24 @@
       if (seen.has(key)) continue;
       seen.add(key);
       parts.push(text(task.reference ?? task.target));
-      if (task.choices?.length) parts.push(list("choices", task.choices));
+      const choices = listed(task.choices);
+      if (choices.length > 0) parts.push(list("choices", choices));
       if (task.expected_tools?.length) parts.push(list("expected tools", task.expected_tools));
       if (task.image_url) parts.push(element("p", {}, "image: ", element("code", {}, shown(task.image_url))));
     }
     return parts;
+  }
+
+  /** Return the texts of a JSON list; other JSON as one text. */
+  function listed(/** @type {string | null} */ json) {
+    if (json === null) return [];
+    try {
+      const values = JSON.parse(json);
+      if (!Array.isArray(values)) return [json];
+      return values.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
+    } catch {
+      return [json];
+    }
   }
 
   function list(/** @type {string} */ title, /** @type {string[]} */ values) {
