@@ -71,11 +71,20 @@
         loaded = wanted;
         const others = await Promise.all(state.runs.filter((name) => name !== own).map(source.run));
         rows = new Rows([run, ...others]);
-        const mine = rows;
-        rows.loadMore(() => mine === rows && later()).catch(problem);
-      }
-      if (state.sample) await showSample();
+        // A sample first: a table of many samples takes longer.
+        if (state.sample) await showSample();
+        load(rows);
+      } else if (state.sample) await showSample();
       else showTable();
+    }
+
+    /** Load rows of the table, and draw them as they come, and at the end. */
+    function load(/** @type {any} */ mine) {
+      const draw = () => mine === rows && later();
+      mine.loadMore(draw).then(() => {
+        drawn = 0;
+        draw();
+      }).catch(problem);
     }
 
     /** Draw again when more rows have come, but not at each of many pieces. */
@@ -109,8 +118,7 @@
         dropped > 0 ? `; ${count(dropped)} that did not fail are not on this site` : "",
         left > 0 ? `; ${count(left)} more not loaded ` : "",
         left > 0 && rows.all.length >= rows.limit
-          ? element("button", { type: "button", onclick: () =>
-            rows.loadMore(later).catch(problem) }, "Load more") : "",
+          ? element("button", { type: "button", onclick: () => load(rows) }, "Load more") : "",
       ];
     }
 
