@@ -69,3 +69,20 @@ def test_a_page_prints_without_its_menu(visit, site):
     page.emulate_media(media="print")
     assert not page.locator("header.bar").is_visible()
     assert page.locator("h1").is_visible()
+
+
+def test_long_names_do_not_widen_a_phone(visit, tmp_path):
+    store = new_store(tmp_path / "store")
+    for name in (
+        "epäjärjestelmällistyttämättömyydellänsäkäänköhän" * 3,
+        "ชื่อแบบจำลองภาษาที่ยาวมาก" * 4,
+    ):
+        with store.record(suite="pääkaupungit", model=name) as run:
+            for n in range(8):
+                run.log(task_id=f"t{n}", prompt=name, output=name, passed=name < "z" or n < 4)
+    store.sync()
+    write_site(store, tmp_path / "site")
+    window = visit(tmp_path / "site", width=390)
+    for name in types_of_pages(tmp_path / "site"):
+        window.open(name)
+        assert window.overflow() == 0, name
