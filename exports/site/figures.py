@@ -42,6 +42,7 @@ def change(value: float | None, *, is_rate: bool) -> str:
     """Return a difference with its sign: percentage points of rates."""
     if value is None:
         return "unknown"
+    value += 0.0  # -0.0 is 0.0: which of the two sides is first must not be seen
     return points(value) if is_rate else f"{'+' if value > 0 else ''}{number(value)}"
 
 

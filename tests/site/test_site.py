@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exports.site.addresses import relative, slug
-from exports.site.figures import cost, duration, interval, marks
+from exports.site.figures import change, cost, duration, interval, marks
 from exports.site.folder import MANIFEST, SiteFolder
 from exports.site.page import Page
 from exports.site.rendering import POLICY
@@ -161,6 +161,11 @@ def test_figures_say_what_is_not_known():
         "1.5 s",
         "1.5 min",
     ]
+
+
+def test_a_zero_has_no_sign_of_its_own():
+    assert change(-0.0, is_rate=True) == change(0.0, is_rate=True) == "+0.0 pp"
+    assert change(-0.0, is_rate=False) == "0"
 
 
 class Links(HTMLParser):
