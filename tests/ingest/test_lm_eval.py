@@ -418,6 +418,35 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
     assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(100, 50)]
 
 
+@pytest.mark.parametrize("indent", [2, None])
+def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
+    # Version 0.4.0 names neither time nor filter, nor what is a metric.
+    unknown = ("filter", "metrics", "doc_hash", "prompt_hash", "target_hash")
+    samples = [sample(n, text="[ü]\n{") for n in range(9)]
+    samples = [{k: v for k, v in each.items() if k not in unknown} for each in samples]
+    contents = {"lines": lines(samples), "list": json.dumps(samples, indent=indent)}
+    monkeypatch.setattr("ingest.formats.lm_eval.samples._BLOCK_BYTES", 3000)
+    found = {}
+    for name, text in contents.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pretrained__m_capitals.jsonl").write_text(text, "utf-8")
+        store = new_store(tmp_path / f"store {name}")
+        summary = import_into(store, tmp_path / name)
+        assert (summary.n_results, summary.n_quarantined) == (9, 0)
+        found[name] = digests(store, without=("main.files",))
+    assert found["list"] == found["lines"]
+
+
+def test_a_list_that_was_cut_off_keeps_its_first_samples(store, tmp_path):
+    text = json.dumps([sample(n) for n in range(3)], indent=2)
+    (tmp_path / "capitals.jsonl").write_text(text[: text.rindex("acc")])
+    import_into(store, tmp_path / "capitals.jsonl")
+    assert store.sql("SELECT count(*) FROM results").fetchall() == [(2,)]
+    [(line, reason)] = store.sql("SELECT line, reason FROM quarantine").fetchall()
+    assert line == 3
+    assert reason.startswith("not JSON")
+
+
 def test_a_model_by_its_arguments(store, tmp_path):
     document = results({"capitals": [0.0, 1.0]}, model="")
     document["config"]["model_args"] = {"model": "gpt-x", "n": 1}

@@ -33,6 +33,7 @@ _RESULTS_WORDS = (
     *(b'"model_args"', b'"group_subtasks"', b'"groups"', b'"prompt_name"', b'"task_name"'),
 )
 _LEAST_WORDS = 2
+_LIST = re.compile(rb"\s*\[\s*\{")
 _SAMPLE_WORDS = (b'"doc_id"', b'"doc"')
 
 
@@ -64,7 +65,13 @@ def is_samples(candidate: Candidate) -> bool:
     if candidate.path.suffix not in {".jsonl", ".ndjson"}:
         return False
     head = candidate.head.removeprefix(_BOM)
-    return head.lstrip().startswith(b"{") and all(word in head for word in _SAMPLE_WORDS)
+    is_object = head.lstrip().startswith(b"{")
+    return (is_object or is_list(candidate)) and all(word in head for word in _SAMPLE_WORDS)
+
+
+def is_list(candidate: Candidate) -> bool:
+    """Return whether a samples file is a list instead of lines, as version 0.4.0 wrote it."""
+    return _LIST.match(candidate.head.removeprefix(_BOM)) is not None
 
 
 def time_of(path: Path) -> str | None:

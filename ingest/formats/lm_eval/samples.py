@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingest.formats.common.lines import line_blocks
 from ingest.formats.common.repeats import SeenHashes
 from ingest.formats.lm_eval.layout import SUITE, part_of
+from ingest.formats.lm_eval.lists import sample_blocks
 from ingest.formats.lm_eval.sample_columns import KNOWN, RESULTS, SAMPLES, SCORES, TASKS
 from ingest.reading import Block, Reject
 from warehouse.connection import open_in_memory
@@ -70,7 +70,7 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
         for task_set, path in run.samples.items():
             reader = _Reader(part_of(task_set), connection, is_masked=mask)
             samples = _Samples(run.run_id, task_set, path, connection)
-            futures = (pool.submit(reader.read, each) for each in line_blocks(path, _BLOCK_BYTES))
+            futures = (pool.submit(reader.read, each) for each in sample_blocks(path, _BLOCK_BYTES))
             waiting = deque(islice(futures, _THREADS))
             try:
                 while waiting:
