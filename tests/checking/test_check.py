@@ -132,9 +132,8 @@ BREAKS = [
         {("lake.results", "suite, run_id, content_id"): 2},
     ),
     (
-        f"""INSERT INTO scores.duplicate_calls BY NAME
-        SELECT suite, unnest([run_id, run_id]) AS run_id, content_id, run_id AS counted_in
-        FROM lake.results WHERE content_id = {PALINDROME}""",
+        """UPDATE lake.results SET is_replaced = true
+        WHERE content_id = (SELECT min(content_id) FROM lake.results WHERE suite = 'palindrome')""",
         {("every result counts once", "n_kept, n_results"): 1},
     ),
     (

@@ -306,4 +306,4 @@ def test_an_address_has_one_cache(tmp_path, monkeypatch):
 def test_a_damaged_cache_says_so(tmp_path):
     (tmp_path / "remote.json").write_text("[]")
     with pytest.raises(StoreDamaged, match=r"remote\.json"):
-        Store(tmp_path)
+        Store(tmp_path).sync()

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.lake.batch import Batch
+    from warehouse.remote.mirror import Mirror
 
 # A batch.json of a million imported files.
 _LARGEST_DESCRIPTION = 512 * 2**20
@@ -44,14 +46,17 @@ class Lake:
         store_path: folder of the store.
         path: folder of the batches.
         staging: folder of batches that are being written.
-        mirror: the object store that the folder is the cache of; None for a store of its own.
     """
 
     def __init__(self, store_path: Path) -> None:
         self.store_path = store_path
         self.path = store_path / "lake"
         self.staging = store_path / "staging"
-        self.mirror = mirror_of(self)
+
+    @cached_property
+    def mirror(self) -> Mirror | None:
+        """The object store that the folder is the cache of; None for a store of its own."""
+        return mirror_of(self)
 
     def batch_names(self) -> set[str]:
         """Return the names of all batches, replaced ones included.
