@@ -588,6 +588,7 @@ def test_the_page_escapes_hostile_text():
     assert elements.tags <= HARMLESS
     assert elements.attributes <= {
         "lang", "charset", "http-equiv", "content", "name", "class", "open", "dir", "data-name",
+        "tabindex",
     }  # fmt: skip
     assert not UNSEEN.search(text)
     assert visible_lines(evil) in elements.text
