@@ -90,18 +90,6 @@ CREATE OR REPLACE TEMP TABLE changed_runs (
 )
 """
 
-# Rows of a merged batch name the batch they were added with; for others it is the folder.
-_ROWS = """(
-    SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
-    FROM (
-        FROM read_parquet(
-            $paths, union_by_name = true, filename = true, file_row_number = true,
-            hive_partitioning = false
-        )
-        UNION ALL BY NAME SELECT NULL::VARCHAR AS batch WHERE false
-    )
-)"""
-
 
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the empty tables of schema `lake`."""
@@ -256,7 +244,7 @@ def _load_single_batch_runs(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
-        FROM {_ROWS} AS file
+        FROM {_rows(table)} AS file
         SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch
             USING (suite, run_id, generation)
         """,
@@ -281,7 +269,7 @@ def _drop_later_copies(
     connection.execute(
         f"""
         DELETE FROM lake.{table.name} AS loaded USING (
-            SELECT content_id, min(batch) AS batch FROM {_ROWS} GROUP BY content_id
+            SELECT content_id, min(batch) AS batch FROM {_rows(table)} GROUP BY content_id
         ) AS new
         WHERE loaded.content_id = new.content_id AND new.batch < loaded.batch
         """,
@@ -295,10 +283,10 @@ def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths:
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number)
-        FROM {_ROWS} AS file
+        FROM {_rows(table)} AS file
         SEMI JOIN (
             SELECT filename, file_row_number
-            FROM {_ROWS} AS new
+            FROM {_rows(table)} AS new
             ANTI JOIN lake.{table.name} USING (content_id)
             QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch, file_row_number) = 1
         ) AS first USING (filename, file_row_number)
@@ -358,13 +346,32 @@ def _insert_each_content_once(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
-        FROM {_ROWS} AS file
+        FROM {_rows(table)} AS file
         SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
             USING (suite, run_id, generation)
         QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
         """,
         {"paths": paths},
     )
+
+
+def _rows(table: Table) -> str:
+    """Return the relation of a table's rows in the files `$paths`, with the batch of each."""
+    # Rows of a merged batch name the batch they were added with; for others it is the folder.
+    nulls = ["NULL::VARCHAR AS batch"]
+    if table.name in _COMPUTED:
+        # Files may be older than a column that expressions name.
+        nulls += [f"NULL::{duckdb_type(column)} AS {column.name}" for column in table.columns]
+    return f"""(
+        SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
+        FROM (
+            FROM read_parquet(
+                $paths, union_by_name = true, filename = true, file_row_number = true,
+                hive_partitioning = false
+            )
+            UNION ALL BY NAME SELECT {", ".join(nulls)} WHERE false
+        )
+    )"""
 
 
 def _computed(table: Table) -> str:

@@ -1,5 +1,6 @@
 """The warehouse has the lake's content, however it was brought up to date."""
 
+import json
 import random
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from support import (
     DAMAGED,
@@ -26,6 +28,7 @@ from support import (
 
 from warehouse import score_tables
 from warehouse.connection import open_for_writing
+from warehouse.hashing import file_sha256
 from warehouse.sql_files import shipped_sql
 
 DEFINED = """
@@ -290,3 +293,25 @@ def test_reference_logs_in_any_order_give_the_same(tmp_path):
     import_into(split, PALINDROME / "models", PALINDROME / "benchmark_logs")
     assert digests(split) == digests(whole)
     assert split.sql("SELECT count(*) FROM runs").fetchall() == [(len(logs),)]
+
+
+def test_a_batch_that_is_older_than_a_column_is_loaded(tmp_path):
+    """Tables gain columns; the files of older batches lack them."""
+    store = new_store(tmp_path / "store")
+    import_into(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log(numbers=(1, 2))))
+    (batch,) = store.lake.current()
+    path, described = store.lake.file(batch, "results"), store.lake.path / batch.name / "batch.json"
+    rows = pq.ParquetFile(path).read()
+    left_out = ["settings", "thinking_level", "provider", "task_set", "started_at", "cost_usd"]
+    pq.write_table(rows.drop_columns(left_out), path)
+    document = json.loads(described.read_text())
+    document["files"]["results"]["sha256"] = file_sha256(path)
+    described.write_text(json.dumps(document))
+    # Longer than before: the run is loaded again, from both of its batches.
+    grown = write_log(tmp_path / "2026-04-01-kokeilu.yaml", log(numbers=(1, 2, 3)))
+    for n_results in (2, 3):
+        for rebuild in (False, True):
+            store.sync(rebuild=rebuild)
+            query = "SELECT count(*), count(setup) FROM lake.results"
+            assert store.sql(query).fetchall() == [(n_results, n_results)]
+        import_into(store, grown)
