@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from exports.site.addresses import MODELS, list_page, model_page, run_page
+from exports.site.addresses import MODELS, model_page, run_page
 from exports.site.boards import boards
-from exports.site.grouping import by, parts
+from exports.site.grouping import by
+from exports.site.lists import lists
 from exports.site.page import Page, PageType
 from exports.site.series import series
 from exports.site.tables import table
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from exports.site.boards import Board, Place
     from exports.site.site import Site
-    from warehouse.types import Row
 
 _MODELS = """
 SELECT
@@ -95,7 +95,6 @@ _COST_COLUMNS = (
     "mean_cost_usd", "cost_per_passed_usd", "input_tokens", "output_tokens", "p50_ms", "p95_ms",
     "ttft_p50_ms",
 )  # fmt: skip
-_ON_A_PAGE = 500
 _RUNS = 100
 _SERIES = 40
 _SETS = 100
@@ -105,7 +104,14 @@ _PAIRS = 60
 def pages(site: Site) -> Iterator[Page]:
     """Yield the list of models, and the page of each."""
     models = site.rows(_MODELS)
-    yield from _lists(site, models)
+    yield from lists(
+        site,
+        models,
+        "Models",
+        first=MODELS,
+        columns=_LISTED,
+        links={"model": lambda row: model_page(row["model"])},
+    )
     places = _places(site)
     history = by(site.rows(_HISTORY), "model")
     drifts, costs, others = (by(site.rows(q), "model") for q in (_DRIFT, _COSTS, _OTHERS))
@@ -138,20 +144,6 @@ def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:
         for place in board.places if board.is_main else ():
             places[place.row["model"]].append((board, place))
     return places
-
-
-def _lists(site: Site, models: list[Row]) -> Iterator[Page]:
-    lists = parts(models, _ON_A_PAGE)
-    for number, rows in enumerate(lists, start=1):
-        yield site.page(
-            "list.html",
-            list_page(MODELS, number),
-            "Models",
-            number=number,
-            n_lists=len(lists),
-            first=MODELS,
-            listed=table(rows, _LISTED, links={"model": lambda row: model_page(row["model"])}),
-        )
 
 
 PAGE_TYPE = PageType(name="model", pages=pages, title="Models", entry=MODELS)

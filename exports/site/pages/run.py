@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from exports.site.addresses import RUNS, list_page, model_page, run_page
-from exports.site.grouping import by, parts
+from exports.site.addresses import RUNS, model_page, run_page
+from exports.site.grouping import by
+from exports.site.lists import lists
 from exports.site.page import Page, PageType
 from exports.site.provenance import provenance
 from exports.site.series import is_rate_of, metric_of, points
@@ -85,7 +86,6 @@ _REPORTED_COLUMNS = (
     "status", "model", "task_set", "metric", "filter", "statistic", "reported", "recomputed",
     "reported_text", "recomputed_text", "n_reported", "n", "source", "reason",
 )  # fmt: skip
-_ON_A_PAGE = 500
 _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
 
@@ -93,7 +93,14 @@ _LONG = 4_000  # characters of a prompt template or a configuration
 def pages(site: Site) -> Iterator[Page]:
     """Yield the list of runs, and the page of each."""
     overviews = site.rows(_OVERVIEWS)
-    yield from _lists(site, overviews)
+    yield from lists(
+        site,
+        overviews,
+        "Runs",
+        first=RUNS,
+        columns=_LISTED,
+        links={"run_id": lambda row: run_page(row["suite"], row["run_id"])},
+    )
     details = by(site.rows(_RUNS), "suite", "run_id")
     files = provenance(site)
     history, costs, bins, failures, reported, statuses = (
@@ -169,24 +176,6 @@ def _indented(text: str | None) -> str:
         return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return text
-
-
-def _lists(site: Site, runs: list[Row]) -> Iterator[Page]:
-    lists = parts(runs, _ON_A_PAGE)
-    for number, rows in enumerate(lists, start=1):
-        yield site.page(
-            "list.html",
-            list_page(RUNS, number),
-            "Runs",
-            number=number,
-            n_lists=len(lists),
-            first=RUNS,
-            listed=table(
-                rows,
-                _LISTED,
-                links={"run_id": lambda row: run_page(row["suite"], row["run_id"])},
-            ),
-        )
 
 
 PAGE_TYPE = PageType(name="run", pages=pages, title="Runs", entry=RUNS)
