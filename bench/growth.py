@@ -97,7 +97,7 @@ def main() -> None:
 
 
 def measure_size(results: int) -> dict[str, Any]:
-    """Return the figures of a store of so many results: seconds, MB, rows per second.
+    """Return the figures of a store with this number of results: seconds, MB, rows per second.
 
     Args:
         results: a multiple of `_LEAST_RUNS`, and of `RESULTS_PER_RUN` if it is larger.

@@ -81,7 +81,6 @@ def mark_verdicts(connection: duckdb.DuckDBPyConnection, *, everywhere: bool) ->
         everywhere: whether verdicts of runs other than the changed ones may have changed.
     """
     verdicts = f"SELECT {_KEY}, is_correct AS value FROM scores.computed_verdicts"
-    scope = "" if everywhere else "SEMI JOIN changed_runs USING (suite, run_id)"
     if everywhere:
         verdicts = f"""
             WITH former AS (
@@ -94,7 +93,7 @@ def mark_verdicts(connection: duckdb.DuckDBPyConnection, *, everywhere: bool) ->
             WHERE former.computed_verdict IS DISTINCT FROM now.value
         """
     else:
-        verdicts = f"{verdicts} {scope} WHERE is_correct IS NOT NULL"
+        verdicts += " SEMI JOIN changed_runs USING (suite, run_id) WHERE is_correct IS NOT NULL"
     _mark(connection, "computed_verdict", verdicts)
 
 
