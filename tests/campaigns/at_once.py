@@ -189,6 +189,8 @@ class Round:
         return refused
 
     def _check(self, calls: Counter[tuple[str, str]], gone: set[str]) -> None:
+        verified = command(self._folder / "store", "info", "--verify")
+        assert verified.code == 0, verified.err
         store = new_store(self._folder / "store")
         rows = store.sql("SELECT run_id, suite, n_results FROM runs").fetchall()
         found = {run for run, name, _ in rows if name != "mine"}
@@ -203,8 +205,6 @@ class Round:
         assert {tuple(row) for row in own} == {(name, _N_TASKS, _N_TASKS) for name in self._asked}
         assert set(calls.values()) == {1}, f"asked twice: {calls.most_common(3)}"
         assert len(calls) == len(self._asked) * _N_TASKS
-        ended = command(store.path, "info", "--verify")
-        assert ended.code == 0, ended.err
 
 
 def main() -> None:
