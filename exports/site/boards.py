@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.figures import Mark, marks
+from exports.site.series import is_rate_of, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,8 +95,8 @@ def _key(row: Row) -> tuple[object, ...]:
 
 def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
     first = rows[0]
-    is_rate = first["metric"] == "passed" and any(row["pass_rate"] is not None for row in rows)
-    values = [_values(row, is_rate=is_rate) for row in rows]
+    is_rate = all(map(is_rate_of, rows))
+    values = list(map(value_of, rows))
     ranked = [groups.get(_key(row)) for row in rows]
     claim, leaders, is_supported = _claim(list(zip(rows, ranked, strict=True)))
     drawn = marks(values, is_rate=is_rate)
@@ -124,11 +125,6 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
     )
 
 
-def _values(row: Row, *, is_rate: bool) -> dict[str, float | None]:
-    name = "pass_rate" if is_rate else "score"
-    return {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
-
-
 def _ranks(group: Row | None) -> str:
     if group is None or group["n_models"] < 2:  # noqa: PLR2004 - one model has nothing to compare
         return ""
@@ -149,7 +145,7 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
         others = "the other model" if n_models == 2 else f"all {n_models - 1} other models"  # noqa: PLR2004
         return f"is better than {others}", leaders[0], True
     if len(leaders) == n_models:
-        return f"none of the {n_models} models is known to be better than another", "", False
+        return f"None of the {n_models} models is known to be better than another", "", False
     return (
         f"may be the best of {n_models}: the data do not distinguish them",
         _named(leaders),

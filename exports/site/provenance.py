@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.site.grouping import by
+from exports.site.paths import shared_path
 
 if TYPE_CHECKING:
     from collections import defaultdict
@@ -30,5 +31,6 @@ ORDER BY used.suite, used.run_id, path, used.file_sha256
 
 
 def provenance(site: Site) -> defaultdict[tuple[object, ...], list[Row]]:
-    """Return the imported files of each run: path, format, size_bytes, sha256."""
-    return by(site.rows(_FILES), "suite", "run_id")
+    """Return the imported files of each run: short path, format, size_bytes, sha256."""
+    files = ({**row, "path": shared_path(row["path"])} for row in site.rows(_FILES))
+    return by(files, "suite", "run_id")

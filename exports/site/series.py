@@ -95,8 +95,12 @@ def points(rows: Sequence[Row], *, is_rate: bool) -> list[Point]:
 
 
 def is_rate_of(row: Row) -> bool:
-    """Return whether the figure of a row of `model_history` is a pass rate."""
-    return row["pass_rate"] is not None
+    """Return whether the figure of a row of `model_history` or `leaderboard` is a pass rate.
+
+    Verdicts that a scorer recorded are averaged as a score, and are pass rates, too.
+    """
+    score = row["score"]
+    return row["metric"] == "passed" and (score is None or 0 <= score <= 1)
 
 
 def is_supported(row: Row) -> bool:
@@ -105,8 +109,8 @@ def is_supported(row: Row) -> bool:
 
 
 def value_of(row: Row) -> dict[str, float | None]:
-    """Return the figure of a row of `model_history`, and the ends of its interval."""
-    name = "pass_rate" if is_rate_of(row) else "score"
+    """Return the figure of a row with its interval, of `model_history` or `leaderboard`."""
+    name = "score" if row["pass_rate"] is None else "pass_rate"
     return {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
 
 
@@ -125,7 +129,7 @@ def change_text(row: Row, *, is_rate: bool) -> str:
 
 
 def _series(rows: list[Row], n_runs: int) -> Series:
-    is_rate = any(map(is_rate_of, rows))
+    is_rate = all(map(is_rate_of, rows))
     return Series(
         row=rows[0],
         metric=metric_of(rows[0]),

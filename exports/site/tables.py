@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exports.site.paths import shared_path
 from warehouse.output.rows import of_values
 from warehouse.output.screen_columns import screen_columns
 from warehouse.output.terminal import Layout
@@ -44,7 +45,7 @@ def table(
     limit: int = _ROWS,
     n_rows: int | None = None,
 ) -> Table:
-    """Return a table of rows of a view: rates in per cent, intervals in brackets.
+    """Return a table of rows of a view: rates in per cent, intervals in brackets, short paths.
 
     Args:
         rows: the rows, in the order in which they are shown.
@@ -55,7 +56,7 @@ def table(
         n_rows: number of rows that there are, if `rows` are only some of them.
     """
     names = list(columns) or list(rows[0] if rows else ())
-    shown = [tuple(row[name] for name in names) for row in rows[:limit]]
+    shown = [tuple(_shared(name, row[name]) for name in names) for row in rows[:limit]]
     placed, empty = screen_columns(of_values(names, shown), shown, Layout(answer=tuple(names)))
     cells = []
     for at, row in enumerate(rows[:limit]):
@@ -67,3 +68,7 @@ def table(
         n_left_out=(len(rows) if n_rows is None else n_rows) - len(shown),
         empty=empty,
     )
+
+
+def _shared(name: str, value: object) -> object:
+    return shared_path(value) if name == "path" and isinstance(value, str) else value

@@ -18,7 +18,7 @@ WITH models AS (
         run_id,
         n_cost_known,
         is_comparable,
-        metric = 'passed' AND score IS NULL AS is_rate,
+        metric = 'passed' AND coalesce(score BETWEEN 0 AND 1, true) AS is_rate,
         coalesce(pass_rate, score) AS value,
         total_cost_usd / nullif(n_cost_known, 0) AS cost_usd
     FROM leaderboard

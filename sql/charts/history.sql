@@ -20,7 +20,7 @@ SELECT
     runs.settings,
     runs.run_id,
     coalesce(runs.started_at, CAST(runs.run_date AS TIMESTAMP)) AS ran_at,
-    runs.metric = 'passed' AND runs.score IS NULL AS is_rate,
+    runs.metric = 'passed' AND coalesce(runs.score BETWEEN 0 AND 1, true) AS is_rate,
     coalesce(runs.pass_rate, runs.score) AS value,
     coalesce(runs.pass_rate_low, runs.score_low) AS value_low,
     coalesce(runs.pass_rate_high, runs.score_high) AS value_high

@@ -13,7 +13,7 @@ SELECT
     run_id,
     n_tasks,
     is_comparable,
-    metric = 'passed' AND score IS NULL AS is_rate,
+    metric = 'passed' AND coalesce(score BETWEEN 0 AND 1, true) AS is_rate,
     coalesce(pass_rate, score) AS value,
     coalesce(pass_rate_low, score_low) AS value_low,
     coalesce(pass_rate_high, score_high) AS value_high

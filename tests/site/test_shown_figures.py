@@ -1,0 +1,86 @@
+"""What pages make of values: verdicts of a scorer in per cent, paths without their folders."""
+
+import json
+
+import pytest
+from support import import_into, new_store
+
+from exports.site.boards import boards
+from exports.site.pages import audit, run
+from exports.site.paths import shared_path
+from exports.site.series import is_rate_of
+from exports.site.site import opened_site
+from warehouse.charts.registry import draw_chart
+
+SPEC = {
+    "completion_fns": ["m"],
+    "eval_name": "e.dev.v0",
+    "base_eval": "e",
+    "split": "dev",
+    "run_config": {"eval_spec": {"cls": "evals:Match"}, "seed": 7},
+    "run_id": "r",
+    "created_at": "2024-02-06 06:28:16.123456",
+}
+
+
+def log_of_verdicts(path, verdicts):
+    """Write a log whose verdicts are scores of a scorer, as in logs of openai/evals."""
+    lines = [{"spec": SPEC}]
+    for n, correct in enumerate(verdicts):
+        event = {"run_id": "r", "event_id": n, "sample_id": f"e.dev.{n}", "type": "match"}
+        lines.append(event | {"data": {"correct": correct, "expected": "x"}})
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    return path
+
+
+def test_verdicts_of_a_scorer_are_per_cent(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, log_of_verdicts(tmp_path / "log.jsonl", [True, False, False]))
+    store.sync()
+    with opened_site(store, [], samples="none") as site:
+        [board] = boards(site)
+    assert (board.metric, board.is_rate) == ("passed, Match", True)
+    assert board.places[0].value == pytest.approx(1 / 3)
+    picture = json.dumps(draw_chart(store, "leaderboard").chart.to_dict())
+    assert '"pass rate"' in picture
+    assert '"passed, Match"' not in picture
+
+
+@pytest.mark.parametrize(
+    ("metric", "score", "expected"),
+    [("passed", None, True), ("passed", 0.5, True), ("passed", 7.0, False), ("f1", 0.5, False)],
+)
+def test_only_verdicts_are_rates(metric, score, expected):
+    assert is_rate_of({"metric": metric, "score": score}) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (None, None),
+        ("runs/r9/results.jsonl", "runs/r9/results.jsonl"),
+        ("/srv/evals/runs/r9/results.jsonl", "…/r9/results.jsonl"),
+        ("/home/ann/log.json", "…/log.json"),
+        ("/home/ann/logs/log.json", "…/logs/log.json"),
+        ("/Users/ann/log.json", "…/log.json"),
+        ("C:\\Users\\ann\\log.json", "…/log.json"),
+        ("C:\\Users\\ann\\logs\\log.json", "…/logs/log.json"),
+        ("/root/log.json", "…/log.json"),
+        ("/log.json", "…/log.json"),
+        ("/srv/evals/r9/", "…/evals/r9"),
+    ],
+)
+def test_a_path_on_a_page_has_no_folder_of_a_person(path, expected):
+    assert shared_path(path) == expected
+
+
+def test_pages_show_no_folder_of_the_machine(tmp_path):
+    store = new_store(tmp_path / "store")
+    log_of_verdicts(tmp_path / "log.jsonl", [True])
+    (tmp_path / "cut.jsonl").write_text(json.dumps({"spec": SPEC})[:-9], "utf-8")
+    import_into(store, tmp_path / "log.jsonl", tmp_path / "cut.jsonl")
+    store.sync()
+    with opened_site(store, [audit.PAGE_TYPE, run.PAGE_TYPE], samples="none") as site:
+        text = b"".join(page.data for each in site.types for page in each.pages(site)).decode()
+    assert "/log.jsonl<" in text
+    assert str(tmp_path.parent) not in text
