@@ -192,7 +192,8 @@ def as_table(rows: Rows, table: Table) -> pa.Table:
     names = set[str]().union(*rows)
     table.check_columns(names)
     schema = pa.schema([column for column in arrow_schema(table) if column.name in names])
-    return pa.Table.from_pylist([dict(row) for row in rows], schema)
+    columns = [pa.array([row.get(each.name) for row in rows], each.type) for each in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:

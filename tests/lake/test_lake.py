@@ -168,6 +168,28 @@ def test_rows_beyond_a_row_group_are_all_written(lake, monkeypatch):
     assert len(set(table["content_id"].to_pylist())) == 21
 
 
+def test_files_do_not_pile_up_in_memory(lake):
+    def file(n):
+        return {"content_id": str(n), "path": "a", "sha256": "b", "format": "c"} | {
+            "size_bytes": 2**20,
+            "content": bytes([n]) * 2**20,
+        }
+
+    with lake.write("import") as writer:
+        for n in range(20):
+            writer.add(FILES, [file(n)])
+        batch = writer.commit()
+    metadata = pq.read_metadata(lake.file(batch, "files"))
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    # 8 MiB at a time, and then the rest.
+    assert [group.num_rows for group in groups] == [8, 8, 4]
+    columns = [groups[0].column(at) for at in range(metadata.num_columns)]
+    described = {each.path_in_schema for each in columns if each.statistics is not None}
+    assert described == {column.name for column in FILES.columns} - {"content"}
+    contents = pq.read_table(lake.file(batch, "files"))["content"].to_pylist()
+    assert contents == [bytes([n]) * 2**20 for n in range(20)]
+
+
 def test_any_parquet_tool_reads_the_lake_by_union_of_names(store, tmp_path):
     import_into(store, EXAMPLES)
     import_into(store, write_log(tmp_path / "a.yaml"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 ROWS_PER_GROUP = 100_000
+# Of whole files: they are written as soon as there are so many of them.
+_BUFFERED_BLOB_BYTES = 8 * 2**20
 # Their values rarely repeat: a dictionary of them would cost time and save nothing.
 _WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
     "started_at",
@@ -49,6 +52,7 @@ class BatchWriter:
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._buffers: dict[str, list[Row]] = {}
         self._used_columns: dict[str, set[str]] = {}
+        self._blob_bytes: Counter[str] = Counter()
         lake.staging.mkdir(parents=True, exist_ok=True)
         self._lock = open_locked(lake.staging / f"{self.name}.lock")
         self._folder.mkdir()
@@ -87,7 +91,8 @@ class BatchWriter:
         buffer = self._buffers.setdefault(table.name, [])
         buffer.extend(rows)
         self._used_columns.setdefault(table.name, set()).update(columns)
-        if len(buffer) >= ROWS_PER_GROUP:
+        self._blob_bytes[table.name] += _blob_bytes(table, rows)
+        if len(buffer) >= ROWS_PER_GROUP or self._blob_bytes[table.name] >= _BUFFERED_BLOB_BYTES:
             self._flush(table)
 
     def add_table(self, table: Table, rows: pa.Table) -> None:
@@ -151,6 +156,7 @@ class BatchWriter:
 
         rows = self._buffers.pop(table.name, [])
         used = self._used_columns.pop(table.name, set())
+        self._blob_bytes.pop(table.name, None)
         if rows:
             columns = [
                 arrow_array([row.get(column.name) for row in rows], column.type)
@@ -172,6 +178,7 @@ class BatchWriter:
                 schema,
                 compression="zstd",
                 use_dictionary=[n for n in schema.names if n not in _WITHOUT_DICTIONARY],
+                write_statistics=[n for n in schema.names if n not in _blobs(table)],
             )
         return self._writers[table.name]
 
@@ -189,3 +196,12 @@ class BatchWriter:
             sync_file(path)
             files[path.stem] = BatchFile(pq.read_metadata(path).num_rows, file_sha256(path))
         return files
+
+
+def _blobs(table: Table) -> list[str]:
+    """Return the columns that hold bytes: a whole file as minimum and maximum would cost a lot."""
+    return [column.name for column in table.columns if column.type == "BLOB"]
+
+
+def _blob_bytes(table: Table, rows: Iterable[Row]) -> int:
+    return sum(len(row.get(name) or b"") for name in _blobs(table) for row in rows)
