@@ -118,6 +118,7 @@ def import_(
         import_stores(store.lake, stores, replace=replace, restore=restore)
     if paths:
         summary = import_paths(store.lake, paths, options, _track)
+        store.merge_small_batches()
         _print_summary(summary, is_masked=redact)
         _fail_if_bad(summary)
 

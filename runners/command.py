@@ -140,6 +140,7 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
             run.execute(prepared.rows if prepared else {}, progress.count)
     finally:
         store.recover_journals()
+    store.merge_small_batches()
     if shard:
         check_shards(store, run)
     which = {"suite": run.plan.suite, "run_id": run.run_id}

@@ -15,7 +15,15 @@ from warehouse.files import open_regular
 from warehouse.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
 from warehouse.lake.presence import unreadable_files
-from warehouse.sync import WAIT_SECONDS, SyncReport, is_current, is_syncing, sync, sync_lock
+from warehouse.sync import (
+    WAIT_SECONDS,
+    SyncReport,
+    is_current,
+    is_syncing,
+    known_folders,
+    sync,
+    sync_lock,
+)
 from warehouse.targets import open_target
 
 if TYPE_CHECKING:
@@ -151,6 +159,8 @@ class Store:
         """
         self.recover_journals()
         report = self._sync(rebuild=rebuild)
+        if not report.damaged and self.merge_small_batches():
+            self._sync()
         for problem in report.unreadable:
             self._on_warning(problem)
         return report
@@ -160,6 +170,23 @@ class Store:
         for problem in report.damaged:
             self._on_warning(problem)
         return report
+
+    def merge_small_batches(self) -> bool:
+        """Merge small batches where enough have come together; return whether that was done.
+
+        For commands that add batches, after their work. It takes a moment at most, and is left to
+        the next one if the lake is being read or cannot be written.
+        """
+        from warehouse.lake.compaction import FAN, merge_tier
+
+        if len(self.lake.batch_names()) < FAN or not self.warehouse.exists():
+            return False
+        try:
+            with open_for_reading(self.warehouse, wait_seconds=0) as connection:
+                loaded, replaced = known_folders(connection, self.lake)
+            return merge_tier(self.lake, loaded, replaced)
+        except (EvalstoreError, duckdb.Error):
+            return False
 
     def recover_journals(self) -> None:
         """Add to the lake what others added to the object store, and what killed runs left.

@@ -108,6 +108,21 @@ def missing_folders(connection: duckdb.DuckDBPyConnection, folders: Iterable[str
     return new - _replaced(connection, new)
 
 
+def known_folders(
+    connection: duckdb.DuckDBPyConnection, lake: Lake
+) -> tuple[dict[str, int], set[str]]:
+    """Return the number of batches in each loaded folder, and the other folders that are replaced.
+
+    Args:
+        connection: the open warehouse.
+        lake: the lake; folders that it no longer has are left out.
+    """
+    names = lake.batch_names()
+    rows = connection.execute("SELECT folder, count(*) FROM lake.batches GROUP BY ALL").fetchall()
+    loaded = {folder: n_batches for folder, n_batches in rows if folder in names}
+    return loaded, _replaced(connection, names - loaded.keys())
+
+
 def sync(
     warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
 ) -> SyncReport:

@@ -24,6 +24,7 @@ from support import PROVENANCE, ROOT, command, digests, import_into, log, new_st
 
 from runners.completed import find_completed
 from warehouse.checking.shipped import all_loaded
+from warehouse.lake import compaction
 from warehouse.lake.verification import verify
 
 POSTERS = ROOT / "examples" / "posters"
@@ -136,7 +137,9 @@ class Histories(RuleBasedStateMachine):
 
     @rule(rebuild=st.booleans())
     def sync(self, rebuild):
-        report = self.stores[WORKED].sync(rebuild=rebuild)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(compaction, "FAN", 3)
+            report = self.stores[WORKED].sync(rebuild=rebuild)
         assert report.damaged == ()
 
     @rule()

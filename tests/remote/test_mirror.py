@@ -10,6 +10,7 @@ from support import SECRET, digests, import_into, log, new_store, task, traces, 
 
 from ingest.reconciliation import FileOutcome
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
+from warehouse.lake import compaction
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
 from warehouse.remote.address import address_of, store_folder
@@ -104,6 +105,19 @@ def test_a_merge_replaces_batches_everywhere(tmp_path, remote):
     assert content(tmp_path / "two", remote) == before == content(tmp_path / "one", remote)
     assert two.lake.batch_names() == {merged}
     assert content(tmp_path / "three", remote) == before
+
+
+def test_small_batches_are_merged_only_where_that_was_asked_for(tmp_path, remote, monkeypatch):
+    monkeypatch.setattr(compaction, "FAN", 2)
+    one = machine(tmp_path / "one", remote)
+    for n in (1, 2, 3):
+        import_into(one, write(tmp_path, n))
+    one.sync()
+    before = keys(remote)
+    assert not one.merge_small_batches()
+    assert keys(remote) == before
+    one.lake.mirror = None
+    assert one.merge_small_batches()
 
 
 def test_what_is_forgotten_is_gone_everywhere(tmp_path, remote):

@@ -5,6 +5,7 @@ import random
 import pytest
 from support import command, import_into, log, new_store, task, write_log
 
+from warehouse.lake import compaction
 from warehouse.sql_files import shipped_sql
 
 KEY = "suite, run_id, content_id"
@@ -69,7 +70,7 @@ def write_tasks(path, choice):
 def change(store, folder, step, choice):
     """Change a store in one of the ways that change facts."""
     number = choice.randint(1, 2)
-    match choice.choice(["log", "log", "log", "model", "tasks", "forget", "compact"]):
+    match choice.choice(["log", "log", "log", "model", "tasks", "forget", "compact", "merge"]):
         case "log":
             tasks = [task(n) for n in sorted(choice.sample(range(1, 7), choice.randint(1, 5)))]
             if choice.random() < 0.4:
@@ -91,11 +92,14 @@ def change(store, folder, step, choice):
                 assert command(store.path, "forget", choice.choice(runs)[0], "--yes").code == 0
         case "compact":
             assert command(store.path, "compact").code == 0
+        case "merge":
+            store.sync()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_increments_give_what_a_rebuild_gives(tmp_path, seed):
+def test_increments_give_what_a_rebuild_gives(tmp_path, seed, monkeypatch):
+    monkeypatch.setattr(compaction, "FAN", 2)
     choice = random.Random(seed)
     store = new_store(tmp_path / "store")
     for step in range(15):

@@ -26,8 +26,7 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
     """
-    from warehouse.lake.compaction import MANY_SMALL, small_batches
-    from warehouse.lake.locks import shared_lake_lock
+    from warehouse.lake.compaction import MANY_SMALL, small_folders
 
     store = open_store(path)
     if not path.is_dir():
@@ -35,11 +34,8 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
-    n_small = 0
-    if not report.damaged and not report.unreadable:
-        with shared_lake_lock(path):
-            n_small = len(small_batches(store.lake, store.lake.folders()))
-    if n_small > MANY_SMALL:
+    n_small = len(small_folders(store.lake, store.lake.batch_names()))
+    if n_small > MANY_SMALL and not report.damaged and not report.unreadable:
         note(f"{n_small:,} small batches: run `evalstore compact` to speed up reading")
     if snapshot is not None:
         store.write_snapshot(snapshot)

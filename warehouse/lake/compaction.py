@@ -1,5 +1,9 @@
 """The merge of small batches of the lake into larger ones: the same rows in fewer files.
 
+`evalstore compact` merges all of them. Commands that add batches, and `evalstore sync`, merge those
+of one tier where `FAN` have come together: a tier is the number of merges behind a batch, so that
+each row is rewritten once per tier, and a merge takes a moment.
+
 Each row keeps the name of the batch it was added with, and `batch.json` keeps the description of
 each batch, so that the order of batches and their sources, which imports, runs and `forget` rely
 on, do not change.
@@ -7,6 +11,8 @@ on, do not change.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +22,7 @@ from warehouse.lake.writer import ROWS_PER_GROUP
 from warehouse.schemas import BATCH, TABLES, merged_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -30,6 +36,12 @@ SMALL_BYTES = 8 * 2**20
 _FULL_BYTES = 128 * 2**20
 # With more small batches than this, `evalstore sync` recommends to merge them.
 MANY_SMALL = 100
+# Batches of one tier that are merged into one of the next.
+FAN = 32
+# The size of a merge at the side of another command; and how many original batches it may have, so
+# that each `batch.json` stays small.
+_MOMENT_BYTES = 32 * 2**20
+_MOST_PARTS = 4_096
 _BUFFER_BYTES = 64 * 2**20
 
 
@@ -60,6 +72,80 @@ def merge_small(lake: Lake) -> MergeReport:
             _merge(lake, group)
         lake.remove_replaced()
     return MergeReport(len(folders), len(folders) - sum(len(group) - 1 for group in groups))
+
+
+def merge_tier(lake: Lake, loaded: Mapping[str, int], replaced: Collection[str]) -> bool:
+    """Merge the small batches of a tier if there are enough; return whether it was done.
+
+    What the warehouse knows makes it unnecessary to read the descriptions of all batches.
+
+    Args:
+        lake: the lake.
+        loaded: number of original batches of each folder that the warehouse has loaded.
+        replaced: other folders that the warehouse knows to be replaced.
+
+    Raises:
+        StoreDamaged: a file is missing, or has changed since it was written; nothing is merged.
+        StoreBusy: the lake is being read; nothing is waited for.
+        EvalstoreError: a batch could not be written.
+    """
+    # On an object store, a merge uploads and downloads: only `evalstore compact` does that.
+    names = _due(lake, loaded) if lake.mirror is None else []
+    if not names:
+        return False
+    with lake.rewriting(wait_seconds=0):
+        unknown = lake.batch_names() - loaded.keys() - set(replaced)
+        if len(unknown) > _MOST_PARTS:
+            return False
+        # What another process has merged or forgotten may replace some of them.
+        if any(folder.parts or folder.replaces for folder in map(lake.read, sorted(unknown))):
+            return False
+        group = [lake.read(name) for name in names]
+        for folder in group:
+            lake.verify(folder)
+        _merge(lake, group)
+        lake.remove(names)
+    return True
+
+
+def _due(lake: Lake, loaded: Mapping[str, int]) -> list[str]:
+    """Return the oldest small folders of the lowest tier that is full; none if none is."""
+    tiers: dict[int, list[str]] = {}
+    # Two at least fit into a merge.
+    sizes = small_folders(lake, (name for name in loaded if 2 * loaded[name] <= _MOST_PARTS))
+    for name in sorted(sizes):
+        tiers.setdefault(_tier(loaded[name]), []).append(name)
+    for _, names in sorted(tiers.items()):
+        group: list[str] = []
+        n_bytes = n_parts = 0
+        for name in names:
+            n_bytes += sizes[name]
+            n_parts += loaded[name]
+            if group and (n_bytes > _MOMENT_BYTES or n_parts > _MOST_PARTS):
+                return group
+            group.append(name)
+            if len(group) == FAN:
+                return group
+    return []
+
+
+def _tier(n_parts: int) -> int:
+    tier = 0
+    while n_parts >= FAN:
+        n_parts //= FAN
+        tier += 1
+    return tier
+
+
+def small_folders(lake: Lake, names: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of each folder of the lake that has less than `SMALL_BYTES`."""
+    sizes = {}
+    for name in names:
+        with suppress(OSError), os.scandir(lake.path / name) as entries:
+            sizes[name] = sum(
+                entry.stat().st_size for entry in entries if entry.name.endswith(".parquet")
+            )
+    return {name: size for name, size in sizes.items() if size < SMALL_BYTES}
 
 
 def small_batches(lake: Lake, folders: Iterable[Batch]) -> list[Batch]:

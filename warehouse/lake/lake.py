@@ -19,7 +19,7 @@ from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnrea
 from warehouse.files import check_regular, problem, read_regular
 from warehouse.hashing import file_sha256
 from warehouse.lake.batch import batch_from_json
-from warehouse.lake.locks import abandoned_file, exclusive_lake_lock
+from warehouse.lake.locks import LAKE_SECONDS, abandoned_file, exclusive_lake_lock
 from warehouse.lake.writer import BatchWriter
 from warehouse.remote.mirror import mirror_of
 from warehouse.schemas import BY_NAME, SCHEMA_VERSION
@@ -182,8 +182,11 @@ class Lake:
             ) from error
 
     @contextmanager
-    def rewriting(self) -> Iterator[None]:
+    def rewriting(self, *, wait_seconds: float = LAKE_SECONDS) -> Iterator[None]:
         """Keep all others from reading files of the lake and from replacing batches.
+
+        Args:
+            wait_seconds: how long to wait for others that read the lake.
 
         Raises:
             StoreBusy: others read the lake, or replace batches.
@@ -193,7 +196,7 @@ class Lake:
         with ExitStack() as stack:
             if self.mirror is not None:
                 stack.enter_context(self.mirror.rewriting())
-            stack.enter_context(exclusive_lake_lock(self.store_path))
+            stack.enter_context(exclusive_lake_lock(self.store_path, wait_seconds=wait_seconds))
             yield
 
     def remove_replaced(self) -> None:
@@ -204,7 +207,15 @@ class Lake:
             StoreReadOnly: a replaced batch cannot be removed; it does not count.
         """
         names = self.batch_names()
-        for name in sorted(names - {batch.name for batch in self.folders()}):
+        self.remove(sorted(names - {batch.name for batch in self.folders()}))
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove batches that others replace; the caller holds `exclusive_lake_lock`.
+
+        Raises:
+            StoreReadOnly: as `remove_replaced`.
+        """
+        for name in names:
             # Renamed first: a half-removed folder must not look like a damaged batch.
             try:
                 self.staging.mkdir(parents=True, exist_ok=True)

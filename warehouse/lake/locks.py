@@ -24,7 +24,7 @@ _LAKE_LOCK = "lake.lock"
 _RECOVERY_LOCK = "absorb.lock"  # the name that earlier versions use
 _PAUSE_SECONDS = 0.05
 # How long readers of the lake and commands that replace batches wait for each other.
-_LAKE_SECONDS = 120.0
+LAKE_SECONDS = 120.0
 # How long a command waits for another one that recovers a journal.
 _RECOVERY_SECONDS = 120.0
 
@@ -45,12 +45,12 @@ def shared_lake_lock(store_path: Path) -> Iterator[None]:
         return
     with file:
         busy = f"{store_path}: batches are being merged or forgotten; try again in a moment"
-        wait_for(file, fcntl.LOCK_SH, _LAKE_SECONDS, busy)
+        wait_for(file, fcntl.LOCK_SH, LAKE_SECONDS, busy)
         yield
 
 
 @contextmanager
-def exclusive_lake_lock(store_path: Path, *, wait_seconds: float = _LAKE_SECONDS) -> Iterator[None]:
+def exclusive_lake_lock(store_path: Path, *, wait_seconds: float = LAKE_SECONDS) -> Iterator[None]:
     """Keep all others from reading the lake's files.
 
     Raises:
