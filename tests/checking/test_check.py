@@ -73,6 +73,7 @@ def own(text):
 # --- a correct store, and one in which every expectation is violated once
 
 
+@pytest.mark.slow
 def test_a_clean_store_passes(clean):
     checked = run_checks(clean, OURS)
     assert problems(checked) == {}
@@ -232,6 +233,7 @@ def test_sample_rows_are_the_offending_ones(broken):
     }
 
 
+@pytest.mark.slow
 def test_failures_exit_with_1_and_are_on_the_page(broken):
     ended, document, html = broken
     assert ended.code == 1

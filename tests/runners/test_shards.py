@@ -58,6 +58,7 @@ def asked(server):
     return Counter(request["body"]["messages"][0]["content"] for request in server.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("space")
 def test_shards_are_parts_of_one_run():
     with serving(http(200, chat("yes"))) as server:
@@ -112,6 +113,7 @@ def test_options_that_make_no_run_are_refused(options, reason):
     assert reason in ended.err
 
 
+@pytest.mark.slow
 def test_each_shard_has_its_share_of_the_budget(space):
     (space / "models").mkdir()
     (space / "models" / "m.yaml").write_text(

@@ -208,9 +208,9 @@ def test_newcombes_interval_is_that_of_the_paper(con):
         for c in range(n + 1 - a - b)
     ]
     tables += [(14, 5, 0, 22), (60, 5, 0, 32), (400, 90, 10, 470)]
-    for table in tables:
-        query = "SELECT newcombe_interval($1, $2, $3, $4)"
-        ((ends,),) = con.execute(query, table).fetchall()
+    query = "SELECT newcombe_interval(t[1], t[2], t[3], t[4]) FROM (SELECT unnest($1) AS t)"
+    intervals = con.execute(query, [tables]).fetchall()
+    for table, (ends,) in zip(tables, intervals, strict=True):
         assert ends == pytest.approx(newcombe(*table), abs=1e-12), table
     assert con.execute("SELECT newcombe_interval(0, 0, 0, 0)").fetchone() == (None,)
 
