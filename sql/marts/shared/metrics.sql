@@ -31,25 +31,71 @@
 -- median: median of the tasks' values
 -- min: smallest of the tasks' values
 -- max: largest of the tasks' values
-WITH figures AS (
+-- Reducers are applied once to the tasks of a figure that scored the same: `kinds`. The values of all
+-- tasks, in the order of the tasks, are then looked up.
+WITH attempts AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
+        entry,
         scorer,
         metric,
         filter,
+        task_id,
+        n_attempts,
+        n_passed,
+        first_passed,
+        listed,
+        kind,
+        hash(entry, scorer, metric, filter) AS figure
+    FROM scores.task_attempts
+),
+
+kinds AS (
+    SELECT
+        figure,
+        kind,
+        any_value(entry) AS entry,
+        any_value(scorer) AS scorer,
+        any_value(metric) AS metric,
+        any_value(filter) AS filter,
+        any_value(n_attempts) AS n_attempts,
+        coalesce(
+            any_value(listed),
+            attempts_of(any_value(n_attempts), any_value(n_passed), any_value(first_passed))
+        ) AS scored,
+        count(*) AS n_alike,
+        row_number() OVER (PARTITION BY figure) AS place
+    FROM attempts
+    GROUP BY figure, kind
+),
+
+-- Of each task its place among the kinds.
+tasks AS (
+    SELECT
+        kinds.figure,
+        list(kinds.place ORDER BY attempts.task_id) AS places
+    FROM attempts
+    JOIN kinds
+        ON attempts.figure = kinds.figure
+        AND attempts.kind = kinds.kind
+    GROUP BY kinds.figure
+),
+
+figures AS (
+    SELECT
+        figure,
+        any_value(entry) AS entry,
+        any_value(scorer) AS scorer,
+        any_value(metric) AS metric,
+        any_value(filter) AS filter,
         max(n_attempts) AS n_attempts,
-        CAST(sum(len(scored)) AS BIGINT) AS n_results,
-        count(*) AS n_all_tasks,
+        CAST(sum(len(scored) * n_alike) AS BIGINT) AS n_results,
+        CAST(sum(n_alike) AS BIGINT) AS n_all_tasks,
         bool_and(len(list_filter(scored, lambda score: score NOT IN (0, 1))) = 0) AS is_binary,
         bool_and(len(list_filter(scored, lambda score: score NOT BETWEEN 0 AND 1)) = 0) AS is_share,
-        list(scored ORDER BY task_id) AS tasks
-    FROM scores.scored_tasks
-    GROUP BY suite, run_id, provider, model, settings, task_set, scorer, metric, filter
+        list(scored ORDER BY place) AS kinds,
+        list(n_alike ORDER BY place) AS n_alike
+    FROM kinds
+    GROUP BY figure
 ),
 
 reducers AS (
@@ -78,30 +124,50 @@ reducers AS (
     FROM figures
 ),
 
+-- One value for each kind of task.
 reduced AS (
     SELECT
-        * EXCLUDE (tasks),
-        list_filter(
-            list_transform(tasks, lambda scored: reduced_score(scored, reducer, k)),
-            lambda amount: amount IS NOT NULL
-        ) AS amounts
+        * EXCLUDE (kinds),
+        list_transform(kinds, lambda scored: reduced_score(scored, reducer, k)) AS amounts
     FROM reducers
+),
+
+counted AS (
+    SELECT
+        *,
+        CAST(coalesce(list_sum(list_transform(
+            amounts, lambda amount, i: CASE WHEN amount IS NOT NULL THEN n_alike[i] END
+        )), 0) AS BIGINT) AS n_tasks,
+        -- A sum of these does not depend on the order, and needs no list.
+        CASE
+            WHEN len(list_filter(amounts, lambda amount: amount NOT IN (0, 1))) = 0
+                THEN CAST(coalesce(list_sum(list_transform(
+                    amounts, lambda amount, i: CASE WHEN amount = 1 THEN n_alike[i] END
+                )), 0) AS BIGINT)
+        END AS n_ones
+    FROM reduced
 ),
 
 averaged AS (
     SELECT
-        *,
-        len(amounts) AS n_tasks,
-        list_aggregate(amounts, 'fsum') / nullif(n_tasks, 0) AS mean
-    FROM reduced
+        counted.*,
+        tasks.places,
+        CASE WHEN n_ones IS NULL THEN list_select(amounts, places) END AS in_order,
+        coalesce(n_ones, list_aggregate(in_order, 'fsum')) / nullif(n_tasks, 0) AS mean,
+        CASE
+            WHEN n_ones IS NULL THEN list_median(in_order)
+            WHEN n_tasks > 0 THEN (sign(2 * n_ones - n_tasks) + 1) / 2
+        END AS median
+    FROM counted
+    JOIN tasks USING (figure)
 ),
 
 spread AS (
     SELECT
         *,
-        list_aggregate(
-            list_transform(amounts, lambda amount: (amount - mean) ** 2), 'fsum'
-        ) / nullif(n_tasks - 1, 0) AS variance,
+        list_aggregate(list_select(
+            list_transform(amounts, lambda amount: (amount - mean) ** 2), places
+        ), 'fsum') / nullif(n_tasks - 1, 0) AS variance,
         CASE
             WHEN NOT is_binary THEN NULL
             WHEN reducer <> 'mean' THEN n_tasks
@@ -109,7 +175,9 @@ spread AS (
                 n_tasks,
                 n_results,
                 mean * n_tasks,
-                list_aggregate(list_transform(amounts, lambda amount: amount ** 2), 'fsum')
+                list_aggregate(list_select(
+                    list_transform(amounts, lambda amount: amount ** 2), places
+                ), 'fsum')
             )
         END AS n_effective,
         student_quantile(n_tasks - 1) * sqrt(variance / n_tasks) AS margin
@@ -117,12 +185,12 @@ spread AS (
 )
 
 SELECT
-    suite,
-    run_id,
-    provider,
-    model,
-    settings,
-    task_set,
+    entries.suite,
+    entries.run_id,
+    entries.provider,
+    entries.model,
+    entries.settings,
+    entries.task_set,
     scorer,
     metric,
     filter,
@@ -136,10 +204,11 @@ SELECT
     if(is_binary, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high,
     CASE WHEN mean_low IS NOT NULL THEN if(is_binary, 'wilson', 'student_t') END AS interval_method,
     sqrt(variance / n_tasks) AS stderr,
-    list_median(amounts) AS median,
+    median,
     list_min(amounts) AS min,
     list_max(amounts) AS max
 FROM spread
+JOIN scores.entries AS entries ON spread.entry = entries.entry
 ORDER BY
     suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
     reducer <> 'mean', reducer, k
