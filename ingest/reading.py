@@ -114,7 +114,9 @@ class Block:
             the import fills in suite, run, generation and file.
         rejects: records that cannot be used.
         violations: broken rules of the format's specification.
-        secrets: line and kind of each possible secret.
+        secrets: line and kind of each possible secret, in what was searched.
+        unsearched: number of the first of some lines, and the lines, which the import searches for
+            secrets together with those of other small files.
     """
 
     path: Path
@@ -123,6 +125,7 @@ class Block:
     rejects: list[Reject] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     secrets: list[tuple[int, str]] = field(default_factory=list)
+    unsearched: tuple[int, bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

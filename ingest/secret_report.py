@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from warehouse.formats.secrets import article, find_secrets, lines_of, may_hold_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _LINES_NAMED = 5
@@ -25,12 +25,12 @@ class SecretReport:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._lines: dict[tuple[Path, str], dict[int, None]] = {}
-        self._waiting: list[tuple[Path, bytes]] = []
+        self._waiting: list[tuple[Path, bytes, int]] = []
         self._waiting_bytes = 0
 
-    def search(self, path: Path, data: bytes) -> None:
-        """Search a file, later and together with others: most are passed over."""
-        self._waiting.append((path, data))
+    def search(self, path: Path, data: bytes, first_line: int = 1) -> None:
+        """Search a file, or lines of it, later and together with others: most are passed over."""
+        self._waiting.append((path, data, first_line))
         self._waiting_bytes += len(data)
         if self._waiting_bytes > _BYTES_AT_ONCE:
             self.search_waiting()
@@ -38,15 +38,15 @@ class SecretReport:
     def search_waiting(self) -> None:
         """Search the files that are waiting."""
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
-        may_hold = may_hold_secrets([data for _, data in waiting])
-        for (path, data), is_suspect in zip(waiting, may_hold, strict=True):
+        may_hold = may_hold_secrets([data for _, data, _ in waiting])
+        for (path, data, first_line), is_suspect in zip(waiting, may_hold, strict=True):
             if is_suspect:
-                self._add(path, lines_of(data, find_secrets(data)))
+                self._add(path, lines_of(data, find_secrets(data), first_line))
 
-    def add(self, path: Path, secrets: Iterable[tuple[int, str]]) -> None:
+    def add(self, path: Path, secrets: Sequence[tuple[int, str]]) -> None:
         """Add line and kind of each secret in a file, or in a part of it."""
         # Files are reported in the order in which they were read.
-        if self._waiting:
+        if secrets and self._waiting:
             self.search_waiting()
         self._add(path, secrets)
 

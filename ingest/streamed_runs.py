@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from ingest.reconciliation import FileOutcome, conflict_message, next_generation
 from warehouse.connection import open_in_memory
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import COMPARED
-from warehouse.lake.writer import ROWS_PER_GROUP
+from warehouse.lake.writer import ROWS_PER_GROUP, arrow_table
 from warehouse.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_
     "source_rows",
 }
 _BUFFERED_BYTES = 16 * 2**20
+_LOOSE_ROWS = 2000
+_LOOSE_BYTES = 4 * 2**20
 _FIRST = 1  # the place of rows whose table has no column `seq`
 
 
@@ -56,7 +58,7 @@ class Places:
         for name, rows in more.tables.items():
             self.tables.setdefault(name, []).extend(rows)
 
-    def add_rows(self, name: str, rows: pa.Table) -> None:
+    def add_rows(self, name: str, rows: Rows) -> None:
         """Add rows of a table, if its rows belong to runs."""
         if BY_NAME[name].of_run:
             self.tables.setdefault(name, []).append(_places(rows))
@@ -117,16 +119,16 @@ class StreamedRun:
             "generation": generation.generation,
         }
 
-    def add(self, rows: Mapping[str, pa.Table]) -> None:
+    def add(self, rows: Mapping[str, Rows]) -> None:
         """Record the rows of a block, by table name."""
         for name, given in rows.items():
             self.places.add_rows(name, given)
             self.n_records += len(given) if name in _RECORDS else 0
 
-    def count_results(self, rows: pa.Table) -> None:
+    def count_results(self, rows: Rows) -> None:
         """Count the new ones of the results that are written."""
         n_known = 0
-        if self.known is not None:
+        if self.known is not None and isinstance(rows, pa.Table):
             n_known = int(pc.sum(pc.is_in(rows["content_id"], value_set=self.known)).as_py() or 0)
         self.n_results += len(rows) - n_known
 
@@ -180,17 +182,23 @@ def is_bare(header: Row) -> bool:
     return all(value is None or name in _BARE_COLUMNS for name, value in header.items())
 
 
-def as_table(rows: Rows, table: Table) -> pa.Table:
-    """Return rows as an Arrow table with the columns that they have.
+def check_columns(rows: Rows, table: Table) -> None:
+    """Check that rows have columns of a table only.
 
     Raises:
         UnknownColumn: they have a column that the table lacks.
     """
     if isinstance(rows, pa.Table):
         table.check_columns(rows.column_names)
+    else:
+        table.check_columns(set[str]().union(*rows))
+
+
+def as_table(rows: Rows, table: Table) -> pa.Table:
+    """Return rows as an Arrow table with the columns that they have."""
+    if isinstance(rows, pa.Table):
         return rows
     names = set[str]().union(*rows)
-    table.check_columns(names)
     schema = pa.schema([column for column in arrow_schema(table) if column.name in names])
     columns = [pa.array([row.get(each.name) for row in rows], each.type) for each in schema]
     return pa.Table.from_arrays(columns, schema=schema)
@@ -218,16 +226,45 @@ def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Tab
 
 
 class RowBuffer:
-    """A buffer of rows for a batch, which joins blocks into row groups of a useful size."""
+    """A buffer of rows for a batch, which joins blocks into row groups of a useful size.
+
+    Blocks of a few rows, as small files have, are joined before they become Arrow tables: a table
+    of all columns takes as long as a hundred rows.
+    """
 
     def __init__(self, writer: BatchWriter) -> None:
         self._writer = writer
+        self._loose: dict[str, list[Row]] = {}
+        self._loose_bytes: Counter[str] = Counter()
         self._waiting: dict[str, list[pa.Table]] = {}
         self._n_rows: Counter[str] = Counter()
         self._n_bytes: Counter[str] = Counter()
 
-    def add(self, table: Table, rows: pa.Table) -> None:
-        """Add rows that have all columns of a table."""
+    def add(self, table: Table, rows: Rows, shared: Mapping[str, str]) -> None:
+        """Add rows of a table; `shared` has the columns that are equal for all of them."""
+        if isinstance(rows, pa.Table):
+            self._join(table)
+            self._add_table(table, completed(rows, table, shared))
+            return
+        loose = self._loose.setdefault(table.name, [])
+        loose.extend(cast("Row", {**row, **shared}) for row in rows)
+        self._loose_bytes[table.name] += sum(map(_text_size, rows))
+        if len(loose) >= _LOOSE_ROWS or self._loose_bytes[table.name] >= _LOOSE_BYTES:
+            self._join(table)
+
+    def flush(self) -> None:
+        """Write the buffered rows."""
+        for name in list(self._loose):
+            self._join(BY_NAME[name])
+        for name in list(self._waiting):
+            self._write(BY_NAME[name])
+
+    def _join(self, table: Table) -> None:
+        del self._loose_bytes[table.name]
+        if loose := self._loose.pop(table.name, None):
+            self._add_table(table, arrow_table(table, loose))
+
+    def _add_table(self, table: Table, rows: pa.Table) -> None:
         self._waiting.setdefault(table.name, []).append(rows)
         self._n_rows[table.name] += len(rows)
         self._n_bytes[table.name] += rows.nbytes
@@ -237,17 +274,22 @@ class RowBuffer:
         ):
             self._write(table)
 
-    def flush(self) -> None:
-        """Write the buffered rows."""
-        for name in list(self._waiting):
-            self._write(BY_NAME[name])
-
     def _write(self, table: Table) -> None:
         del self._n_rows[table.name], self._n_bytes[table.name]
         self._writer.add_table(table, pa.concat_tables(self._waiting.pop(table.name)))
 
 
-def _places(rows: pa.Table) -> pa.Table:
+def _text_size(row: Row) -> int:
+    """Return about how much memory the texts of a row take."""
+    return sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+
+
+def _places(rows: Rows) -> pa.Table:
+    if not isinstance(rows, pa.Table):
+        ids = pa.array([row["content_id"] for row in rows], pa.string())
+        has_seq = any("seq" in row for row in rows)
+        seqs = [row.get("seq") if has_seq else _FIRST for row in rows]
+        return pa.Table.from_arrays([ids, pa.array(seqs, pa.int64())], schema=_PLACES)
     if "seq" not in rows.column_names:
         rows = rows.append_column("seq", pa.repeat(pa.scalar(_FIRST, pa.int64()), len(rows)))
     # Copied: a slice of what DuckDB returned would keep all columns of it in memory.

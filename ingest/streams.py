@@ -18,7 +18,7 @@ from ingest.streamed_runs import (
     RowBuffer,
     StreamedRun,
     as_table,
-    completed,
+    check_columns,
     filtered,
     header_of,
     is_bare,
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
-
     from ingest.reading import Block, Reading, Stream
     from ingest.session import ImportSession
+    from ingest.streamed_runs import Rows
     from warehouse.lake.batch import RunKey
     from warehouse.lake.lake import Lake
     from warehouse.types import Row
@@ -161,14 +160,16 @@ class StreamImport:
 
     def _rows_of(
         self, blocks: Iterable[Block]
-    ) -> Iterator[tuple[str | None, Path, dict[str, pa.Table]]]:
+    ) -> Iterator[tuple[str | None, Path, dict[str, Rows]]]:
         """Yield run id, file and rows of the blocks, with the id renamed if an id was given."""
         run_as = self._session.options.run_as
         seen: set[str] = set()
         for block in blocks:
-            rows = {n: as_table(given, BY_NAME[n]) for n, given in block.rows.items() if len(given)}
+            rows = {name: given for name, given in block.rows.items() if len(given)}
             if not rows:
                 continue
+            for name, given in rows.items():
+                check_columns(given, BY_NAME[name])
             run_id = block.run_id
             if run_as is not None and run_id is not None:
                 seen.add(run_id)
@@ -218,7 +219,7 @@ class StreamImport:
 
     def _write(
         self,
-        rows: Mapping[str, pa.Table],
+        rows: Mapping[str, Rows],
         shared: Mapping[str, str],
         run: StreamedRun | None = None,
     ) -> None:
@@ -227,9 +228,10 @@ class StreamImport:
             wanted, columns = given, dict(shared)
             if run is not None and table.of_run:
                 columns |= run.columns
-                wanted = given if run.wanted is None else filtered(given, run.wanted.get(name))
+                if run.wanted is not None:
+                    wanted = filtered(as_table(given, table), run.wanted.get(name))
             if len(wanted):
-                self._buffer.add(table, completed(wanted, table, columns))
+                self._buffer.add(table, wanted, columns)
             if run is not None and name == "results":
                 run.count_results(wanted)
 
@@ -282,6 +284,9 @@ class _Problems:
                 run = (_suite(self._streamed), run_id) if run_id else None
                 self._session.write_violations(file, run, block.violations)
             self._session.secrets.add(block.path, block.secrets)
+            if block.unsearched is not None:
+                first_line, lines = block.unsearched
+                self._session.secrets.search(block.path, lines, first_line)
             yield block
 
     def _record_rejects(self, block: Block) -> None:

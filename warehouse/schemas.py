@@ -8,7 +8,7 @@ Types are written as DuckDB writes them. `JSON` is text that holds valid JSON. `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,8 @@ class Column:
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+# Compared by identity: a hash of all columns would take longer than most uses of a table.
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table of the lake.
 
@@ -57,6 +58,7 @@ class Table:
         of_run: whether rows belong to a generation of a run; if not, `content_id` identifies them.
         about_run: whether rows name a run without belonging to one of its generations: they stay
             when its content is replaced, and go when it is forgotten.
+        column_names: the names of the columns, in order.
     """
 
     name: str
@@ -64,11 +66,10 @@ class Table:
     columns: tuple[Column, ...]
     of_run: bool = True
     about_run: bool = False
+    column_names: tuple[str, ...] = field(init=False)
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
-        return tuple(column.name for column in self.columns)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column_names", tuple(each.name for each in self.columns))
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Check that the table has columns of these names.

@@ -1,6 +1,7 @@
 """Lines of results.jsonl: kept exactly, or quarantined with their position."""
 
 import json
+import random
 from contextlib import closing
 from itertools import accumulate
 from operator import itemgetter
@@ -34,17 +35,36 @@ def read(path):
         return list(reader.read(path))
 
 
+def as_rows(results):
+    """Return the rows of a table, or of a list that stands for one."""
+    return results.to_pylist() if isinstance(results, pa.Table) else results
+
+
+def result_rows(blocks):
+    """Return the results of some blocks with all columns, whether they are tables or lists."""
+    names = ("content_id", *(field.column for field in FIELDS), "record_keys", "extra", "source")
+    return [
+        row
+        for block in blocks
+        for row in (
+            [{"line": at, **{name: each.get(name) for name in names}} for at, each in block.results]
+            if isinstance(block.results, list)
+            else block.results.to_pylist()
+        )
+    ]
+
+
 def numbered(path, run_id):
     """Read a log's results and events by run, with their places."""
     with closing(LogReader()) as reader:
         blocks = list(numbered_blocks(reader.read(path), path=path, run_id=run_id))
-    rows = [row for block in blocks for row in block.rows["results"].to_pylist()]
-    events = [event for block in blocks for event in block.rows["events"]]
+    rows = [row for block in blocks for row in as_rows(block.rows.get("results", []))]
+    events = [event for block in blocks for event in block.rows.get("events", [])]
     return [sorted(part, key=itemgetter("run_id", "seq")) for part in (rows, events)]
 
 
 def results(path):
-    return [row for block in read(path) for row in block.results.to_pylist()]
+    return result_rows(read(path))
 
 
 def test_keys_are_those_of_the_specification():
@@ -155,9 +175,9 @@ def test_small_and_large_logs_are_read_alike(tmp_path, monkeypatch):
     log = write_lines(tmp_path / "r.jsonl", line(), *lines, *ODD.values(), "no JSON")
     event = json.dumps({"record_type": "event", "event": "start"})
     others = [write_lines(tmp_path / f"{n}.jsonl", each) for n, each in enumerate([*lines, event])]
-    small = [[block.results.to_pylist() for block in read(path)] for path in (log, *others)]
+    small = [result_rows(read(path)) for path in (log, *others)]
     monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
-    large = [[block.results.to_pylist() for block in read(path)] for path in (log, *others)]
+    large = [result_rows(read(path)) for path in (log, *others)]
     assert small == large
 
 
@@ -278,7 +298,7 @@ def test_a_begun_log_is_continued_and_an_abandoned_one_restarted(tmp_path, monke
         for leave in (lambda: None, lines.abandon):
             lines.begin(path)
             leave()
-            read = [n for block in lines.read(path) for n in block.results["e2e_ms"].to_pylist()]
+            read = [row["e2e_ms"] for row in result_rows(lines.read(path))]
             assert read == [*range(50)]
 
 
@@ -304,11 +324,42 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
     path = write_lines(tmp_path / "r.jsonl", *lines)
     blocks = read(path)
     assert len(blocks) > 20
-    rows = [row for block in blocks for row in block.results.to_pylist()]
+    rows = result_rows(blocks)
     assert [row["task_id"] for row in rows] == [f"P{n}" for n in range(50)]
     assert [row["line"] for row in rows] == [*range(1, 21), *range(23, 53)]
     (reject,) = [reject for block in blocks for reject in block.rejects]
     assert (reject.line, path.read_bytes()[reject.byte_offset :][:6]) == (21, b"broken")
+
+
+def test_small_and_large_logs_are_numbered_alike(tmp_path, monkeypatch):
+    chance = random.Random(7)
+    made = [
+        lambda: line(run_id=chance.choice("xyz"), prompt_id=chance.choice("AB")),
+        lambda: line(run_id=None),
+        lambda: line(parsed_output=1e300),  # is read by columns, whatever the log's size
+        lambda: event(chance.choice("ab")),
+        lambda: json.dumps({"record_type": "event", "event": "e", "run_id": chance.choice("xw")}),
+        lambda: "broken",
+        str,
+    ]
+    paths = []
+    for n in range(40):
+        chosen = [chance.choice(made)() for _ in range(chance.randrange(12))]
+        path = write_lines(tmp_path / f"{n}.jsonl", *chosen)
+        if n % 2:
+            path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+        paths.append(path)
+
+    def rows():
+        for path in paths:
+            results, events = numbered(path, run_id="z")
+            yield [{name: row[name] for name in row if row[name] is not None} for row in results]
+            yield events
+
+    small = list(rows())
+    monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
+    assert small == list(rows())
+    assert {row["content_id"] for part in small[::2] for row in part if "-" in row["content_id"]}
 
 
 def test_a_line_over_the_limit_is_skipped(tmp_path, monkeypatch):
@@ -320,7 +371,7 @@ def test_a_line_over_the_limit_is_skipped(tmp_path, monkeypatch):
     blocks = read(path)
     rejects = [reject for block in blocks for reject in block.rejects]
     assert [(reject.line, reject.raw) for reject in rejects] == [(2, None)]
-    rows = [row for block in blocks for row in block.results.to_pylist()]
+    rows = result_rows(blocks)
     assert [(row["line"], row["model"]) for row in rows] == [(1, "m:1b"), (3, "last")]
 
 
@@ -461,8 +512,10 @@ def test_what_originals_write_is_no_violation(store, tmp_path, fields):
     assert import_into(store, write_lines(tmp_path / "r.jsonl", text)).n_violations == 0
 
 
-def test_an_empty_log_has_the_tables_columns(tmp_path):
+def test_an_empty_log_has_the_tables_columns(tmp_path, monkeypatch):
     assert read(write_lines(tmp_path / "r.jsonl")) == []
+    assert result_rows(read(write_lines(tmp_path / "r.jsonl", ""))) == []
+    monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
     assert pa.types.is_timestamp(
         read(write_lines(tmp_path / "r.jsonl", ""))[0].results["ended_at"].type
     )

@@ -18,7 +18,7 @@ from warehouse.lake.locks import open_locked
 from warehouse.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from types import TracebackType
 
     import pyarrow as pa
@@ -37,6 +37,27 @@ _WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "sour
     "ended_at",
     "e2e_ms",
 }
+
+
+def arrow_table(table: Table, rows: Sequence[Row], used: Collection[str] = ()) -> pa.Table:
+    """Return rows as an Arrow table with all columns.
+
+    Args:
+        table: their table; the rows have columns of it only.
+        rows: the rows; missing columns are NULL.
+        used: the columns that some of them have, if known.
+    """
+    import pyarrow as pa
+
+    used = used or set[str]().union(*rows)
+    schema = arrow_schema(table)
+    columns = [
+        arrow_array([row.get(column.name) for row in rows], column.type)
+        if column.name in used
+        else pa.nulls(len(rows), column.type)
+        for column in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 class BatchWriter:
@@ -152,21 +173,11 @@ class BatchWriter:
         return batch
 
     def _flush(self, table: Table) -> None:
-        import pyarrow as pa
-
         rows = self._buffers.pop(table.name, [])
         used = self._used_columns.pop(table.name, set())
         self._blob_bytes.pop(table.name, None)
         if rows:
-            columns = [
-                arrow_array([row.get(column.name) for row in rows], column.type)
-                if column.name in used
-                else pa.nulls(len(rows), column.type)
-                for column in arrow_schema(table)
-            ]
-            self._parquet(table).write_table(
-                pa.Table.from_arrays(columns, schema=arrow_schema(table))
-            )
+            self._parquet(table).write_table(arrow_table(table, rows, used))
 
     def _parquet(self, table: Table, columns: Iterable[str] = ()) -> pq.ParquetWriter:
         import pyarrow.parquet as pq

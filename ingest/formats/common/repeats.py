@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 _HEX_DIGITS = 32
+_HASHED_DIGITS = 16
+_FEW = 1000
 
 
 class RepeatedIds:
@@ -18,10 +20,17 @@ class RepeatedIds:
 
     def __init__(self) -> None:
         self._seen = SeenHashes()
+        # The hashes of the first short lists, until an array comes.
+        self._few: set[int] = set()
+        self._is_large = False
         self._repeats: Counter[str] = Counter()
 
     def numbered(self, ids: pa.StringArray) -> pa.StringArray:
         """Return hashes of 32 hexadecimal digits, with a number where one was seen before."""
+        if self._few:
+            self._seen.add(np.array(sorted(self._few), np.uint64))
+            self._few.clear()
+        self._is_large = True
         again = self._seen.add(_as_numbers(_joined(ids)))
         if not again.any():
             return ids
@@ -30,6 +39,21 @@ class RepeatedIds:
             self._repeats[texts[at]] += 1
             texts[at] = f"{texts[at]}-{self._repeats[texts[at]] + 1}"
         return pa.array(texts)
+
+    def numbered_few(self, ids: list[str]) -> list[str]:
+        """Return the same for a few hashes, in less time than arrays of them take."""
+        if self._is_large or len(ids) > _FEW:
+            numbered: list[str] = self.numbered(pa.array(ids, pa.string())).to_pylist()
+            return numbered
+        texts = []
+        for text in ids:
+            value = int(text[:_HASHED_DIGITS], 16)
+            if value in self._few:
+                self._repeats[text] += 1
+                text = f"{text}-{self._repeats[text] + 1}"  # noqa: PLW2901
+            self._few.add(value)
+            texts.append(text)
+        return texts
 
 
 class SeenHashes:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.lines import LineBlock
     from warehouse.formats.yaml.fields import Violation
-    from warehouse.types import EventRow
+    from warehouse.types import EventRow, ResultRow
 
 _THREADS = 2
 _MOST_SLICES = 100
@@ -53,18 +53,21 @@ class RecordBlock:
     """The records of consecutive lines.
 
     Attributes:
-        results: a row for each result, with its line, from 1, and the columns that the line has.
+        results: a row for each result, with its line, from 1, and the columns that the line has: a
+            table, or a list for a small log, which is read in less time than a table is made.
         events: events, and records of unknown types, each with its line.
         rejects: lines that are not records.
         violations: fields of results that break the type of the specification.
-        secrets: line and kind of each possible secret.
+        secrets: line and kind of each possible secret, in what was searched.
+        unsearched: number of the first of some lines, and the lines, still to be searched.
     """
 
-    results: pa.Table
+    results: pa.Table | list[tuple[int, ResultRow]]
     events: list[tuple[int, EventRow]] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     secrets: list[tuple[int, str]] = field(default_factory=list)
+    unsearched: tuple[int, bytes] | None = None
 
 
 class LogReader:
@@ -103,7 +106,7 @@ class LogReader:
             OSError: the log cannot be read.
         """
         if _is_small(path):
-            yield from (self._read_block(block, redact) for block in line_blocks(path))
+            yield from (self._read_small_block(block, redact) for block in line_blocks(path))
             return
         begun = self._begun.pop((path, redact), None)
         ahead = begun or self._ahead(path, redact)
@@ -115,6 +118,17 @@ class LogReader:
     def _ahead(self, path: Path, redact: bool) -> _BlockQueue:  # noqa: FBT001 - private
         blocks = line_blocks(path)
         return _BlockQueue(self._pool.submit(self._read_block, block, redact) for block in blocks)
+
+    def _read_small_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
+        if redact or block.reject is not None or _UNLIKE_DUCKDB.search(block.data):
+            return self._read_block(block, redact)
+        rows: list[tuple[int, ResultRow]] = []
+        read = RecordBlock(results=rows, unsearched=(block.first_line, block.data))
+        offset = block.offset
+        for line, raw in enumerate(block.data.split(b"\n")[:-1], block.first_line):
+            _read_exactly(raw, line, offset, block=read, rows=rows)
+            offset += len(raw) + 1
+        return read
 
     def _read_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
         if block.reject is not None:
@@ -131,12 +145,12 @@ class LogReader:
             results, others = self._fitting(lines, block.first_line)
         located = lines_of(data, secrets, block.first_line)
         read = RecordBlock(results=results, secrets=located)
-        rows: list[dict[str, object]] = []
+        rows: list[tuple[int, ResultRow]] = []
         for at in others:
             line, offset = block.first_line + at, block.offset + int(starts[at])
             _read_exactly(lines[at].as_py(), line, offset, block=read, rows=rows)
         if rows:
-            exact = pa.Table.from_pylist(rows, _SCHEMA)
+            exact = pa.Table.from_pylist([{**row, "line": at} for at, row in rows], _SCHEMA)
             read.results = pa.concat_tables([results, exact]).sort_by("line")
         return read
 
@@ -247,7 +261,12 @@ def _as_text(lines: pa.Array) -> pa.Array:
 
 
 def _read_exactly(
-    raw: bytes, line: int, offset: int, *, block: RecordBlock, rows: list[dict[str, object]]
+    raw: bytes,
+    line: int,
+    offset: int,
+    *,
+    block: RecordBlock,
+    rows: list[tuple[int, ResultRow]],
 ) -> None:
     try:
         record = read_record(raw, line)
@@ -260,4 +279,4 @@ def _read_exactly(
     if "document" in record.row:
         block.events.append((line, cast("EventRow", record.row)))
     else:
-        rows.append({**record.row, "line": line})
+        rows.append((line, cast("ResultRow", record.row)))
