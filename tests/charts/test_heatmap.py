@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from warehouse.charts.chart import Drawing, Panel
-from warehouse.charts.clusters import clustered
-from warehouse.charts.heatmap import CHART
-from warehouse.charts.shares import step_of
+from warehouse.charts.kinds.clusters import clustered
+from warehouse.charts.kinds.heatmap import CHART
+from warehouse.charts.kinds.shares import step_of
 from warehouse.charts.svg import as_svg
 from warehouse.charts.theme import themed
 

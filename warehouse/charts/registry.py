@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from warehouse.charts import costs, difficulty, heatmap, history, latency, leaderboard
 from warehouse.charts.chart import Chart, Drawing
+from warehouse.charts.kinds import costs, difficulty, heatmap, history, latency, leaderboard
 from warehouse.charts.panels import panels_of
 from warehouse.charts.theme import themed
 from warehouse.errors import BadInput

@@ -6,7 +6,7 @@ import altair as alt
 
 from warehouse.charts.axes import HEIGHT, MAX_MODELS, MODELS, figure, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel
-from warehouse.charts.shares import DARK_FROM, shares
+from warehouse.charts.kinds.shares import DARK_FROM, shares
 from warehouse.charts.theme import GRID, INK, ON_DARK, WIDTH
 
 _BANDS = ("100", "75–100", "50–75", "25–50", "0–25", "0")

@@ -10,8 +10,8 @@ import numpy as np
 
 from warehouse.charts.axes import MODELS, figure, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
-from warehouse.charts.clusters import clustered
-from warehouse.charts.shares import shares, step_of
+from warehouse.charts.kinds.clusters import clustered
+from warehouse.charts.kinds.shares import shares, step_of
 from warehouse.charts.theme import GRID, WIDTH
 from warehouse.output.formatting import visible
 

@@ -1,0 +1,1 @@
+"""The charts: a module per chart, its query in `sql/charts`."""
