@@ -51,7 +51,7 @@ def init(folder: Path) -> None:
     \b
       evalstore init my-suite
     """
-    from runners.starter import write_starter
+    from runners.starter.starter import write_starter
 
     for path in write_starter(folder):
         note(f"wrote {path}")
@@ -158,7 +158,7 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
 def _prepare(
     store: Store, suite_name: str | None, options: RunOptions, for_suite: SuiteOptions
 ) -> PreparedRun:
-    from runners.model_files import choose_models, read_model_files
+    from runners.models.model_files import choose_models, read_model_files
     from runners.suites.base import RunSpec
     from runners.suites.registry import prepare, suite_named
 
@@ -250,7 +250,7 @@ def _check_run_id(text: str) -> None:
 def _write_files(prepared: PreparedRun) -> None:
     import yaml
 
-    from runners.model_files import model_document
+    from runners.models.model_files import model_document
 
     for model in prepared.new_files:
         path = Path(str(model.path))
@@ -313,8 +313,8 @@ def models(output: TableOptions) -> None:
       evalstore models
       evalstore models --format csv
     """
-    from runners.model_files import listed_files, read_model_files
-    from runners.model_list import ANSWER, COLUMNS, model_lines
+    from runners.models.model_files import listed_files, read_model_files
+    from runners.models.model_list import ANSWER, COLUMNS, model_lines
     from warehouse.output.writers import write_rows
 
     files = listed_files(read_model_files())

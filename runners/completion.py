@@ -24,7 +24,7 @@ def complete_model_to_run(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[str]:
     """Return the models of model files whose names begin as typed, and `ALL`."""
-    from runners.model_files import read_model_files
+    from runners.models.model_files import read_model_files
     from warehouse.errors import EvalstoreError
 
     try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runners.model_files import read_model_files
+from runners.models.model_files import read_model_files
 from runners.plan import cells_of
 from runners.providers.pool import estimated_tokens
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from runners.model_files import Model
+    from runners.models.model_files import Model
     from runners.run import Run
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import JournalWriter, RunRef, result_row
+from runners.models.prices import cost
 from runners.plan import cell_key, cells_of, plan_to_json
-from runners.prices import cost
 from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import suite_of
 from warehouse.errors import EvalstoreError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from runners.completed import CompletedCells
     from runners.engine.engine import CallOutcome
-    from runners.model_files import Model
+    from runners.models.model_files import Model
     from runners.plan import Cell, Plan
     from runners.providers.base import Request
     from runners.shard import Shard

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.prices import cost, known_price
+from runners.models.prices import cost, known_price
 from runners.providers.base import (
     ERROR,
     EXCEPTION,

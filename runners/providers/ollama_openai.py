@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from runners.prices import cost
+from runners.models.prices import cost
 from runners.providers.base import (
     EMPTY,
     ERROR,

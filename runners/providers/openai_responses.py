@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runners.prices import cost, known_price
+from runners.models.prices import cost, known_price
 from runners.providers.base import (
     AUTH_ERROR,
     EMPTY,

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from runners.prices import cost
+from runners.models.prices import cost
 from runners.providers.base import (
     AUTH_ERROR,
     EMPTY,

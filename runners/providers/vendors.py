@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from runners.prices import litellm_data, price_table
+from runners.models.prices import litellm_data, price_table
 
 # Vendors whose key is `<VENDOR>_API_KEY`.
 _NAMED_AFTER_VENDOR = {

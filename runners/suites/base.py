@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.engine.engine import CallOutcome
-    from runners.model_files import Model, ModelFile
+    from runners.models.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from warehouse.journal.journal import Entry
     from warehouse.store import Store

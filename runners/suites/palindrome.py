@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.model_files import FOLDER, Model, file_stem, new_model_row
+from runners.models.model_files import FOLDER, Model, file_stem, new_model_row
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import (

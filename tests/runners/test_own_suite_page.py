@@ -7,7 +7,7 @@ import shlex
 import pytest
 from support import ROOT, command, new_store
 
-from runners.model_files import read_model_file
+from runners.models.model_files import read_model_file
 from runners.suites.custom.suite import _SUITE_KEYS
 from runners.suites.custom.tasks import _TASK_KEYS
 from warehouse.formats.yaml.documents import load

@@ -10,7 +10,7 @@ import pytest
 from serving import http, serving
 from support import command, new_store, suite
 
-from runners.model_files import read_model_file
+from runners.models.model_files import read_model_file
 from runners.providers.base import Failure, Reply, Request
 from runners.providers.registry import make_provider
 from runners.providers.reply_limit import CompressedBody, ReplyMeter, ReplyTooLargeError

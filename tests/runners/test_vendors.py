@@ -7,7 +7,7 @@ import sys
 import pytest
 from support import ROOT
 
-from runners.prices import known_price
+from runners.models.prices import known_price
 from runners.providers import vendors
 from runners.providers.registry import make_provider
 

@@ -14,7 +14,7 @@ from warehouse.scoring.openclaw.verdicts import Verdict, undecided
 
 if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
-    from runners.model_files import Model
+    from runners.models.model_files import Model
     from runners.plan import Cell
     from warehouse.scoring.custom.scorers import Rule
     from warehouse.types import JudgementRow, ResultRow

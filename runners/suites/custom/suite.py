@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
-from runners.model_files import Model, choose_models
+from runners.models.model_files import Model, choose_models
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.providers.registry import PROVIDERS

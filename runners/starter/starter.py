@@ -10,7 +10,7 @@ from warehouse.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FILES = Path(__file__).with_name("starter_files")
+_FILES = Path(__file__).with_name("files")
 
 
 def write_starter(folder: Path) -> Iterator[Path]:

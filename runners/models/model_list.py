@@ -10,7 +10,7 @@ from warehouse.formats.json_text import canonical_json
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from runners.model_files import ModelFile
+    from runners.models.model_files import ModelFile
 
 COLUMNS = ("file", "model", "provider", "parameters", "input_usd", "output_usd", "skip", "missing")
 ANSWER = ("model", "provider", "missing", "file")  # the columns that answer

@@ -1,0 +1,1 @@
+"""The folder that `evalstore init` creates."""
