@@ -79,6 +79,18 @@ except SystemExit as end:
 print()
 print(time.perf_counter() - before)
 """
+# All pages except those of samples: they grow with models, runs and tasks.
+_REPORT = """
+import sys, time
+import evalstore
+before = time.perf_counter()
+try:
+    evalstore.main(["--store", sys.argv[1], "report", "--to", sys.argv[2], "--samples", "none"])
+except SystemExit as end:
+    assert not end.code, end.code
+print()
+print(time.perf_counter() - before)
+"""
 _SIDES = ("example/model-1", "example/model-2", "--suite", "questions")
 
 
@@ -113,6 +125,7 @@ def measure_size(results: int) -> dict[str, Any]:
         sync_seconds, _ = _work(_SYNCS, store)
         boards = [_work(_QUERY, store) for _ in range(_ROUNDS)]
         compared = [_work(_COMPARE, store, *_SIDES) for _ in range(_ROUNDS)]
+        report_seconds, report_mb = _work(_REPORT, store, str(Path(folder) / "site"))
         write_rows(log, _IMPORTED, 0)
         import_seconds, import_mb = _work(_IMPORT, store, str(log))
         return {
@@ -122,9 +135,11 @@ def measure_size(results: int) -> dict[str, Any]:
             "rebuild_seconds": round(rebuild_seconds, 3),
             "leaderboard_seconds": round(statistics.median(s for s, _ in boards), 4),
             "compare_seconds": round(statistics.median(s for s, _ in compared), 4),
+            "report_seconds": round(report_seconds, 3),
             **sizes,
             "rebuild_peak_mb": round(rebuild_mb),
             "import_peak_mb": round(import_mb),
+            "report_peak_mb": round(report_mb),
             "query_peak_mb": round(max(mb for _, mb in (*boards, *compared))),
         }
 

@@ -32,17 +32,20 @@ _WORK_COLUMNS = (
     ("rebuild_seconds", "rebuild, s"),
     ("leaderboard_seconds", "leaderboard, s"),
     ("compare_seconds", "compare, s"),
+    ("report_seconds", "report, s"),
     ("lake_mb", "lake, MB"),
     ("warehouse_mb", "warehouse, MB"),
     ("rebuild_peak_mb", "peak of the rebuild, MB"),
     ("import_peak_mb", "peak of the import, MB"),
     ("query_peak_mb", "peak of the queries, MB"),
+    ("report_peak_mb", "peak of the report, MB"),
 )
 _DRAWN = {
     "rebuild_seconds": "rebuild",
     "sync_seconds": "sync of a new run",
     "leaderboard_seconds": "leaderboard",
     "compare_seconds": "compare",
+    "report_seconds": "report",
 }
 
 
@@ -128,7 +131,7 @@ def _growth_section() -> str:
         (
             "Written by `python -m bench.growth`. A run of 100 results is synced and 100,000 "
             "OpenClaw rows are imported into a store of the given size; a query includes opening "
-            "the store. The last line is the exponent between the two largest sizes: 0 is flat, 1 "
+            "the store, and the report has all pages except those of samples. The last line is the exponent between the two largest sizes: 0 is flat, 1 "
             "is linear."
         ),
         "",
