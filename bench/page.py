@@ -131,8 +131,8 @@ def _growth_section() -> str:
         (
             "Written by `python -m bench.growth`. A run of 100 results is synced and 100,000 "
             "OpenClaw rows are imported into a store of the given size; a query includes opening "
-            "the store, and the report has all pages except those of samples. The last line is the exponent between the two largest sizes: 0 is flat, 1 "
-            "is linear."
+            "the store, and the report has all pages except those of samples. The last line is "
+            "the exponent between the two largest sizes: 0 is flat, 1 is linear."
         ),
         "",
         f"| {' | '.join(head)} |",
