@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SECOND_MS = 1_000
 _MINUTE_MS = 60_000
+_SHORT = 24  # characters
 _WIDTH = 100.0  # of a drawn interval, in units of its view box
 
 
@@ -113,7 +114,13 @@ def p_text(p_value: float | None) -> str:
     return "" if p_value is None else _p_text(p_value).removeprefix("= ")
 
 
+def width(text: object) -> str:
+    """Return the class of a cell by its text: `name` for one that wraps, empty for a short one."""
+    return "name" if len(str(text)) > _SHORT else ""
+
+
 FOR_TEMPLATES = {
+    "width": width,
     "cut": cut,
     "figure": figure,
     "interval": interval,

@@ -2,14 +2,17 @@
 
 import json
 
+import altair as alt
 import pytest
 from support import import_into, new_store
 
 from exports.site.boards import boards
-from exports.site.pages import audit, run
+from exports.site.pages import audit, run, suite
 from exports.site.paths import shared_path
 from exports.site.series import is_rate_of
 from exports.site.site import opened_site
+from warehouse.charts.chart import Drawing
+from warehouse.charts.page import as_page
 from warehouse.charts.registry import draw_chart
 
 SPEC = {
@@ -84,3 +87,37 @@ def test_pages_show_no_folder_of_the_machine(tmp_path):
         text = b"".join(page.data for each in site.types for page in each.pages(site)).decode()
     assert "/log.jsonl<" in text
     assert str(tmp_path.parent) not in text
+
+
+def logged(store, run_id, model):
+    with store.record(suite="tours", model=model, task_set="sights", run_id=run_id) as one:
+        for task in range(3):
+            one.log(task_id=f"t{task}", prompt="?", output="!", passed=task > 0, cost_usd=0.01)
+
+
+@pytest.mark.slow
+def test_a_chart_has_its_figures_behind_it(store):
+    logged(store, "2026-01-01", "a")
+    logged(store, "2026-01-02", "b")
+    names, text = suite_page_of(store)
+    assert "suites/tours/costs.svg" in names
+    assert "suites/tours/history.svg" not in names  # each model has one run
+    assert text.count("<summary>The figures</summary>") == len(names) - 1
+    logged(store, "2026-01-03", "b")
+    names, _ = suite_page_of(store)
+    assert "suites/tours/history.svg" in names
+
+
+def suite_page_of(store):
+    """Return the paths of the files of the only suite's page, and its text."""
+    with opened_site(store, [suite.PAGE_TYPE], samples="none") as site:
+        files = list(suite.PAGE_TYPE.pages(site))
+    return [page.path for page in files], files[-1].data.decode()
+
+
+def test_the_table_behind_a_chart_is_bounded():
+    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    rows = [{"n": n} for n in range(100_000)]
+    page = as_page(Drawing(title="T", chart=chart, words=[], notes=[], columns=("n",), rows=rows))
+    assert page.count("<tr>") == 5_000 + 1
+    assert "95,000 more rows" in page

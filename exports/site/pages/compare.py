@@ -180,7 +180,7 @@ def _facts(row: Comparison) -> list[tuple[str, str]]:
         ("adjusted p", p_text(row.p_adjusted).removeprefix("= ")),
         ("tasks", f"{row.n_tasks:,}"),
         ("test", test),
-        ("interval", row.interval or "none: too few tasks"),
+        ("interval", (row.interval or "").capitalize() or "none: too few tasks"),
     ]
     if row.n_clusters < FEW_CLUSTERS:
         found.append(("note", f"few tasks: intervals are reliable from {FEW_CLUSTERS} on"))

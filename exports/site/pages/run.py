@@ -120,6 +120,7 @@ def pages(site: Site) -> Iterator[Page]:
             figures=list(_figures(history[key]))[:_FIGURES],
             n_other_figures=max(len(history[key]) - _FIGURES, 0),
             costs=table(costs[key], _COST_COLUMNS, links={"model": _model}),
+            has_settings=any(each["settings"] for each in costs[key]),
             latencies=_histogram(bins[key]),
             failures=table(failures[key], _FAILURE_COLUMNS, links={"model": _model}),
             reported=table(

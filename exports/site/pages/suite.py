@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from altair.utils.schemapi import debug_mode
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from exports.site.boards import Board
     from exports.site.site import Site
     from exports.site.tables import Table
-    from warehouse.charts.chart import Drawing
+    from warehouse.charts.chart import Chart, Drawing
 
 _SUITES = """
 SELECT suite, count(*) AS n_runs, max(run_date) AS last_date
@@ -35,6 +37,28 @@ _COLUMNS = (
 _IN_THE_TABLES = {"leaderboard"}
 _MODELS = 100
 _OTHERS = 500
+_FIGURES = 100  # rows of the table behind a chart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chart:
+    """A chart as the page shows it.
+
+    Attributes:
+        title: its title.
+        purpose: what it answers.
+        path: path of its picture.
+        words: what the picture shows.
+        notes: what the picture leaves out, and why.
+        figures: the table behind it.
+    """
+
+    title: str
+    purpose: str
+    path: str
+    words: str
+    notes: list[str]
+    figures: Table
 
 
 def pages(site: Site) -> Iterator[Page]:
@@ -44,8 +68,8 @@ def pages(site: Site) -> Iterator[Page]:
         suite = row["suite"]
         of_suite = [board for board in known if board.suite == suite]
         pictures = list(_pictures(site, suite))
-        for name, _, svg in pictures:
-            yield Page(path=chart_file(suite, name), data=svg.encode())
+        for chart, _, svg in pictures:
+            yield Page(path=chart_file(suite, chart.name), data=svg.encode())
         yield site.page(
             "suite.html",
             suite_page(suite),
@@ -54,10 +78,7 @@ def pages(site: Site) -> Iterator[Page]:
             boards=[board for board in of_suite if board.is_main],
             limit=_MODELS,
             others=_others(of_suite),
-            charts=[
-                (drawing.title, chart_file(suite, name), "; ".join(drawing.words), drawing.notes)
-                for name, drawing, _ in pictures
-            ],
+            charts=[_chart(suite, *picture[:2]) for picture in pictures],
         )
 
 
@@ -75,8 +96,19 @@ def _others(boards_of_suite: list[Board]) -> Table:
     )
 
 
-def _pictures(site: Site, suite: str) -> Iterator[tuple[str, Drawing, str]]:
-    """Yield the charts of a suite that have something to show: name, drawing and SVG."""
+def _chart(suite: str, chart: Chart, drawing: Drawing) -> _Chart:
+    return _Chart(
+        title=drawing.title,
+        purpose=chart.purpose,
+        path=chart_file(suite, chart.name),
+        words="; ".join(drawing.words),
+        notes=drawing.notes,
+        figures=table(drawing.rows, drawing.columns, limit=_FIGURES),
+    )
+
+
+def _pictures(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, str]]:
+    """Yield the charts of a suite that have something to show: chart, drawing and SVG."""
     for chart in CHARTS:
         if chart.name in _IN_THE_TABLES:
             continue
@@ -84,9 +116,16 @@ def _pictures(site: Site, suite: str) -> Iterator[tuple[str, Drawing, str]]:
             # Altair checks its own specifications: most of the time of a chart, and never wrong.
             with debug_mode(arg=False):
                 drawing = draw_chart(site.store, chart.name, suite=suite)
-                yield chart.name, drawing, as_svg(drawing)
+                if chart.name != "history" or _has_several_runs(drawing):
+                    yield chart, drawing, as_svg(drawing)
         except BadInput:  # nothing to draw: no costs, no dates, a single model
             continue
+
+
+def _has_several_runs(drawing: Drawing) -> bool:
+    """Return whether a model has two runs: a history of single runs is the leaderboard again."""
+    models = Counter((row["panel"], row["label"]) for row in drawing.rows)
+    return max(models.values(), default=0) > 1
 
 
 PAGE_TYPE = PageType(name="suite", pages=pages)

@@ -147,7 +147,10 @@ def _facts(versions: list[Row]) -> list[tuple[str, str]]:
         ("pass rate, mean of models", figure(newest["pass_rate"], is_rate=True)),
         ("solved by", f"{newest['n_solved']} of {counted(newest['n_models'], 'model')}"),
         ("attempts", f"{newest['n_trials']:,}"),
-        ("discrimination", "unknown" if discrimination is None else f"{discrimination:.2f}"),
+        (
+            "discrimination, -1 to 1",
+            "unknown" if discrimination is None else f"{discrimination:.2f}",
+        ),
     ]
     if newest["first_solved_by"] is not None:
         found.append(("first solved by", str(newest["first_solved_by"])))
