@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from warehouse.score_tables import replace_runs
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -28,38 +30,63 @@ WHERE results.run_id BETWEEN ? AND ?
 """
 
 
-def begin(connection: duckdb.DuckDBPyConnection) -> None:
+def begin(
+    connection: duckdb.DuckDBPyConnection, *, may_change_setups: bool, may_change_duplicates: bool
+) -> None:
     """Remember what may change, in the caller's transaction after `loading.load`.
 
     Leaves the temporary table `touched_runs` (suite, run_id): the runs whose facts are computed
     again; first those with rows in the new batches.
+
+    Args:
+        connection: the warehouse.
+        may_change_setups: whether setups of other runs than the changed ones may change.
+        may_change_duplicates: whether `scores.duplicate_calls` is computed again.
     """
     connection.execute(
-        """
-        CREATE OR REPLACE TEMP TABLE touched_runs AS SELECT suite, run_id FROM changed_runs;
-        CREATE OR REPLACE TEMP TABLE former_duplicates AS FROM scores.duplicate_calls;
-        CREATE OR REPLACE TEMP TABLE former_setups AS
-            SELECT suite, run_id, setup, input_hash FROM scores.setups
-            ANTI JOIN changed_runs USING (suite, run_id)
-        """
+        "CREATE OR REPLACE TEMP TABLE touched_runs AS SELECT suite, run_id FROM changed_runs"
     )
+    if may_change_duplicates:
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE former_duplicates AS FROM scores.duplicate_calls"
+        )
+    if may_change_setups:
+        connection.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE former_setups AS
+                SELECT suite, run_id, setup, input_hash FROM scores.setups
+                ANTI JOIN changed_runs USING (suite, run_id)
+            """
+        )
 
 
-def mark_replaced_and_duplicate_results(connection: duckdb.DuckDBPyConnection) -> None:
-    """Mark results that another stands in for, or another run counts, after `scores.setups`."""
-    connection.execute(
-        """
-        INSERT INTO touched_runs
-            SELECT suite, run_id FROM former_setups
-            ANTI JOIN scores.setups USING (suite, run_id, setup, input_hash)
-        """
-    )
+def mark_replaced_and_duplicate_results(
+    connection: duckdb.DuckDBPyConnection, *, may_change_setups: bool, may_change_duplicates: bool
+) -> None:
+    """Mark results that another stands in for, or another run counts, after `scores.setups`.
+
+    Args:
+        connection: the warehouse, after `begin`.
+        may_change_setups: as for `begin`.
+        may_change_duplicates: as for `begin`.
+    """
+    if may_change_setups:
+        connection.execute(
+            """
+            INSERT INTO touched_runs
+                SELECT suite, run_id FROM former_setups
+                ANTI JOIN scores.setups USING (suite, run_id, setup, input_hash);
+            DROP TABLE former_setups
+            """
+        )
     replaced = """
         SELECT suite, run_id, stands_in_for AS content_id, true AS value
         FROM lake.results SEMI JOIN changed_runs USING (suite, run_id)
         WHERE stands_in_for IS NOT NULL
     """
     _mark(connection, "is_replaced", replaced)
+    if not may_change_duplicates:
+        return
     duplicates = f"""
         WITH former AS (SELECT {_KEY}, counted_in FROM former_duplicates),
         now AS (SELECT {_KEY}, counted_in FROM scores.duplicate_calls)
@@ -71,6 +98,7 @@ def mark_replaced_and_duplicate_results(connection: duckdb.DuckDBPyConnection) -
         SELECT {_KEY}, counted_in AS value FROM now SEMI JOIN changed_runs USING (suite, run_id)
     """
     _mark(connection, "duplicate_of", duplicates)
+    connection.execute("DROP TABLE former_duplicates")
 
 
 def mark_verdicts(connection: duckdb.DuckDBPyConnection, *, everywhere: bool) -> None:
@@ -140,33 +168,10 @@ def update_facts(
     """
     [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM touched_runs").fetchall()
     for file in files:
-        if not file.is_by_run:
+        if not file.is_by_run or file.is_refreshed:
             continue
         if file.name in emptied:
             connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
         elif bounds[0] is not None:
-            _update(connection, file, bounds)
-    connection.execute(
-        "DROP TABLE touched_runs; DROP TABLE former_duplicates; DROP TABLE former_setups"
-    )
-
-
-def _update(connection: duckdb.DuckDBPyConnection, file: SqlFile, bounds: tuple[str, str]) -> None:
-    # DuckDB pushes the bounds down to the scan, so that a sync does not read the history.
-    if connection.execute(f"SELECT true FROM {file.qualified} LIMIT 1").fetchall():
-        connection.execute(
-            f"""
-            DELETE FROM {file.qualified} AS facts USING touched_runs AS touched
-            WHERE facts.run_id BETWEEN ? AND ?
-                AND facts.suite = touched.suite AND facts.run_id = touched.run_id
-            """,
-            bounds,
-        )
-    connection.execute(
-        f"""
-        INSERT INTO {file.qualified}
-        SELECT facts.* FROM ({file.sql}) AS facts SEMI JOIN touched_runs USING (suite, run_id)
-        WHERE run_id BETWEEN ? AND ?
-        """,
-        bounds,
-    )
+            replace_runs(connection, file, "touched_runs", bounds)
+    connection.execute("DROP TABLE touched_runs")

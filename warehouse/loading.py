@@ -145,36 +145,43 @@ def load(
     return new
 
 
-def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> None:
+def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> set[str]:
     """Delete all rows of runs in the caller's transaction.
 
-    The temporary table `changed_runs` is left behind, as by `load`.
+    The temporary table `changed_runs` is left behind, as by `load`. Return the names of the tables
+    that are not of runs and may have lost rows about them, such as tags.
     """
     connection.execute(_CHANGED_RUNS)
     gone = [(suite, run_id, "", True) for suite, run_id in runs]
     _insert_many(connection, "changed_runs", gone)
-    tables = [t.name for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
-    for name in (*tables, "generations"):
+    tables = [t for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
+    for name in (*(table.name for table in tables), "generations"):
         connection.execute(
             f"""
             DELETE FROM lake.{name} AS held USING changed_runs AS gone
             WHERE held.suite = gone.suite AND held.run_id = gone.run_id
             """
         )
+    return {table.name for table in tables if not table.of_run}
 
 
 def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
     """Record the folders of batches, and return the new ones."""
-    loaded = {name for (name,) in connection.execute("SELECT batch FROM lake.batches").fetchall()}
     parts = [part for folder in folders for part in folder.contents]
+    known = connection.execute(
+        "SELECT batch FROM lake.batches WHERE list_contains($names, batch)",
+        {"names": [part.name for part in parts]},
+    ).fetchall()
+    loaded = {name for (name,) in known}
     new = [part for part in parts if part.name not in loaded]
     moved = [(part.name, part.folder) for part in parts if part.name in loaded]
-    connection.execute("CREATE OR REPLACE TEMP TABLE moved (batch VARCHAR, folder VARCHAR)")
-    _insert_many(connection, "moved", moved)
-    connection.execute(
-        "UPDATE lake.batches SET folder = moved.folder FROM moved "
-        "WHERE batches.batch = moved.batch; DROP TABLE moved"
-    )
+    if moved:
+        connection.execute("CREATE OR REPLACE TEMP TABLE moved (batch VARCHAR, folder VARCHAR)")
+        _insert_many(connection, "moved", moved)
+        connection.execute(
+            "UPDATE lake.batches SET folder = moved.folder FROM moved "
+            "WHERE batches.batch = moved.batch; DROP TABLE moved"
+        )
     _insert_many(
         connection,
         "lake.batches",

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The one table of schema `scores` that no SQL file defines.
 _SHARED_CALLS = "shared_calls"
+# The refreshed table that is made of it.
+DUPLICATE_CALLS = "duplicate_calls"
 # Stand for all suites of users' own, and for every suite, in the header of a score.
 _OWN = "own"
 _EVERY = "every"
@@ -47,11 +49,12 @@ INSERT INTO scores.shared_calls BY NAME
     QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
         <> max(run_id) OVER (PARTITION BY suite, call_hash)
 """
-_SHARED_CALLS_OF_CHANGED_RUNS = f"""
+_AFFECTED = """
 CREATE OR REPLACE TEMP TABLE affected AS
     WITH calls AS (
         SELECT call_hash, started_at, run_date, model_path FROM lake.results
-            SEMI JOIN changed_runs USING (suite, run_id) WHERE call_hash IS NOT NULL
+            SEMI JOIN changed_runs USING (suite, run_id)
+            WHERE call_hash IS NOT NULL AND run_id BETWEEN ? AND ?
         UNION ALL
         SELECT call_hash, started_at, run_date, model_path FROM scores.shared_calls
             SEMI JOIN changed_runs USING (suite, run_id)
@@ -60,24 +63,24 @@ CREATE OR REPLACE TEMP TABLE affected AS
         call_hash,
         CASE WHEN model_path IS NULL THEN started_at END AS started_at,
         CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
-    FROM calls;
-DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected);
--- With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
--- for the hashes only would read all of it.
-INSERT INTO scores.shared_calls BY NAME
-    WITH calls AS (
-        SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, started_at)
-        UNION
-        SELECT {_SHARED} FROM lake.results SEMI JOIN affected USING (call_hash, run_date)
-        UNION
-        SELECT {_SHARED} FROM lake.results WHERE call_hash IN (
+    FROM calls
+"""
+# With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
+# for the hashes only reads all of them.
+_CALLS_LIKE_AFFECTED = {
+    "started_at": "SEMI JOIN affected USING (call_hash, started_at)",
+    "run_date": "SEMI JOIN affected USING (call_hash, run_date)",
+    "neither": """
+        WHERE call_hash IN (
             SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
         )
-    )
-    FROM calls
+    """,
+}
+_SHARED_CALLS_LIKE = """
+INSERT INTO scores.shared_calls BY NAME
+    FROM ({calls})
     QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
-        <> max(run_id) OVER (PARTITION BY suite, call_hash);
-DROP TABLE affected
+        <> max(run_id) OVER (PARTITION BY suite, call_hash)
 """
 
 
@@ -107,36 +110,63 @@ def in_stages(files: Sequence[SqlFile]) -> Stages:
     return Stages(**{name: tuple(scores) for name, scores in stages.items()})
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is scored.
+
+    Attributes:
+        suites: the suites with runs or annotations: only these are scored. Planning the queries of
+            a suite without any would take most of a small sync.
+        own: the suites of users' own.
+        changed_runs: the smallest and largest id of the changed runs, by suite.
+        recompute_all: names of scores that may lack rows of any run, because their scorer changed
+            or new tasks, models or annotations are among their inputs.
+    """
+
+    suites: set[str | None]
+    own: set[str | None]
+    changed_runs: dict[str | None, tuple[str, str]]
+    recompute_all: Container[str]
+
+
+def scope(connection: duckdb.DuckDBPyConnection, *, recompute_all: Container[str]) -> Scope:
+    """Return what is scored after `loading.load`.
+
+    Args:
+        connection: has the temporary table `changed_runs` of `loading.load`.
+        recompute_all: see `Scope`.
+    """
+    rows = connection.execute(
+        "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
+    ).fetchall()
+    return Scope(
+        _names(
+            connection,
+            "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations",
+        ),
+        _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL"),
+        {suite: (first, last) for suite, first, last in rows},
+        recompute_all,
+    )
+
+
 def update_scores(
-    connection: duckdb.DuckDBPyConnection,
-    files: Sequence[SqlFile],
-    *,
-    recompute_all: Container[str],
+    connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], scope: Scope
 ) -> None:
     """Compute the missing rows of every score in the caller's transaction.
 
     Args:
         connection: has the temporary table `changed_runs` of `loading.load`.
         files: the SQL files, in order.
-        recompute_all: names of scores that may lack rows of any run, because their scorer changed
-            or new tasks, models or annotations are among their inputs.
+        scope: what is scored.
     """
-    rows = connection.execute(
-        "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
-    ).fetchall()
-    changed_runs = {suite: (first, last) for suite, first, last in rows}
-    # Only runs and annotations are scored. Planning the queries of a suite without any would take
-    # most of a small sync.
-    suites = _names(
-        connection, "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations"
-    )
-    own = _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL")
     for file in files:
-        covered = suites if file.suite == _EVERY else own if file.suite == _OWN else {file.suite}
-        if not file.is_materialised or suites.isdisjoint(covered):
+        own = scope.own if file.suite == _OWN else {file.suite}
+        covered = scope.suites if file.suite == _EVERY else own
+        if not file.is_materialised or scope.suites.isdisjoint(covered):
             continue
-        ranges = [changed_runs[suite] for suite in covered & changed_runs.keys()]
-        if file.name in recompute_all:
+        ranges = [scope.changed_runs[suite] for suite in covered & scope.changed_runs.keys()]
+        if file.name in scope.recompute_all:
             _update(connection, file, None)
         elif ranges:
             first, last = min(first for first, _ in ranges), max(last for _, last in ranges)
@@ -174,19 +204,60 @@ def create_refreshed_table(connection: duckdb.DuckDBPyConnection, file: SqlFile)
     connection.execute(f"CREATE OR REPLACE TABLE {file.qualified} AS FROM ({file.sql}) LIMIT 0")
 
 
-def refresh(connection: duckdb.DuckDBPyConnection, files: Iterable[SqlFile]) -> None:
-    """Compute all rows of the refreshed tables among the files, in the caller's transaction.
+def refresh(
+    connection: duckdb.DuckDBPyConnection, files: Iterable[SqlFile], *, recompute: Container[str]
+) -> None:
+    """Compute the rows of the refreshed tables among the files, in the caller's transaction.
 
     Args:
-        connection: the warehouse, after `update_shared_calls`.
+        connection: the warehouse, after `update_shared_calls`; has `changed_runs`.
         files: the SQL files, in order.
+        recompute: names of the tables to compute from scratch. Of the others, those by run get the
+            rows of the changed runs.
     """
+    [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM changed_runs").fetchall()
     for file in files:
-        if file.is_refreshed:
+        if not file.is_refreshed:
+            continue
+        if file.name in recompute:
             # Not a new table: comments and the views' dependencies belong to this one.
             connection.execute(
                 f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}"
             )
+        elif file.is_by_run and bounds[0] is not None:
+            replace_runs(connection, file, "changed_runs", bounds)
+
+
+def replace_runs(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: str, bounds: tuple[str, str]
+) -> None:
+    """Compute the rows of some runs in a table by run.
+
+    Args:
+        connection: the warehouse, in a transaction.
+        file: defines the table; each row depends on one run.
+        runs: a table of the runs (suite, run_id), each once or more.
+        bounds: the smallest and largest run id.
+    """
+    # DuckDB pushes the bounds down to the scan, so that a sync does not read the history.
+    held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
+    if connection.execute(held, bounds).fetchall():
+        connection.execute(
+            f"""
+            DELETE FROM {file.qualified} AS facts USING {runs} AS touched
+            WHERE facts.run_id BETWEEN ? AND ?
+                AND facts.suite = touched.suite AND facts.run_id = touched.run_id
+            """,
+            bounds,
+        )
+    connection.execute(
+        f"""
+        INSERT INTO {file.qualified}
+        SELECT facts.* FROM ({file.sql}) AS facts SEMI JOIN {runs} USING (suite, run_id)
+        WHERE run_id BETWEEN ? AND ?
+        """,
+        bounds,
+    )
 
 
 def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
@@ -201,24 +272,61 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
             connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
 
 
-def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> bool:
     """Find the calls whose hash is in several runs; only those of changed runs are examined.
 
     `scores.shared_calls` holds what decides which of them are one call: that also depends on
     model files, which may arrive later, and is therefore left to the refreshed table
     `scores.duplicate_calls`.
+
+    Return whether calls of the changed runs are shared with others, or were: if not, nothing has
+    changed.
     """
-    [(n_changed, n_runs)] = connection.execute(
+    [(n_changed, n_runs, first, last)] = connection.execute(
         """
         SELECT
-            (SELECT count(*) FROM changed_runs),
-            (SELECT count(DISTINCT (suite, run_id)) FROM lake.generations)
+            count(*), (SELECT approx_count_distinct(run_id) FROM lake.generations),
+            min(run_id), max(run_id)
+        FROM changed_runs
         """
     ).fetchall()
     if n_changed > n_runs / 2:
+        had_any = _has_rows(connection, f"scores.{_SHARED_CALLS}")
         connection.execute(_ALL_SHARED_CALLS)
-    else:
-        connection.execute(_SHARED_CALLS_OF_CHANGED_RUNS)
+        return had_any or _has_rows(connection, f"scores.{_SHARED_CALLS}")
+    if not n_changed:
+        return False
+    connection.execute(_AFFECTED, [first, last])
+    n_gone = _count(
+        connection,
+        "DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected)",
+    )
+    n_new = 0
+    if calls := _calls_like_affected(connection):
+        n_new = _count(connection, _SHARED_CALLS_LIKE.format(calls=calls))
+    connection.execute("DROP TABLE affected")
+    return bool(n_gone or n_new)
+
+
+def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the query of the calls with the affected hashes; empty if nothing is affected."""
+    [counts] = connection.execute(
+        """
+        SELECT
+            count(started_at), count(run_date),
+            count(*) FILTER (started_at IS NULL AND run_date IS NULL)
+        FROM affected
+        """
+    ).fetchall()
+    found = zip(_CALLS_LIKE_AFFECTED.values(), counts, strict=True)
+    calls = f"SELECT {_SHARED} FROM lake.results"
+    return " UNION ".join(f"{calls} {chosen}" for chosen, count in found if count)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, change: str) -> int:
+    """Return the number of rows that a statement changes."""
+    [(n_rows,)] = connection.execute(change).fetchall()
+    return int(n_rows)
 
 
 def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
@@ -264,8 +372,9 @@ def _update(
         """,
         run_range,
     )
-    # Planning these statements takes most of a small sync.
-    if _has_rows(connection, file.qualified):
+    # Planning these statements takes most of a small sync, and a new run has no scores yet.
+    held = f"SELECT true FROM {file.qualified} {within} LIMIT 1"
+    if connection.execute(held, run_range).fetchall():
         connection.execute(
             f"""
             DELETE FROM {file.qualified} WHERE rowid IN (

@@ -35,8 +35,9 @@ class SqlFile:
     columns (`name: meaning`, or `name, name: meaning`). `inherits:` names the views and tables
     whose columns mean the same here; `first:` names the columns that a terminal shows first. A
     check has `severity:`; a score has `materialised`, `suite:`, `key:` and `inputs:`. `refreshed`
-    marks a small table that many views join: every sync computes it from scratch. `by_run` marks a
-    table whose rows each depend on one run: sync computes those of the runs that have changed.
+    marks a small table that many views join: sync computes it from scratch, before the scores, if
+    tables that it depends on have changed. `by_run` marks a table whose rows each depend on one
+    run: sync computes those of the runs that have changed.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -49,7 +50,7 @@ class SqlFile:
         suite: the suite whose runs a materialised score covers; None for a view.
         key: the columns that identify a row of a materialised score.
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
-        is_refreshed: whether it is a table that every sync computes from scratch.
+        is_refreshed: whether it is a table that sync computes before the scores.
         is_by_run: whether it is a table whose rows sync computes for each run that has changed.
         answer: the columns that a terminal shows first, the most important first.
         severity: severity of a check, critical or warning; empty for other files.

@@ -6,7 +6,7 @@ import fcntl
 import json
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -311,8 +311,8 @@ def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float)
     """
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         connection.execute("BEGIN")
-        loading.delete_runs(connection, runs)
-        _derive(connection, emptied=set(), changed=set())
+        changed = loading.delete_runs(connection, runs)
+        _derive(connection, emptied=set(), changed=changed)
         connection.execute("COMMIT")
 
 
@@ -324,23 +324,29 @@ def _derive(connection: duckdb.DuckDBPyConnection, *, emptied: set[str], changed
         emptied: names of tables that lack all rows.
         changed: names of the tables of the lake whose rows, of no run, have changed.
     """
-    score_tables.update_shared_calls(connection)
+    has_shared_calls = score_tables.update_shared_calls(connection)
     tables = _tables_of_scores(connection)
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
+    if has_shared_calls:
+        recompute_all.add(score_tables.DUPLICATE_CALLS)
     by_name = {file.name: file for file in shipped_sql() if file.is_table}
     in_order = [by_name[name] for name in tables]
-    facts.begin(connection)
-    score_tables.refresh(connection, in_order)
-    # Facts need setups and verdicts; other scores need facts.
     stages = score_tables.in_stages(in_order)
-    update = partial(score_tables.update_scores, connection, recompute_all=recompute_all)
-    update(stages.setups)
-    facts.mark_replaced_and_duplicate_results(connection)
-    update(stages.verdicts)
+    others_change = {
+        "may_change_setups": not recompute_all.isdisjoint(file.name for file in stages.setups),
+        "may_change_duplicates": score_tables.DUPLICATE_CALLS in recompute_all,
+    }
+    facts.begin(connection, **others_change)
+    score_tables.refresh(connection, in_order, recompute=recompute_all)
+    # Facts need setups and verdicts; other scores need facts.
+    scope = score_tables.scope(connection, recompute_all=recompute_all)
+    score_tables.update_scores(connection, stages.setups, scope)
+    facts.mark_replaced_and_duplicate_results(connection, **others_change)
+    score_tables.update_scores(connection, stages.verdicts, scope)
     everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
     facts.mark_verdicts(connection, everywhere=everywhere)
     facts.update_facts(connection, in_order, emptied=emptied)
-    update(stages.others)
+    score_tables.update_scores(connection, stages.others, scope)
 
 
 def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
@@ -356,6 +362,7 @@ def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
                 emptied.add(file.name)
         elif file.is_refreshed:
             score_tables.create_refreshed_table(connection, file)
+            emptied.add(file.name)
         elif file.is_by_run:
             functions = (other for other in files if other.is_function)
             if facts.create_table_by_run(connection, file, functions):

@@ -1,5 +1,6 @@
 -- What the results of a run take from its headers.
 -- refreshed
+-- by_run
 -- grain: run
 -- inherits: lake.runs
 -- task_set: task set that the run names
