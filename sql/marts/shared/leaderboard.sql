@@ -85,14 +85,12 @@ set_sizes AS (
 calls AS (
     SELECT
         entry,
-        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms) FILTER (is_answered) AS p50_ms,
-        exact_mean(CASE WHEN is_answered THEN latency_ms END) AS mean_ms,
-        count(cost_usd) AS n_cost_known,
-        exact_sum(cost_usd) AS total_cost_usd,
-        exact_sum(cost_usd) / nullif(
-            count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
-        ) AS cost_per_passed_usd
-    FROM scores.call_facts
+        list_median(flatten(list(latencies_ms))) AS p50_ms,
+        exact_total(sum(latency_whole), sum(latency_fraction)) / nullif(sum(n_timed), 0) AS mean_ms,
+        CAST(sum(n_cost_known) AS BIGINT) AS n_cost_known,
+        exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd,
+        total_cost_usd / nullif(sum(n_passed_of_known_cost), 0) AS cost_per_passed_usd
+    FROM scores.entry_calls
     SEMI JOIN full_runs USING (entry)
     GROUP BY entry
 ),

@@ -27,7 +27,8 @@ WITH tools AS (
         count(*) FILTER (is_used) AS n_used,
         n_used / nullif(n_counted, 0) AS rate
     FROM tool_checks
-    WHERE duplicate_of IS NULL AND NOT is_replay
+    -- Without a basis nothing is used, and the tools of the answer are not needed.
+    WHERE duplicate_of IS NULL AND NOT is_replay AND tier_basis IS NOT NULL
     GROUP BY provider, model, settings
 ),
 
@@ -46,30 +47,30 @@ figures AS (
     SELECT
         series,
         count(DISTINCT run_id) AS n_runs,
-        count(*) AS n_results,
-        count(passed) AS n_judged,
-        count(*) FILTER (passed) AS n_passed,
-        n_passed / nullif(n_judged, 0) AS pass_rate,
-        wilson_low(n_passed, n_judged) AS pass_rate_low,
-        wilson_high(n_passed, n_judged) AS pass_rate_high,
-        percentile_cont(0.50) WITHIN GROUP (ORDER BY latency_ms) FILTER (is_answered) AS p50_ms,
-        exact_mean(CASE WHEN is_answered THEN latency_ms END) AS mean_ms,
-        count(cost_usd) AS n_cost_known,
-        exact_sum(cost_usd) AS total_cost_usd,
-        exact_sum(cost_usd) / nullif(
-            count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
-        ) AS cost_per_passed_usd,
-        min(run_date) AS first_date,
-        max(run_date) AS last_date
-    FROM scores.call_facts
+        CAST(sum(n_results) AS BIGINT) AS n_results,
+        CAST(sum(n_judged) AS BIGINT) AS n_judged,
+        CAST(sum(n_passed) AS BIGINT) AS n_passed,
+        exact_total(sum(latency_whole), sum(latency_fraction)) / nullif(sum(n_timed), 0) AS mean_ms,
+        CAST(sum(n_cost_known) AS BIGINT) AS n_cost_known,
+        exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd,
+        exact_total(sum(cost_whole), sum(cost_fraction))
+            / nullif(sum(n_passed_of_known_cost), 0) AS cost_per_passed_usd,
+        min(first_date) AS first_date,
+        max(last_date) AS last_date
+    FROM scores.entry_calls
     WHERE is_counted AND NOT is_replay
     GROUP BY series
 ),
 
 answers AS (
-    SELECT *
+    SELECT
+        *,
+        n_passed / nullif(n_judged, 0) AS pass_rate,
+        wilson_low(n_passed, n_judged) AS pass_rate_low,
+        wilson_high(n_passed, n_judged) AS pass_rate_high
     FROM figures
     JOIN models USING (series)
+    LEFT JOIN scores.median_latencies USING (series)
 ),
 
 latest_scores AS (

@@ -19,16 +19,16 @@ WITH prompt_sets AS (
     ) = 1
 ),
 
-called AS (
-    SELECT DISTINCT run_id, task_id, task_name, task_hash
-    FROM lake.results
-    WHERE suite = 'openclaw'
-),
-
 openclaw_tasks AS (
     SELECT *
     FROM lake.tasks
     WHERE suite = 'openclaw'
+),
+
+called AS (
+    SELECT DISTINCT run_id, task_id, task_name, task_hash
+    FROM lake.results
+    WHERE suite = 'openclaw' AND task_id IN (SELECT task_id FROM openclaw_tasks)
 ),
 
 candidates AS (

@@ -84,7 +84,8 @@ recorded AS (
         NULL AS filter,
         CAST(is_used AS DOUBLE) AS value
     FROM tool_checks
-    WHERE is_used IS NOT NULL
+    -- Without a basis nothing is used, and the tools of the answer are not needed.
+    WHERE tier_basis IS NOT NULL AND is_used IS NOT NULL
     UNION ALL
     SELECT
         suite,

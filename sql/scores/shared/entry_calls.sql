@@ -1,0 +1,67 @@
+-- What the calls of a model in a run came to: sums that add up over runs without a digit lost, and the
+-- latencies in order, of which percentiles over runs are found without a look at most of them.
+-- by_run
+-- grain: run × provider × model × settings × task set × is_replay × is_counted
+-- inherits: results, scores.setups
+-- is_counted: whether the calls are counted here, and not in another run
+-- n_judged: calls with a verdict
+-- n_timed: answered calls whose latency exact_mean counts
+-- latency_whole: sum of the whole parts of their latencies, milliseconds; see exact_total
+-- latency_fraction: sum of the fractions of their latencies, milliseconds
+-- cost_whole: sum of the whole parts of the costs, US dollars; see exact_total
+-- cost_fraction: sum of the fractions of the costs, US dollars
+-- n_passed_of_known_cost: calls of known cost that passed
+-- first_date: first date of the calls; NULL if none is known
+-- n_latencies: answered calls of known latency
+-- latencies_ms: latencies of the answered calls, in order
+-- marks_ms: every 128th of them, and the last
+SELECT
+    calls.suite,
+    calls.run_id,
+    setups.entry,
+    any_value(setups.series) AS series,
+    any_value(setups.is_replay) AS is_replay,
+    calls.is_counted,
+    count(*) AS n_results,
+    count(calls.passed) AS n_judged,
+    count(*) FILTER (calls.passed) AS n_passed,
+    count(calls.latency_whole) AS n_timed,
+    sum(calls.latency_whole) AS latency_whole,
+    sum(CAST(calls.answered_ms - calls.latency_whole AS DECIMAL(16, 15))) AS latency_fraction,
+    count(calls.cost_usd) AS n_cost_known,
+    sum(calls.cost_whole) AS cost_whole,
+    sum(CAST(calls.cost_usd - calls.cost_whole AS DECIMAL(16, 15))) AS cost_fraction,
+    count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost,
+    min(calls.run_date) AS first_date,
+    max(calls.run_date) AS last_date,
+    count(calls.answered_ms) AS n_latencies,
+    coalesce(
+        list_sort(list(calls.answered_ms) FILTER (calls.answered_ms IS NOT NULL)), []
+    ) AS latencies_ms,
+    list_select(latencies_ms, list_transform(
+        range(128, n_latencies + 128, 128), lambda rank: least(rank, n_latencies)
+    )) AS marks_ms
+FROM (
+    SELECT
+        suite,
+        run_id,
+        setup,
+        duplicate_of IS NULL AS is_counted,
+        coalesce(is_correct, objective_pass, computed_verdict) AS passed,
+        coalesce(calendar_date(run_date), CAST(started_at AS DATE)) AS run_date,
+        CASE
+            WHEN is_cached IS NOT TRUE AND CASE
+                WHEN records_outcomes(suite) THEN availability_status = 'ok' AND success
+                ELSE coalesce(availability_status, 'ok') = 'ok' AND coalesce(success, true)
+            END
+                THEN coalesce(CAST(e2e_ms AS DOUBLE), duration_seconds * 1000)
+        END AS answered_ms,
+        try_cast(floor(answered_ms) AS DECIMAL(15, 0)) AS latency_whole,
+        CASE WHEN is_cached IS NOT TRUE THEN cost_usd END AS cost_usd,
+        try_cast(floor(CASE WHEN is_cached IS NOT TRUE THEN results.cost_usd END) AS DECIMAL(15, 0))
+            AS cost_whole
+    FROM lake.results AS results
+    WHERE NOT is_replaced
+) AS calls
+JOIN scores.setups AS setups ON calls.setup = setups.setup
+GROUP BY calls.suite, calls.run_id, setups.entry, calls.is_counted
