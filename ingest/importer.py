@@ -17,7 +17,7 @@ from ingest.session import ImportSession
 from ingest.sources import source_of
 from ingest.streams import StreamedReading, StreamImport
 from warehouse.files import real_path
-from warehouse.hashing import file_sha256
+from warehouse.hashing import small_file_sha256
 from warehouse.lake.contents import read_contents
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.schemas import BY_NAME
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # The lake is queried once for this many readings, or for files of this many bytes.
 _READINGS_AT_ONCE = 1000
 _BYTES_AT_ONCE = 64 * 2**20
+# A file of a stream is read once for its hash and its row if it is not larger.
+_SMALL_BYTES = 2**16
 
 
 def import_paths(
@@ -127,14 +129,18 @@ class _Importer:
 
     def _add_stream(self, path: Path, reading: Reading, stream: Stream) -> None:
         try:
-            hashes = {each: file_sha256(each) for each in stream.paths}
+            files = {each: small_file_sha256(each, _SMALL_BYTES) for each in stream.paths}
         except OSError as error:
             self._session.reject_path(path, error.strerror or "cannot be read")
             return
+        hashes = {each: sha256 for each, (sha256, _) in files.items()}
         file = source_of(path, reading, hashes)
         if not self._is_known(file, reading):
+            contents = {each: data for each, (_, data) in files.items() if data is not None}
             self._streams.add(
-                StreamedReading(file=file, reading=reading, stream=stream, hashes=hashes)
+                StreamedReading(
+                    file=file, reading=reading, stream=stream, hashes=hashes, contents=contents
+                )
             )
 
     def _write(self, file: SourceFile, reading: Reading) -> None:

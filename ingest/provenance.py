@@ -42,7 +42,9 @@ def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> 
     }
 
 
-def log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> FileRow:
+def log_row(
+    path: Path, sha256: str, file_format: str, *, is_masked: bool, data: bytes | None = None
+) -> FileRow:
     """Return the row of a file that was read in blocks.
 
     Args:
@@ -51,9 +53,11 @@ def log_row(path: Path, sha256: str, file_format: str, *, is_masked: bool) -> Fi
         file_format: name of the format.
         is_masked: whether secrets are masked. This is impossible in binary files, whose bytes are
             therefore not kept.
+        data: its bytes, if they have been read.
     """
-    size = path.stat().st_size
-    data = read_regular(path) if size <= LARGEST_KEPT_BYTES else None
+    size = path.stat().st_size if data is None else len(data)
+    if data is None and size <= LARGEST_KEPT_BYTES:
+        data = read_regular(path)
     if data is not None and is_masked:
         data = None if b"\0" in data else redact(data)
     if data is None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
     Rows: TypeAlias = pa.Table | Sequence[Row]
+    _Columns: TypeAlias = tuple[list[str], list[int | None]]
 
 _RECORDS = {table.name for table in COMPARED}
 # Another score of the same result contradicts the lake; it is not growth.
@@ -48,10 +49,10 @@ class Places:
     """Content ids of a run's rows and their places (`seq`): about 50 bytes for each row.
 
     Attributes:
-        tables: the rows by table name.
+        tables: the rows by table name, as tables, or as lists of both columns for a few rows.
     """
 
-    tables: dict[str, list[pa.Table]] = field(default_factory=dict)
+    tables: dict[str, list[pa.Table | _Columns]] = field(default_factory=dict)
 
     def add(self, more: Places) -> None:
         """Add the rows of another stream."""
@@ -82,7 +83,8 @@ class Places:
 
     def of(self, name: str) -> pa.Table:
         """Return the rows of a table."""
-        return pa.concat_tables([_PLACES.empty_table(), *self.tables.get(name, ())])
+        parts = self.tables.get(name, ())
+        return pa.concat_tables([_PLACES.empty_table(), *map(_as_places, parts)])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -284,16 +286,19 @@ def _text_size(row: Row) -> int:
     return sum(len(value) for value in row.values() if isinstance(value, str | bytes))
 
 
-def _places(rows: Rows) -> pa.Table:
+def _places(rows: Rows) -> pa.Table | _Columns:
     if not isinstance(rows, pa.Table):
-        ids = pa.array([row["content_id"] for row in rows], pa.string())
         has_seq = any("seq" in row for row in rows)
         seqs = [row.get("seq") if has_seq else _FIRST for row in rows]
-        return pa.Table.from_arrays([ids, pa.array(seqs, pa.int64())], schema=_PLACES)
+        return [row["content_id"] for row in rows], seqs
     if "seq" not in rows.column_names:
         rows = rows.append_column("seq", pa.repeat(pa.scalar(_FIRST, pa.int64()), len(rows)))
     # Copied: a slice of what DuckDB returned would keep all columns of it in memory.
     return rows.select(_PLACES.names).cast(_PLACES).take(np.arange(len(rows)))
+
+
+def _as_places(part: pa.Table | _Columns) -> pa.Table:
+    return part if isinstance(part, pa.Table) else pa.table(list(part), schema=_PLACES)
 
 
 def _n_not_in(these: pa.Table, those: pa.Table) -> int:

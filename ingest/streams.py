@@ -62,6 +62,7 @@ class StreamedReading:
         reading: the reading, for what is outside the stream.
         stream: the reading's stream.
         hashes: SHA-256 of each file of the stream.
+        contents: the bytes of its small files.
         runs: runs by id, as far as the stream was read.
         has_other_rows: whether the stream has rows that belong to no run.
     """
@@ -70,6 +71,7 @@ class StreamedReading:
     reading: Reading
     stream: Stream
     hashes: Mapping[Path, str]
+    contents: Mapping[Path, bytes]
     runs: dict[str, StreamedRun] = field(default_factory=dict)
     has_other_rows: bool = False
 
@@ -117,7 +119,13 @@ class StreamImport:
             session.writer.add(BY_NAME[name], given)
         session.write_provenance(streamed.file, reading, files=reading.files)
         for path, sha256 in streamed.hashes.items():
-            row = log_row(path, sha256, reading.format, is_masked=session.options.redact)
+            row = log_row(
+                path,
+                sha256,
+                reading.format,
+                is_masked=session.options.redact,
+                data=streamed.contents.get(path),
+            )
             session.writer.add(FILES, [row])
         for run in written:
             session.count_run(run.generation.run, run.n_results)

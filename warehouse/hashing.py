@@ -37,6 +37,24 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def small_file_sha256(path: Path, largest: int) -> tuple[str, bytes | None]:
+    """Return the SHA-256 of a file's bytes, in hexadecimal, and the bytes of a small file.
+
+    Args:
+        path: the file.
+        largest: how many bytes a small file may have; of a larger one the bytes are None.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open_regular(path) as file:
+        data = file.read(largest + 1)
+        digest = hashlib.sha256(data)
+        if len(data) <= largest:
+            return digest.hexdigest(), data
+        return hashlib.file_digest(file, lambda: digest).hexdigest(), None
+
+
 def numbered(hashes: Iterable[str]) -> list[str]:
     """Return the hashes with a count added to repeated ones: a source may repeat a record."""
     seen: Counter[str] = Counter()

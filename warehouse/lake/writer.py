@@ -52,10 +52,10 @@ def arrow_table(table: Table, rows: Sequence[Row], used: Collection[str] = ()) -
     used = used or set[str]().union(*rows)
     schema = arrow_schema(table)
     columns = [
-        arrow_array([row.get(column.name) for row in rows], column.type)
-        if column.name in used
-        else pa.nulls(len(rows), column.type)
-        for column in schema
+        arrow_array([row.get(name) for row in rows], arrow_type)
+        if name in used
+        else pa.nulls(len(rows), arrow_type)
+        for name, arrow_type in zip(schema.names, schema.types, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 

@@ -253,14 +253,15 @@ def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
 
 def _record_keys(mapping: MappingNode) -> str:
     """Return the keys in order, with those of metadata: `["prompt",["metadata",["cost_usd"]]]`."""
-    return _keys_text(
-        tuple(
+    keys = tuple(
+        [
             (key, tuple([inner for inner, _ in node.items]))
             if key == "metadata" and isinstance(node, MappingNode)
             else key
             for key, node in mapping.items
-        )
+        ]
     )
+    return _keys_text(keys)
 
 
 # Nearly all tasks of a log have the same keys.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,12 @@ class ProjectFiles:
 def _model_files(log: Path, model_path: str | None) -> list[Path]:
     if not model_path or not _stays_inside(model_path):
         return []
-    projects = _projects(log)
     return [
-        project / model_path for project in projects if _is_file_in(project / model_path, project)
+        project / model_path
+        for project in _projects(log)
+        # Most logs are imported without their model files: a path of each takes much longer.
+        if os.path.isfile(f"{project}/{model_path}")  # noqa: PTH113
+        and _is_file_in(project / model_path, project)
     ]
 
 

@@ -128,23 +128,25 @@ class _Composer:
         """Return the mapping node that an event begins, with duplicate keys recorded."""
         _check_tag(start, "tag:yaml.org,2002:map")
         items: list[tuple[str, Node]] = []
-        seen: set[str] = set()
-        duplicates: list[tuple[str, int]] = []
         next_event = self.next_event
         event = next_event()
-        last = start.start_mark.line + 1
+        line = last = start.start_mark.line + 1
+        keys: list[_Event] = []
         while type(event) is not MappingEndEvent:
+            keys.append(event)
             key = self.key(event)
-            if key in seen:
-                duplicates.append((key, event.start_mark.line + 1))
-            seen.add(key)
             event = next_event()
-            item = self.node(event, depth + 1)
+            # Most values are scalars: two calls less for each.
+            if type(event) is ScalarEvent and self.nodes < MAX_NODES:
+                self.nodes += 1
+                item: Node = self.scalar(event)
+                last = item.end_line
+            else:
+                item = self.node(event, depth + 1)
+                last = _last_line(event, item)
             items.append((key, item))
-            last = _last_line(event, item)
             event = next_event()
-        line = start.start_mark.line + 1
-        return MappingNode(items, line, _end_line(start, event, last), duplicates)
+        return MappingNode(items, line, _end_line(start, event, last), _repeated(items, keys))
 
     def key(self, event: _Event) -> str:
         """Return the text of a key."""
@@ -173,6 +175,19 @@ class _Composer:
         if depth + levels - 1 > MAX_DEPTH:
             _refuse(f"nested more than {MAX_DEPTH} levels deep by *{name}", mark)
         return node
+
+
+def _repeated(items: list[tuple[str, Node]], keys: list[_Event]) -> list[tuple[str, int]]:
+    """Return each repetition of a key, with its line, given the events of the keys."""
+    if len(dict(items)) == len(items):
+        return []
+    seen: set[str] = set()
+    repeated = []
+    for (key, _), event in zip(items, keys, strict=True):
+        if key in seen:
+            repeated.append((key, event.start_mark.line + 1))
+        seen.add(key)
+    return repeated
 
 
 def _measure(node: Node) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from warehouse.formats.yaml.documents import MappingNode, Node, ScalarNode, valu
 from warehouse.formats.yaml.nodes import repeats_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
 
 # No real duration in seconds or cost in dollars is larger.
 LARGEST_AMOUNT = 1e12
@@ -76,7 +76,7 @@ class Fields:
         if node is None:
             return None
         if isinstance(node, ScalarNode) and isinstance(node.value, str):
-            return self._utf8(node.value)
+            return node.value if node.value.isascii() else self._utf8(node.value)
         self._wrong(key, node, "text")
         return utf8(node.text) if isinstance(node, ScalarNode) and node.value is not None else None
 
@@ -94,6 +94,8 @@ class Fields:
         if node is None:
             return None
         value = node.value if isinstance(node, ScalarNode) else None
+        if type(value) is float and -LARGEST_AMOUNT <= value <= LARGEST_AMOUNT:
+            return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             if is_float and isinstance(value, int):
                 self.report(node.line, key, "float", f"{value} is an integer, not a float")
@@ -130,22 +132,25 @@ class Fields:
         if node is None:
             return None
         text = node.text if isinstance(node, ScalarNode) else ""
+        is_utc = _TIMESTAMP.fullmatch(text) is not None
         try:
-            moment = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text[:-1] if is_utc else text)
         except ValueError:
             moment = None
-        if moment is None or not _TIMESTAMP.fullmatch(text):
+        if moment is None or not is_utc:
             self._wrong(key, node, "a UTC timestamp YYYY-MM-DDTHH:MM:SSZ")
-        if moment is None:
-            return None
+        if moment is None or is_utc:
+            return moment
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         try:
             return zoned.astimezone(UTC).replace(tzinfo=None)
         except OverflowError:  # in UTC, before the year 1 or after 9999
             return None
 
-    def unknown(self, known: Iterable[str]) -> dict[str, object]:
+    def unknown(self, known: AbstractSet[str]) -> dict[str, object]:
         """Return the fields that are not known, as plain values."""
+        if self._nodes.keys() <= known:
+            return {}
         return {key: self.plain(key) for key in self._nodes if key not in known}
 
     def plain(self, key: str) -> object:

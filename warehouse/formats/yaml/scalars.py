@@ -19,8 +19,9 @@ _CONSTANTS: Final[dict[str, ScalarValue]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
 }
-_INTEGER: Final = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_OTHER_INTEGER: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_IN_FLOATS: Final = re.compile(r"[.eE]")
 _BASES: Final = {"0o": 8, "0x": 16}
 _TAGS: Final[dict[str, type]] = {
     "tag:yaml.org,2002:int": int,
@@ -57,6 +58,7 @@ def tagged_value(tag: str, text: str) -> ScalarValue:
 def _number(text: str) -> int | float | str:
     if len(text) > MAX_DIGITS:
         return text
-    if _INTEGER.fullmatch(text):
-        return int(text, _BASES.get(text[:2], 10))
-    return float(text) if _FLOAT.fullmatch(text) else text
+    # Decimal numbers are most: one expression less for each.
+    if _FLOAT.fullmatch(text):
+        return float(text) if _IN_FLOATS.search(text) else int(text)
+    return int(text, _BASES[text[:2]]) if _OTHER_INTEGER.fullmatch(text) else text
