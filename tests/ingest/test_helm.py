@@ -8,7 +8,7 @@ import pytest
 from helm_cases import NAME, entry, request, stat, write_run
 from support import digests, import_into, new_store
 
-from ingest.formats.common import lines
+from ingest.formats.common import elements
 from ingest.formats.common.elements import BrokenElementsError, Elements
 from ingest.reconciliation import FileOutcome
 
@@ -269,13 +269,14 @@ def test_tables_and_summaries_of_a_suite(store, tmp_path):
 
 @pytest.mark.parametrize("size", [1, 7, 64, 2**20])
 def test_elements_of_a_list(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(lines, "_BLOCK_BYTES", size)
+    monkeypatch.setattr(elements, "_BLOCK_BYTES", size)
+    monkeypatch.setattr(elements, "_SEARCHED_CHARACTERS", size)
     document = {"a": [1, {"b": 2}], "é": '\\"]', "list": [{"x": "ü,]"}, 12, -1.5e3, None, [[]], ""]}
     path = tmp_path / "a.json"
     for indent in (None, 1):
         path.write_text(json.dumps(document, indent=indent, ensure_ascii=False), "utf-8")
-        elements = Elements(path, "list")
-        found = [(each, json.loads(elements.raw())) for each in elements.read()]
+        listed = Elements(path, "list")
+        found = [(each, json.loads(listed.raw())) for each in listed.read()]
         assert found == [(each, each) for each in document["list"]]
         whole = path.read_text("utf-8")
         path.write_text(whole[: whole.index("null")], "utf-8")
@@ -284,3 +285,21 @@ def test_elements_of_a_list(tmp_path, monkeypatch, size):
             part.extend(Elements(path, "list").read())
     path.write_text("[]")
     assert list(Elements(path).read()) == []
+
+
+@pytest.mark.parametrize("size", [5, 2**20])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_secrets_in_elements(tmp_path, monkeypatch, size, indent):
+    monkeypatch.setattr(elements, "_BLOCK_BYTES", size)
+    monkeypatch.setattr(elements, "_SEARCHED_CHARACTERS", size)
+    key = "sk-" + "a1b2c3d4" * 4
+    document = {"first": f"use {key}", "list": [{"a": 1}, {"b": f"é {key}"}, {"c": 2}]}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document, indent=indent), "utf-8")
+    lines = [1, 1] if indent is None else [2, 8]
+    listed = Elements(path, "list")
+    assert list(listed.read()) == document["list"]
+    assert listed.take_secrets() == [(line, "OpenAI key") for line in lines]
+    masked = Elements(path, "list", is_masked=True)
+    found = [(each, json.loads(masked.raw())) for each in masked.read()]
+    assert found == [(each, each) for each in [{"a": 1}, {"b": "é (redacted)"}, {"c": 2}]]

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.common.lines import line_blocks
+from warehouse.files import open_regular
 from warehouse.formats.secrets import find_secrets, lines_of, mask
 
 if TYPE_CHECKING:
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SPACE = " \t\r\n"
+_BOM = "\ufeff"
+_BLOCK_BYTES = 2**20
+# So much is searched for secrets at once: each search takes a while to begin.
+_SEARCHED_CHARACTERS = 2**20
 _LONGEST_ELEMENT = 64 * 2**20
 # An error so near to the end of what was read may only mean that more follows.
 _NEAR_END = 16
@@ -28,6 +32,8 @@ class BrokenElementsError(Exception):
 class Elements:
     """A list in a JSON file: the file's top value, or that of a key of the object at the top.
 
+    Memory holds some megabytes of the file, on however many lines they are, or its largest value.
+
     Attributes:
         path: the file.
         key: the key; None for a list at the top.
@@ -39,7 +45,8 @@ class Elements:
     key: str | None = None
     is_masked: bool = False
     secrets: list[tuple[int, str]] = field(default_factory=list)
-    _text: _Text | None = None
+    _raw: str = ""
+    _line: int = 1
 
     def read(self) -> Iterator[Any]:
         """Yield the elements; the values of other keys are passed over.
@@ -48,7 +55,32 @@ class Elements:
             BrokenElementsError: the rest cannot be read.
             OSError: the file cannot be read.
         """
-        text = self._text = _Text(self._texts())
+        text = _Text(_texts(self.path))
+        waiting: list[tuple[Any, str]] = []
+        broken: BrokenElementsError | None = None
+        self._line = 1
+        try:
+            for value in self._elements(text):
+                waiting.append((value, text.raw()))
+                if text.n_passed() >= _SEARCHED_CHARACTERS:
+                    yield from self._searched(waiting, text.take_passed())
+                    waiting = []
+        except BrokenElementsError as error:
+            broken = error
+        yield from self._searched(waiting, text.take_passed() + text.rest())
+        if broken is not None:
+            raise broken
+
+    def raw(self) -> str:
+        """Return the text of the element that `read` has just yielded."""
+        return self._raw
+
+    def take_secrets(self) -> list[tuple[int, str]]:
+        """Return the secrets found since the last call."""
+        found, self.secrets = self.secrets, []
+        return found
+
+    def _elements(self, text: _Text) -> Iterator[Any]:
         if self.key is None:
             if text.next() != "[":
                 raise BrokenElementsError("no JSON list")
@@ -57,15 +89,6 @@ class Elements:
             yield from self._of_key(text)
         if text.next(skip=False):
             raise BrokenElementsError("not JSON: text after the end")
-
-    def raw(self) -> str:
-        """Return the text of the element that `read` has just yielded."""
-        return self._text.raw() if self._text is not None else ""
-
-    def take_secrets(self) -> list[tuple[int, str]]:
-        """Return the secrets found since the last call."""
-        found, self.secrets = self.secrets, []
-        return found
 
     def _of_key(self, text: _Text) -> Iterator[Any]:
         if text.next() != "{":
@@ -88,18 +111,47 @@ class Elements:
         if not found:
             raise BrokenElementsError(f"no list `{self.key}`")
 
-    def _texts(self) -> Iterator[str]:
-        decode = codecs.getincrementaldecoder("utf-8")().decode
-        for block in line_blocks(self.path):
-            if block.reject is not None:
-                raise BrokenElementsError(block.reject.reason)
-            data = block.data
-            secrets = find_secrets(data)
-            self.secrets += lines_of(data, secrets, block.first_line)
+    def _searched(self, waiting: list[tuple[Any, str]], passed: str) -> Iterator[Any]:
+        """Yield elements after a search of the text that they are from, and what is around them."""
+        data = passed.encode()
+        secrets = find_secrets(data)
+        self.secrets += lines_of(data, secrets, self._line)
+        self._line += data.count(b"\n")
+        for value, raw in waiting:
+            self._raw = raw
+            yield self._masked(value) if secrets and self.is_masked else value
+
+    def _masked(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        """Return an element without the secrets in its text."""
+        data = self._raw.encode()
+        masked = mask(data, find_secrets(data))
+        if masked == data:
+            return value
+        self._raw = masked.decode()
+        try:
+            return json.loads(self._raw)
+        except ValueError as error:
+            raise BrokenElementsError(f"not JSON without its secrets: {error}") from error
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the text of a file without its byte order mark.
+
+    Raises:
+        BrokenElementsError: it is not UTF-8.
+        OSError: the file cannot be read.
+    """
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    is_start = True
+    with open_regular(path) as file:
+        while block := file.read(_BLOCK_BYTES):
             try:
-                yield decode(mask(data, secrets) if self.is_masked else data)
+                text = decode(block)
             except UnicodeDecodeError as error:
                 raise BrokenElementsError(f"not UTF-8 ({error.reason})") from error
+            text, is_start = text.removeprefix(_BOM) if is_start else text, is_start and not text
+            if text:
+                yield text
 
 
 class _Text:
@@ -110,6 +162,9 @@ class _Text:
         self._text = ""
         self._at = 0
         self._begin = 0
+        self._taken = 0
+        self._passed: list[str] = []
+        self._n_passed = 0
         self._decode = json.JSONDecoder().raw_decode
 
     def next(self, *, skip: bool = True) -> str:
@@ -151,26 +206,54 @@ class _Text:
                 is_cut = error.msg.startswith("Unterminated") or (
                     error.pos > len(self._text) - _NEAR_END
                 )
-                if not is_cut or not self._more():
+                # Twice as much each time: a long value is not begun again for every block.
+                n_characters = len(self._text) - self._at
+                if not is_cut or not self._more(n_characters):
                     raise BrokenElementsError(f"not JSON: {error.msg}") from error
                 continue
             except ValueError as error:
                 raise BrokenElementsError(f"not JSON: {error}") from error
-            # A number may go on.
-            if end == len(self._text) and self._text[end - 1].isdigit() and self._more():
+            if self._may_go_on(end) and self._more():
                 continue
             self._begin, self._at = self._at, end
             return found
+
+    def _may_go_on(self, end: int) -> bool:
+        """Return whether a value that ends here may be a number of which more follows."""
+        after = self._text[end : end + len("e+") + 1]
+        is_end = len(after) <= len("e+") and not after.strip(".eE+-")
+        return is_end and self._text[end - 1].isdigit()
 
     def raw(self) -> str:
         """Return the text of the last value, until anything more is read."""
         return self._text[self._begin : self._at]
 
-    def _more(self) -> bool:
+    def n_passed(self) -> int:
+        """Return how many characters were passed since `take_passed` was last called."""
+        return self._n_passed + self._at - self._taken
+
+    def take_passed(self) -> str:
+        """Return the text that was passed since the last call."""
+        passed = "".join([*self._passed, self._text[self._taken : self._at]])
+        self._passed, self._n_passed, self._taken = [], 0, self._at
+        return passed
+
+    def rest(self) -> str:
+        """Return what was read and not passed."""
+        return self._text[self._at :]
+
+    def _more(self, n_characters: int = 1) -> bool:
+        """Read at least some characters, as far as the file has them; False for none."""
         if len(self._text) - self._at > _LONGEST_ELEMENT:
             raise BrokenElementsError(f"a value of more than {_LONGEST_ELEMENT:,} characters")
-        text = next(self._texts, None)
-        if text is None:
+        texts, n_read = [], 0
+        while n_read < n_characters and (text := next(self._texts, "")):
+            texts.append(text)
+            n_read += len(text)
+        if not texts:
             return False
-        self._text, self._at = self._text[self._at :] + text, 0
+        self._passed.append(self._text[self._taken : self._at])
+        self._n_passed += len(self._passed[-1])
+        self._text = "".join([self._text[self._at :], *texts])
+        self._at = self._taken = 0
         return True

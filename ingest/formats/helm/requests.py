@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
 from ingest.formats.helm.layout import SUITE
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 _NOT_SENT = {"prompt", "messages", "model"}
 _MOST_MS = 2**53
 _CORRECT = "correct"
+_ID_BYTES = 16
+_SHORT_HASH_DIGITS = 16
 _NO_INSTANCE = "a request without an instance that has an `id`"
 
 # What a result and the statistics of its instance share: instance, perturbation, trial.
@@ -45,6 +50,39 @@ class RequestRows:
     task: TaskRow
     messages: list[MessageRow]
     judgements: list[JudgementRow]
+
+
+class FirstResults:
+    """The first result of each instance of a run: 24 bytes for each result."""
+
+    def __init__(self) -> None:
+        self._keys = array("Q")
+        self._ids = bytearray()
+        self._order: np.ndarray | None = None
+        self._ordered = np.array([], np.uint64)
+
+    def add(self, key: InstanceKey, result_id: str) -> None:
+        """Add a result."""
+        self._keys.append(_short_hash(key))
+        self._ids += bytes.fromhex(result_id)
+        self._order = None
+
+    def of(self, key: InstanceKey) -> str | None:
+        """Return the id of the first result of an instance; None if it has none."""
+        if self._order is None:
+            keys = np.array(self._keys, np.uint64)
+            self._order = np.argsort(keys, kind="stable")
+            self._ordered = keys[self._order]
+        wanted = np.uint64(_short_hash(key))
+        at = int(np.searchsorted(self._ordered, wanted))
+        if at == len(self._ordered) or self._ordered[at] != wanted:
+            return None
+        start = int(self._order[at]) * _ID_BYTES
+        return self._ids[start : start + _ID_BYTES].hex()
+
+
+def _short_hash(key: InstanceKey) -> int:
+    return int(content_hash(*key)[:_SHORT_HASH_DIGITS], 16)
 
 
 def instance_key(instance_id: Json, perturbation: Json, trial: Json) -> InstanceKey:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.elements import BrokenElementsError, Elements
 from ingest.formats.helm.layout import (
     INSTANCES,
@@ -18,9 +19,9 @@ from ingest.formats.helm.layout import (
     run_id_of,
     task_set_of,
 )
-from ingest.formats.helm.requests import InstanceKey, instance_key, request_rows
+from ingest.formats.helm.requests import FirstResults, instance_key, request_rows
 from ingest.formats.helm.statistics import figure_rows, score_rows
-from ingest.reading import Block, Reading, Reject, Stream
+from ingest.reading import Reading, Reject, Stream
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import is_integer, utf8
 
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ingest.reading import ImportContext, SourceFile
-    from warehouse.types import Json, JsonObject, Row, RunRow
+    from ingest.reading import Block, ImportContext, SourceFile
+    from warehouse.types import Json, JsonObject, RunRow
 
 FORMAT = "HELM run"
 _TABLES = ("results", "tasks", "result_scores", "messages", "judgements")
-_ELEMENTS_AT_ONCE = 500
 
 
 def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -135,26 +135,6 @@ def _document(file: SourceFile, reading: Reading) -> Json:
     return None
 
 
-@dataclass(slots=True, kw_only=True)
-class _Rows:
-    """Rows that are waiting to become a block."""
-
-    tables: dict[str, list[Row]] = field(default_factory=dict)
-    rejects: list[Reject] = field(default_factory=list)
-    n_elements: int = 0
-
-    def add(self, table: str, *rows: Row) -> None:
-        """Add rows of a table."""
-        self.tables.setdefault(table, []).extend(rows)
-
-    def block(self, path: Path, run_id: str, elements: Elements) -> Block:
-        """Return what is waiting as a block, and start again."""
-        block = Block(path=path, run_id=run_id, rows=dict(self.tables), rejects=self.rejects)
-        block.secrets = elements.take_secrets()
-        self.tables, self.rejects, self.n_elements = {}, [], 0
-        return block
-
-
 @dataclass(frozen=True, slots=True)
 class _Run:
     """The large files of a run, and what their rows share."""
@@ -167,75 +147,69 @@ class _Run:
 
 
 def _blocks(run: _Run) -> Iterator[Block]:
-    results: dict[InstanceKey, str] = {}
+    results = FirstResults()
     if run.state is not None:
         yield from _request_blocks(run, run.state, results)
     if run.instances is not None:
         yield from _score_blocks(run, run.instances, results)
 
 
-def _request_blocks(run: _Run, path: Path, results: dict[InstanceKey, str]) -> Iterator[Block]:
+def _request_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Block]:
     """Yield the requests, and record the first result of each instance."""
     elements = Elements(path, "request_states", is_masked=run.is_masked)
-    rows, seen, tasks = _Rows(), set[str](), set[str]()
+    rows = RowCollector(path, run.run_id)
     try:
         for seq, record in enumerate(elements.read(), 1):
+            rows.secrets += elements.take_secrets()
             try:
                 made = request_rows(record if isinstance(record, dict) else {}, seq, run.task_set)
             except ValueError as error:
                 raw = json_text(record).encode()
                 rows.rejects.append(Reject(f"request {seq}: {error}", raw=raw))
                 continue
-            result_id = made.result["content_id"]
-            # The same request twice is one.
-            if result_id not in seen:
-                seen.add(result_id)
-                results.setdefault(made.key, result_id)
-                if not is_exact(record):
-                    made.result["source"] = utf8(elements.raw())
-                rows.add("results", made.result)
-                rows.add("messages", *made.messages)
-                rows.add("judgements", *made.judgements)
-                if made.task["content_id"] not in tasks:
-                    tasks.add(made.task["content_id"])
-                    rows.add("tasks", made.task)
-            rows.n_elements += 1
-            if rows.n_elements >= _ELEMENTS_AT_ONCE:
-                yield rows.block(path, run.run_id, elements)
+            if not is_exact(record):
+                made.result["source"] = utf8(elements.raw())
+            results.add(made.key, made.result["content_id"])
+            rows.add("results", made.result)
+            rows.add("tasks", made.task)
+            for table, of_table in (("messages", made.messages), ("judgements", made.judgements)):
+                for row in of_table:
+                    rows.add(table, row)
+            yield from rows.full()
     except BrokenElementsError as error:
         rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
-    yield rows.block(path, run.run_id, elements)
+    rows.secrets += elements.take_secrets()
+    yield from rows.rest()
 
 
-def _score_blocks(run: _Run, path: Path, results: dict[InstanceKey, str]) -> Iterator[Block]:
+def _score_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Block]:
     elements = Elements(path, is_masked=run.is_masked)
-    rows, seen = _Rows(), set[str]()
+    rows = RowCollector(path, run.run_id)
     n_unknown = 0
     try:
         for seq, record in enumerate(elements.read(), 1):
+            rows.secrets += elements.take_secrets()
             entry = record if isinstance(record, dict) else {}
             key = instance_key(
                 entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
             )
-            result_id = results.get(key)
+            result_id = results.of(key)
+            if result_id is None:
+                n_unknown += 1
+                continue
             try:
-                if result_id is None:
-                    n_unknown += 1
-                    continue
                 # An instance may have several entries, and metrics repeat some statistics.
-                made = list(score_rows(entry.get("stats"), result_id))
+                for row in list(score_rows(entry.get("stats"), result_id)):
+                    rows.add("result_scores", row)
             except ValueError as error:
                 raw = json_text(record).encode()
                 rows.rejects.append(Reject(f"entry {seq}: {error}", raw=raw))
                 continue
-            rows.add("result_scores", *(row for row in made if row["content_id"] not in seen))
-            seen.update(row["content_id"] for row in made)
-            rows.n_elements += 1
-            if rows.n_elements >= _ELEMENTS_AT_ONCE:
-                yield rows.block(path, run.run_id, elements)
+            yield from rows.full()
     except BrokenElementsError as error:
         rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
     if n_unknown:
         reason = f"statistics of {n_unknown:,} instances without a request in {STATE}"
         rows.rejects.append(Reject(reason))
-    yield rows.block(path, run.run_id, elements)
+    rows.secrets += elements.take_secrets()
+    yield from rows.rest()
