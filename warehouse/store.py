@@ -17,6 +17,7 @@ from warehouse.lake.lake import Lake
 from warehouse.lake.presence import unreadable_files
 from warehouse.sync import (
     WAIT_SECONDS,
+    KnownFolders,
     SyncReport,
     is_current,
     is_syncing,
@@ -159,7 +160,7 @@ class Store:
         """
         self.recover_journals()
         report = self._sync(rebuild=rebuild)
-        if not report.damaged and self.merge_small_batches():
+        if not report.damaged and self.merge_small_batches(report.known):
             self._sync()
         for problem in report.unreadable:
             self._on_warning(problem)
@@ -171,20 +172,24 @@ class Store:
             self._on_warning(problem)
         return report
 
-    def merge_small_batches(self) -> bool:
+    def merge_small_batches(self, known: KnownFolders | None = None) -> bool:
         """Merge small batches where enough have come together; return whether that was done.
 
         For commands that add batches, after their work. It takes a moment at most, and is left to
         the next one if the lake is being read or cannot be written.
+
+        Args:
+            known: what the warehouse knows of the lake; by default it is opened to find out.
         """
         from warehouse.lake.compaction import FAN, merge_tier
 
         if len(self.lake.batch_names()) < FAN or not self.warehouse.exists():
             return False
         try:
-            with open_for_reading(self.warehouse, wait_seconds=0) as connection:
-                loaded, replaced = known_folders(connection, self.lake)
-            return merge_tier(self.lake, loaded, replaced)
+            if known is None:
+                with open_for_reading(self.warehouse, wait_seconds=0) as connection:
+                    known = known_folders(connection, self.lake)
+            return merge_tier(self.lake, known.loaded, known.replaced)
         except (EvalstoreError, duckdb.Error):
             return False
 

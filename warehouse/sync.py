@@ -57,12 +57,27 @@ class SyncReport:
         damaged: one message per damaged batch, which was left out.
         unreadable: one message per file of a loaded batch that can no longer be read.
         rebuilt: whether the warehouse was built from scratch.
+        known: the folders of the lake as the warehouse knows them; None after a rebuild.
     """
 
     loaded: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     rebuilt: bool = False
+    known: KnownFolders | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFolders:
+    """What a warehouse knows of the folders of the lake.
+
+    Attributes:
+        loaded: number of original batches of each folder that it has loaded.
+        replaced: the other folders that it knows to be replaced.
+    """
+
+    loaded: dict[str, int]
+    replaced: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +123,12 @@ def missing_folders(connection: duckdb.DuckDBPyConnection, folders: Iterable[str
     return new - _replaced(connection, new)
 
 
-def known_folders(
-    connection: duckdb.DuckDBPyConnection, lake: Lake
-) -> tuple[dict[str, int], set[str]]:
-    """Return the number of batches in each loaded folder, and the other folders that are replaced.
-
-    Args:
-        connection: the open warehouse.
-        lake: the lake; folders that it no longer has are left out.
-    """
+def known_folders(connection: duckdb.DuckDBPyConnection, lake: Lake) -> KnownFolders:
+    """Return what an open warehouse knows of the folders that the lake has at this moment."""
     names = lake.batch_names()
     rows = connection.execute("SELECT folder, count(*) FROM lake.batches GROUP BY ALL").fetchall()
     loaded = {folder: n_batches for folder, n_batches in rows if folder in names}
-    return loaded, _replaced(connection, names - loaded.keys())
+    return KnownFolders(loaded, frozenset(_replaced(connection, names - loaded.keys())))
 
 
 def sync(
@@ -184,7 +192,8 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, redefine=redefine)
             unreadable = unreadable_files(connection, lake)
-            return SyncReport(loaded, tuple(damaged), tuple(unreadable))
+            known = known_folders(connection, lake)
+            return SyncReport(loaded, tuple(damaged), tuple(unreadable), known=known)
     except (duckdb.Error, StoreDamaged):  # in the warehouse, or in the batches it was built from
         return None
 
