@@ -2,8 +2,9 @@
 
 import json
 import math
+import re
 import shutil
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 from helm_cases import request
@@ -11,6 +12,7 @@ from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
 from support import digests, import_into, new_store
 
+from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
 from ingest.formats.tables.tables import TableOption
 from ingest.reconciliation import FileOutcome
@@ -273,6 +275,8 @@ def test_nothing_is_lost(store, tmp_path):
         (json.dumps(sample(0, acc=1.0)), "repeats doc_id 0, filter none, of an earlier line"),
         (json.dumps({"doc_id": 1, **{f"k{n}": n for n in range(1001)}}), "1,002 fields"),
         ('{"doc_id": 1, "doc": "\udcff"}', "not UTF-8"),
+        # Half of a surrogate pair, as bytes.
+        ('{"doc_id": 1, "doc": "\udced\udca0\udc80"}', "not UTF-8"),
     ],
 )
 def test_a_line_that_cannot_be_used(store, tmp_path, line, reason):
@@ -298,9 +302,10 @@ def test_values_of_wrong_types(store, tmp_path):
         sample(5, acc=10**400),
         sample(6, acc=math.nan),
         sample(7, acc=[1, "a"]),
+        sample(2**63 - 1, metrics=[]),
     )
     summary = import_into(store, tmp_path)
-    assert (summary.n_results, summary.n_quarantined) == (8, 0)
+    assert (summary.n_results, summary.n_quarantined) == (9, 0)
     assert rows(
         store,
         """
@@ -317,6 +322,94 @@ def test_values_of_wrong_types(store, tmp_path):
         ("6", None, "nan"),
         ("7", None, '[1,"a'),
     ]
+
+
+ODD_VALUES = [
+    *(
+        None,
+        0,
+        1.5,
+        True,
+        "",
+        " ",
+        "0",
+        "NaN",
+        '\0\n\x7f\x1f\u2028"\\/',
+        [],
+        {},
+        ["a"],
+        [["a", "b"]],
+    ),
+    *(
+        [["a"], ["b"]],
+        [[1]],
+        [[None]],
+        10**30,
+        math.inf,
+        2**63 - 1,
+        ["exact_match"],
+        {"choices": [1]},
+    ),
+    {"question": " Say 3 ", "options": ["a", 1]},
+    {"question": "  ", "q": "Say", "choices": {"text": ["u", "v"]}},
+    {"gen_args_0": {"arg_0": "p"}},
+    {"gen_args_0": {"arg_1": {}, "arg_0": "p"}},
+    {"gen_args_0": {"arg_0": "p", "arg_1": {}, "arg_2": 1}},
+    {"gen_args_0": {"arg_0": "p", "arg_1": {}}, "gen_args_1": {"arg_0": "p", "arg_1": {}}},
+    {"gen_args_0": {"arg_0": ["p"], "arg_1": {}}},
+    {"gen_args_0": {"arg_0": "p", "arg_1": "c"}},
+]
+
+
+def odd_lines():
+    """Return lines of plain samples, each with a field that is odd in another way."""
+    plain = [generated(n, ["a"], filter_=f"f{n % 2}") for n in range(12)]
+    fields = [*plain[0], "Exact_Match", "acc", "a'b\"c/~", "", "\0"]
+    odd = [
+        json.dumps({**generated(100 + n, ["a"]), field: value}, ensure_ascii=n % 2 == 0)
+        for n, (field, value) in enumerate(product(fields, ODD_VALUES))
+    ]
+    text = json.dumps(generated(1000, ["a"]))
+    return [
+        *map(json.dumps, plain),
+        *odd,
+        *(text.replace("1000", f"{n}, {extra}", 1) for n, extra in enumerate(ODD_TEXTS, 1001)),
+        *(text.replace("1.0}", f"{number}}}") for number in ("1e2", "1e999", "-0.0", "inf", "1,")),
+        json.dumps(dict(reversed(generated(1100, ["a"]).items()))),
+        *map(json.dumps, plain[:3]),
+        "[]",
+    ]
+
+
+ODD_TEXTS = ['"doc_id": 7', '"note": 1', '"acc": 1', '"exact_match": 0', f'"x": {"[" * 3000}']
+
+
+@pytest.mark.slow
+def test_plain_samples_are_read_as_any_others(tmp_path, monkeypatch):
+    write_run(tmp_path / "org__m")
+    path = tmp_path / "org__m" / f"samples_plain_{TIME}.jsonl"
+    for kind, left_out in (("all", ()), ("older", ("metrics", "filter", "doc_hash"))):
+        text = "".join(f"{line}\n" for line in odd_lines())
+        for field in left_out:
+            text = re.sub(rf'"{field}": (\[.*?\]|".*?"), ', "", text)
+        path.write_text(text)
+        found = []
+        for name in ("fast", "slow"):
+            with monkeypatch.context() as patch:
+                if name == "slow":
+                    patch.setattr("ingest.formats.lm_eval.samples.plain_form", lambda _: None)
+                store = new_store(tmp_path / kind / name)
+                summary = import_into(store, tmp_path / "org__m")
+            found.append((summary.n_results, summary.n_quarantined, digests(store)))
+        assert found[0] == found[1]
+        assert summary.n_results > 300
+
+
+def test_usual_generated_samples_are_plain():
+    plain = json.dumps(generated(1, ["a"])).encode()
+    assert plain_form(plain).scored == ("exact_match",)
+    assert plain_form(json.dumps(sample(1)).encode()) is None
+    assert plain_form(plain[:-1]) is None
 
 
 def test_groups_are_means_of_their_tasks(store, tmp_path):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 from ingest.formats.lm_eval.figures import Figures
 from ingest.formats.lm_eval.header import header_of, model_of, run_date_of
 from ingest.formats.lm_eval.layout import SUITE, Folders, is_samples, part_of, time_of
-from ingest.formats.lm_eval.samples import TABLES, blocks
+from ingest.formats.lm_eval.sample_rows import TABLES
+from ingest.formats.lm_eval.samples import blocks
 from ingest.reading import Candidate, Reading, Reject, Stream
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash

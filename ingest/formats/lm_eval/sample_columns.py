@@ -16,19 +16,41 @@ VERDICTS = (
     *("exact_match", "acc", "em", "pass@1", "pass_at_1", "correct", "accuracy"),
     *("prompt_level_strict_acc", "prompt_level_loose_acc", "acc_norm"),
 )
+# What such a score is in JSON.
+PASS_OR_FAIL = ("0", "1", "0.0", "1.0", "true", "false")
 # Where documents have their question, in this order; it must be in the prompt.
-_QUESTIONS = (
+QUESTIONS = (
     *("question", "Question", "q", "query", "problem", "prompt", "input", "text", "ctx", "goal"),
     *("premise", "sentence", "instruction"),
 )
-_CHOICES = ("choices", "choices/text", "options", "endings")
+CHOICES = ("choices", "choices/text", "options", "endings")
 _MOST_ATTEMPTS = 1000
 # Requests of a sample whose arguments are extracted one by one.
 _FEW_REQUESTS = 6
 
 
-def _pointers(names: tuple[str, ...]) -> str:
+def pointers_of(names: tuple[str, ...]) -> str:
+    """Return a list of pointers of fields, as SQL."""
     return "[" + ", ".join(f"'/{name}'" for name in names) + "]"
+
+
+def answer_of(column: str) -> str:
+    """Return the SQL for the answer after a filter, by the column that holds the filter's."""
+    return f"""CASE
+            WHEN json_type({column}) = 'ARRAY' AND json_array_length({column}) = 1
+                AND json_type({column}, '/0') = 'VARCHAR' THEN json_extract_string({column}, '/0')
+            WHEN json_type({column}) = 'VARCHAR' THEN json_extract_string({column}, '$')
+            ELSE CAST({column} AS VARCHAR)
+        END"""
+
+
+def number_of(raw: str, kind: str) -> str:
+    """Return the SQL for a score as a number, by the columns that hold it and its JSON type."""
+    return f"""CASE
+            WHEN {kind} = 'BOOLEAN' THEN CAST({raw} = 'true' AS DOUBLE)
+            WHEN {kind} IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT')
+                THEN try_cast(CAST({raw} AS VARCHAR) AS DOUBLE)
+        END"""
 
 
 def _fields() -> str:
@@ -42,12 +64,55 @@ def _arguments(pattern: str) -> str:
         for argument in range(3)
         for request in range(_FEW_REQUESTS)
     )
-    return _pointers((*pointers,))
+    return pointers_of((*pointers,))
 
 
 def _is_verdict() -> str:
     return f"metric IN {VERDICTS}"
 
+
+# Parts of queries. Of $whitespace and the columns `prompt`, `questions`: the question.
+QUESTION = r"""list_filter(questions, lambda each:
+            contains(prompt, each) AND NOT regexp_full_match(each, '\s*')
+        )[1] AS verbatim,
+        CASE
+            WHEN verbatim IS NOT NULL THEN verbatim
+            -- Without the whitespace around it, or in the JSON of a chat.
+            ELSE list_filter(questions, lambda each: trim(each, $whitespace) <> '' AND (
+                contains(prompt, trim(each, $whitespace))
+                OR prompt LIKE '[{%' AND contains(prompt, substring(
+                    CAST(to_json(trim(each, $whitespace)) AS VARCHAR), 2,
+                    length(CAST(to_json(trim(each, $whitespace)) AS VARCHAR)) - 2
+                ))
+            ))[1]
+        END AS question"""
+# Of `choice_lists`: the first list of choices, as JSON and as texts.
+LISTED = """list_filter(
+            list_filter(choice_lists, lambda found: found IS NOT NULL),
+            lambda found: json_type(found) = 'ARRAY'
+                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
+        )[1] AS listed,
+        CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named"""
+# The hashes that ids are made of.
+HASHES = """md5(concat_ws(
+            chr(31), coalesce(CAST(doc AS VARCHAR), ''), coalesce(question, chr(30)),
+            coalesce(CAST(to_json(choices) AS VARCHAR), ''), coalesce(target_text, chr(30))
+        )) AS task_hash,
+        md5(concat_ws(
+            chr(31), coalesce(CAST(doc_id AS VARCHAR), ''), coalesce(CAST(doc AS VARCHAR), ''),
+            coalesce(CAST(target AS VARCHAR), ''), coalesce(CAST(arguments AS VARCHAR), ''),
+            coalesce(CAST(resps AS VARCHAR), '')
+        )) AS record_hash"""
+
+ITEM = """$part || substr(record_hash, 1, 24) AS result_id,
+    prompt,
+    question,
+    CAST(to_json(choices) AS VARCHAR) AS choices,
+    reference,
+    target_text,
+    task_hash,
+    CASE WHEN verdict IN ('1', '1.0', 'true') THEN true WHEN verdict IS NOT NULL THEN false END
+        AS objective_pass"""
 
 # Of `lines` (line, text): each sample's fields and what follows from them.
 # $part: how ids begin; $names: names of the fields that are not known; $pointers: pointers of all.
@@ -121,8 +186,8 @@ requests AS (
             AS metric_names,
         json_type(resps, '/0') AS repeats_kind,
         json_type(resps, '/0/0') AS response_kind,
-        json_extract_string(doc, {_pointers(_QUESTIONS)}) AS questions,
-        json_extract(doc, {_pointers(_CHOICES)}) AS choice_lists
+        json_extract_string(doc, {pointers_of(QUESTIONS)}) AS questions,
+        json_extract(doc, {pointers_of(CHOICES)}) AS choice_lists
     FROM counted
 ),
 
@@ -147,31 +212,13 @@ texts AS (
                 seconds, lambda each: trim(json_extract_string(each, '$'), $whitespace)
             )
         END AS continuations,
-        list_filter(
-            list_filter(choice_lists, lambda found: found IS NOT NULL),
-            lambda found: json_type(found) = 'ARRAY'
-                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
-        )[1] AS listed,
-        CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named,
+        {LISTED},
         CASE
             WHEN len(named) > 1 AND (n_requests < 2 OR len(named) = n_requests) THEN named
             ELSE continuations
         END AS choices,
         json_extract_string(target, '$') AS reference,
-        list_filter(questions, lambda each:
-            contains(prompt, each) AND NOT regexp_full_match(each, '\\s*')
-        )[1] AS verbatim,
-        CASE
-            WHEN verbatim IS NOT NULL THEN verbatim
-            -- Without the whitespace around it, or in the JSON of a chat.
-            ELSE list_filter(questions, lambda each: trim(each, $whitespace) <> '' AND (
-                contains(prompt, trim(each, $whitespace))
-                OR prompt LIKE '[{{%' AND contains(prompt, substring(
-                    CAST(to_json(trim(each, $whitespace)) AS VARCHAR), 2,
-                    length(CAST(to_json(trim(each, $whitespace)) AS VARCHAR)) - 2
-                ))
-            ))[1]
-        END AS question
+        {QUESTION}
     FROM requests
 ),
 
@@ -185,15 +232,7 @@ items AS (
                 THEN coalesce(choices[CAST(reference AS INTEGER) + 1], reference)
             ELSE reference
         END AS target_text,
-        md5(concat_ws(
-            chr(31), coalesce(CAST(doc AS VARCHAR), ''), coalesce(question, chr(30)),
-            coalesce(CAST(to_json(choices) AS VARCHAR), ''), coalesce(target_text, chr(30))
-        )) AS task_hash,
-        md5(concat_ws(
-            chr(31), coalesce(CAST(doc_id AS VARCHAR), ''), coalesce(CAST(doc AS VARCHAR), ''),
-            coalesce(CAST(target AS VARCHAR), ''), coalesce(CAST(arguments AS VARCHAR), ''),
-            coalesce(CAST(resps AS VARCHAR), '')
-        )) AS record_hash,
+        {HASHES},
         list_filter(
             others,
             lambda field: metric_names IS NULL OR list_contains(metric_names, field.name)
@@ -205,7 +244,7 @@ items AS (
         list_filter(
             list_transform({list(VERDICTS)}, lambda name: list_filter(
                 scored, lambda field: field.name = name
-                    AND field.raw::VARCHAR IN ('0', '1', '0.0', '1.0', 'true', 'false')
+                    AND field.raw::VARCHAR IN {PASS_OR_FAIL}
             )[1].raw::VARCHAR),
             lambda value: value IS NOT NULL
         )[1] AS verdict,
@@ -220,7 +259,7 @@ items AS (
 SELECT
     line,
     line_hash,
-    md5_number_lower(record_hash) AS record_number,
+    hash(record_hash) AS record_number,
     hash(task_id, filter) AS place_hash,
     task_id,
     CASE
@@ -228,15 +267,7 @@ SELECT
         WHEN json_type(doc_id) IN ('OBJECT', 'ARRAY') THEN 'doc_id is neither a number nor text'
     END AS problem,
     json_extract_string(filter, '$') AS filter_name,
-    $part || substr(record_hash, 1, 24) AS result_id,
-    prompt,
-    question,
-    CAST(to_json(choices) AS VARCHAR) AS choices,
-    reference,
-    target_text,
-    task_hash,
-    CASE WHEN verdict IN ('1', '1.0', 'true') THEN true WHEN verdict IS NOT NULL THEN false END
-        AS objective_pass,
+    {ITEM},
     CASE WHEN len(responses) <= {_MOST_ATTEMPTS} THEN responses END AS responses,
     CASE
         WHEN responses IS NULL OR n_requests > 1 OR len(responses) > {_MOST_ATTEMPTS}
@@ -266,11 +297,7 @@ SELECT
     CASE
         WHEN n_requests > 1
             AND filtered_resps::VARCHAR = to_json(json_extract(resps, '$[*][0]'))::VARCHAR THEN NULL
-        WHEN json_type(filtered_resps) = 'ARRAY' AND json_array_length(filtered_resps) = 1
-            AND json_type(filtered_resps, '/0') = 'VARCHAR'
-            THEN json_extract_string(filtered_resps, '/0')
-        WHEN json_type(filtered_resps) = 'VARCHAR' THEN json_extract_string(filtered_resps, '$')
-        ELSE CAST(filtered_resps AS VARCHAR)
+        ELSE {answer_of("filtered_resps")}
     END AS answer,
     scored
 FROM items
@@ -304,13 +331,15 @@ WHERE is_first
 ORDER BY line, place
 """
 
-TASKS = """
+TASK_KEY = "md5(concat_ws(chr(31), $task_set, task_id, task_hash))"
+TASK_SEQ = "coalesce(try(try_cast(task_id AS BIGINT) + 1), line)"
+TASKS = f"""
 SELECT
-    md5(concat_ws(chr(31), $task_set, task_id, task_hash)) AS content_id,
+    {TASK_KEY} AS content_id,
     $suite AS suite,
     $task_set AS task_set,
     $task_set_hash AS task_set_hash,
-    coalesce(try_cast(task_id AS BIGINT) + 1, line) AS seq,
+    {TASK_SEQ} AS seq,
     task_id,
     task_hash,
     reference,
@@ -320,7 +349,7 @@ SELECT
     task_extra AS extra
 FROM samples
 WHERE is_first
-"""
+"""  # noqa: S608 - our own expressions only
 
 SCORES = f"""
 WITH scored AS (
@@ -336,11 +365,7 @@ valued AS (
     SELECT
         *,
         json_type(raw) AS kind,
-        CASE
-            WHEN kind = 'BOOLEAN' THEN CAST(raw = 'true' AS DOUBLE)
-            WHEN kind IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT')
-                THEN try_cast(CAST(raw AS VARCHAR) AS DOUBLE)
-        END AS number,
+        {number_of("raw", "kind")} AS number,
         CASE WHEN isfinite(number) THEN number END AS value
     FROM scored
 )
