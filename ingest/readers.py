@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.formats import settings_files
 from ingest.formats.bfcl import files as bfcl
 from ingest.formats.eee import files as eee
 from ingest.formats.helm import layout as helm_layout
@@ -91,11 +92,17 @@ READERS: tuple[Reader, ...] = (
     Reader(
         promptfoo_database.FORMAT, promptfoo_database.is_database, promptfoo_database.read_database
     ),
+    Reader(
+        "log of a promptfoo database",
+        promptfoo_database.is_companion,
+        promptfoo_database.decline_companion,
+    ),
     Reader("promptfoo table", promptfoo.is_table, promptfoo.decline_table),
     Reader("poster workspace", poster_layout.is_workspace, posters.read_workspace),
     Reader("published poster report", poster_layout.is_published, posters.read_published_folder),
     Reader("poster ledger", poster_layout.is_ledger, small_file(posters.read_ledger_file)),
     Reader("list of Inspect logs", inspect_logs.is_index, inspect_logs.decline_index),
+    Reader("settings", settings_files.is_settings, settings_files.decline_settings),
     Reader("log, task file or model file", yaml_files.is_yaml, small_file(yaml_files.read)),
 )
 # Reads the files that were given by name and that no reader claims; it says what is wrong.

@@ -31,6 +31,8 @@ _DERIVED = {
     "summary.json": (b'"suites"',),
     "groups_metadata.json": (b'"display_name"', b'"taxonomy"'),
     "schema.json": (b'"metrics"', b'"display_name"'),
+    "costs.json": (b"{",),
+    "runs_to_run_suites.json": (b"{",),
 }
 _MODEL = re.compile(r"(?:^|(?<=[:,]))model(?:_deployment)?=[^,]*,?")
 

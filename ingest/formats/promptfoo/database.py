@@ -38,6 +38,7 @@ _MOST_STEPS = 1_000_000  # between two calls of the progress handler
 _MOST_CALLS = 2_000
 _ROWS_AT_ONCE = 200
 _PREFIX = "promptfoo-"
+_COMPANIONS = ("-wal", "-shm")
 _TABLES = ("results", "result_scores", "reported_metrics", "tasks", "artifacts")
 # Columns of `eval_results` by their key in an export; those with JSON text are parsed.
 _COLUMNS = {
@@ -78,6 +79,19 @@ def is_database(candidate: Candidate) -> bool:
         return False
 
 
+def is_companion(candidate: Candidate) -> bool:
+    """Return whether a file is the write-ahead log of a database, or its index."""
+    database = _database_of(candidate.path)
+    return database is not None and candidate.is_file and is_database(Candidate(database))
+
+
+def decline_companion(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Report that a file is read with its database."""
+    database = _database_of(path)
+    context.decline(path, f"it goes with {database.name if database else 'a database'}")
+    yield from ()
+
+
 def read_database(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read all evaluations of a database."""
     redact = context.options.redact
@@ -105,6 +119,12 @@ def read_database(path: Path, context: ImportContext) -> Iterator[Reading]:
         yield Reading(FORMAT, rejects=[Reject(f"not a database that can be read: {error}")])
     except OSError as error:
         yield Reading(FORMAT, rejects=[Reject(error.strerror or "cannot be read")])
+
+
+def _database_of(path: Path) -> Path | None:
+    """Return the database that a file goes with, by its name; None for any other file."""
+    ending = next((end for end in _COMPANIONS if path.name.endswith(end)), None)
+    return None if ending is None else path.with_name(path.name.removesuffix(ending) or "-")
 
 
 def _log_of(path: Path) -> Path:
