@@ -23,12 +23,7 @@
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979)
 WITH changes AS (
     SELECT
-        suite,
-        task_set,
-        provider,
-        model,
-        settings,
-        run_id,
+        entry,
         count(change) AS n_compared,
         count(*) FILTER (change = 'gained') AS n_gained,
         count(*) FILTER (change = 'lost') AS n_lost,
@@ -36,8 +31,8 @@ WITH changes AS (
         bool_and(n_judged = 1 AND previous_n_judged = 1) FILTER (change IS NOT NULL)
             AS is_pass_or_fail,
         list_sort(list(pass_rate - previous_pass_rate) FILTER (change IS NOT NULL)) AS differences
-    FROM verdict_changes
-    GROUP BY suite, task_set, provider, model, settings, run_id
+    FROM scores.task_changes
+    GROUP BY entry
 ),
 
 score_changes AS (
@@ -89,13 +84,7 @@ figures AS (
         coalesce(changes.is_pass_or_fail, false) AS is_pass_or_fail,
         changes.differences
     FROM scores.run_rates AS rates
-    LEFT JOIN changes
-        ON rates.suite = changes.suite
-        AND rates.task_set = changes.task_set
-        AND rates.provider IS NOT DISTINCT FROM changes.provider
-        AND rates.model IS NOT DISTINCT FROM changes.model
-        AND rates.settings = changes.settings
-        AND rates.run_id = changes.run_id
+    LEFT JOIN changes ON rates.entry = changes.entry
     WHERE rates.pass_rate IS NOT NULL
     UNION ALL
     SELECT

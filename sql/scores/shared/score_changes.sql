@@ -1,7 +1,7 @@
 -- How each task scored by each headline metric but the verdict in each run of a model, next to the
 -- model's previous run of the task; verdict_changes has the verdict.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task, with a score
--- inherits: scores.run_times, scores.scored_tasks
+-- inherits: scores.run_times, scores.task_attempts
 -- n_results: attempts with a score
 -- score: mean over the attempts
 -- previous_score: score of the task in the model's latest earlier run with a score of it
@@ -28,9 +28,9 @@ scored AS (
         tasks.filter,
         tasks.task_id,
         hashes.task_hash,
-        len(tasks.scored) AS n_results,
-        ordered_mean(tasks.scored) AS score
-    FROM scores.scored_tasks AS tasks
+        len(tasks.listed) AS n_results,
+        ordered_mean(tasks.listed) AS score
+    FROM scores.task_attempts AS tasks
     JOIN scores.run_times AS times
         ON tasks.suite = times.suite
         AND tasks.run_id = times.run_id
@@ -43,7 +43,8 @@ scored AS (
         AND tasks.task_set = hashes.task_set
         AND tasks.task_id IS NOT DISTINCT FROM hashes.task_id
     WHERE
-        len(tasks.scored) > 0
+        tasks.listed IS NOT NULL
+        AND len(tasks.listed) > 0
         AND is_headline(tasks.suite, tasks.metric)
         AND (tasks.metric <> 'passed' OR tasks.scorer IS NOT NULL OR tasks.filter IS NOT NULL)
 ),
