@@ -20,7 +20,8 @@
 -- n_results: calls made for the tasks: attempts, and those without an answer
 -- n_unanswered: calls among them that gave no answer
 -- n_tasks_in_set: tasks in the newest version of the task set: the version that its latest run
---     used; if no version is known, all tasks ever asked
+--     used; if no version is known, all tasks ever asked; NULL where the rows that may be compared
+--     were asked more tasks than that, since logs may describe only some tasks of a set
 -- is_comparable: whether the row may be compared with the others of its task set: it was asked the
 --     same tasks as the row that covers most of the set
 -- run_id: the latest full run: no run of the model asked more tasks of the set's newest version,
@@ -212,7 +213,12 @@ SELECT
     boards.n_tasks - boards.n_rated AS n_unjudged,
     boards.n_results,
     boards.n_unanswered,
-    coalesce(set_sizes.n_tasks_in_set, 0) AS n_tasks_in_set,
+    CASE
+        WHEN max(boards.n_tasks) FILTER (
+            boards.asked IS NOT DISTINCT FROM boards.asked_of_set
+        ) OVER (PARTITION BY boards.suite, boards.task_set) <= set_sizes.n_tasks_in_set
+            THEN set_sizes.n_tasks_in_set
+    END AS n_tasks_in_set,
     boards.asked IS NOT DISTINCT FROM boards.asked_of_set AS is_comparable,
     boards.run_id,
     boards.run_date,
