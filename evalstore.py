@@ -53,7 +53,7 @@ except ImportError as shadowed:
     sys.exit(2)
 
 from warehouse.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
-from warehouse.formats.values import defer_pandas  # noqa: E402
+from warehouse.formats.values import defer_pandas, share_allocator  # noqa: E402
 
 # Name, where it is, and its line in the help: listing the commands must not import them.
 _COMMANDS: CommandTable = (
@@ -142,6 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 success, 1 a check failed, 2 misuse or bad input."""
     open_standard_streams()
     defer_pandas()
+    share_allocator()
     _cli.main(args=arguments, prog_name="evalstore")
 
 

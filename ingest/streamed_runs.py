@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -20,7 +22,7 @@ from warehouse.lake.writer import ROWS_PER_GROUP, arrow_table
 from warehouse.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from warehouse.lake.batch import Generation
     from warehouse.lake.writer import BatchWriter
@@ -38,7 +40,7 @@ _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_
     "origin",
     "source_rows",
 }
-_BUFFERED_BYTES = 16 * 2**20
+_BUFFERED_BYTES = 8 * 2**20
 _LOOSE_ROWS = 2000
 _LOOSE_BYTES = 4 * 2**20
 _FIRST = 1  # the place of rows whose table has no column `seq`
@@ -202,8 +204,17 @@ def as_table(rows: Rows, table: Table) -> pa.Table:
         return rows
     names = set[str]().union(*rows)
     schema = pa.schema([column for column in arrow_schema(table) if column.name in names])
-    columns = [pa.array([row.get(each.name) for row in rows], each.type) for each in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
+    columns = _columns(rows, schema.names)
+    arrays = [pa.array(values, each.type) for values, each in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _columns(rows: Sequence[Row], names: Sequence[str]) -> Iterable[Sequence[object]]:
+    """Return the values of each column, None where a row has none."""
+    if len(names) > 1:
+        with suppress(KeyError):  # most rows have all columns
+            return list(zip(*map(itemgetter(*names), rows), strict=True))
+    return [[row.get(name) for row in rows] for name in names]
 
 
 def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:

@@ -97,6 +97,10 @@ class StreamImport:
         if session.options.strict and self._is_refused(streamed):
             return
         n_before, n_violations = session.summary.n_quarantined, session.summary.n_violations
+        is_new = self._is_new_run(streamed)
+        if is_new:
+            # Files take much memory to write: now, before the rows of the stream do.
+            self._write_logs(streamed)
         self._read_runs(streamed)
         session.rename_run(reading)
         rows = self._rows(streamed)
@@ -118,21 +122,33 @@ class StreamImport:
         for name, given in rows.items():
             session.writer.add(BY_NAME[name], given)
         session.write_provenance(streamed.file, reading, files=reading.files)
-        for path, sha256 in streamed.hashes.items():
-            row = log_row(
-                path,
-                sha256,
-                reading.format,
-                is_masked=session.options.redact,
-                data=streamed.contents.get(path),
-            )
-            session.writer.add(FILES, [row])
+        if not is_new:
+            self._write_logs(streamed)
         for run in written:
             session.count_run(run.generation.run, run.n_results)
 
     def finish(self) -> None:
         """Write the rows that are still buffered."""
         self._buffer.flush()
+
+    def _is_new_run(self, streamed: StreamedReading) -> bool:
+        """Return whether the stream is of a run that the lake lacks: all of it will be written."""
+        if streamed.reading.run is None or not streamed.stream.is_run:
+            return False
+        suite, run_id = streamed.reading.run
+        return (suite, self._session.options.run_as or run_id) not in self._generations
+
+    def _write_logs(self, streamed: StreamedReading) -> None:
+        for path, sha256 in streamed.hashes.items():
+            row = log_row(
+                path,
+                sha256,
+                streamed.reading.format,
+                is_masked=self._session.options.redact,
+                data=streamed.contents.get(path),
+            )
+            self._session.writer.add(FILES, [row])
+        import_pyarrow().default_memory_pool().release_unused()
 
     def _is_refused(self, streamed: StreamedReading) -> bool:
         is_bad = bool(streamed.reading.violations or streamed.reading.rejects)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar
 
@@ -63,6 +64,15 @@ def defer_pandas() -> None:
     For the command line only: until pandas is loaded, pyarrow does not recognize its objects.
     """
     _deferred.add("pandas")
+
+
+def share_allocator() -> None:
+    """Let pyarrow, which is not loaded yet, take its memory where Python does.
+
+    For the command line only. What an import frees is then used again, by both; pyarrow's own
+    allocator would keep it. Who chose another by the variable has that one.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 def import_pyarrow() -> ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 ROWS_PER_GROUP = 100_000
 # Of whole files: they are written as soon as there are so many of them.
-_BUFFERED_BLOB_BYTES = 8 * 2**20
+_BUFFERED_BLOB_BYTES = 2**20
 # Their values rarely repeat: a dictionary of them would cost time and save nothing.
 _WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
     "started_at",
@@ -52,7 +53,7 @@ def arrow_table(table: Table, rows: Sequence[Row], used: Collection[str] = ()) -
     used = used or set[str]().union(*rows)
     schema = arrow_schema(table)
     columns = [
-        arrow_array([row.get(name) for row in rows], arrow_type)
+        _column([row.get(name) for row in rows], arrow_type)
         if name in used
         else pa.nulls(len(rows), arrow_type)
         for name, arrow_type in zip(schema.names, schema.types, strict=True)
@@ -175,9 +176,13 @@ class BatchWriter:
     def _flush(self, table: Table) -> None:
         rows = self._buffers.pop(table.name, [])
         used = self._used_columns.pop(table.name, set())
-        self._blob_bytes.pop(table.name, None)
+        blob_bytes = self._blob_bytes.pop(table.name, 0)
         if rows:
-            self._parquet(table).write_table(arrow_table(table, rows, used))
+            written = arrow_table(table, rows, used)
+            self._parquet(table).write_table(written)
+            if blob_bytes >= _BUFFERED_BLOB_BYTES:
+                # The writer keeps the pages of a row group until the next one begins.
+                self._parquet(table).write_table(written.slice(0, 0))
 
     def _parquet(self, table: Table, columns: Iterable[str] = ()) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
@@ -207,6 +212,17 @@ class BatchWriter:
             sync_file(path)
             files[path.stem] = BatchFile(pq.read_metadata(path).num_rows, file_sha256(path))
         return files
+
+
+def _column(values: Sequence[object], arrow_type: pa.DataType) -> pa.Array:
+    """Return values as a column, without a copy of a single file."""
+    import pyarrow as pa
+
+    if len(values) == 1 and isinstance(values[0], bytes) and arrow_type == pa.binary():
+        ends = struct.pack("=ii", 0, len(values[0]))
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(values[0])]
+        return pa.Array.from_buffers(arrow_type, 1, buffers)
+    return arrow_array(values, arrow_type)
 
 
 def _blobs(table: Table) -> list[str]:

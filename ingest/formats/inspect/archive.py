@@ -42,8 +42,12 @@ class UnusableMemberError(Exception):
 class Archive:
     """An archive that is open for reading."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, members: Sequence[zipfile.ZipInfo] | None = None) -> None:
         """Open an archive and read its directory.
+
+        Args:
+            path: the archive.
+            members: its directory, if that has been read before.
 
         Raises:
             UnusableArchiveError: it is not an archive, or looks like a bomb.
@@ -51,7 +55,7 @@ class Archive:
         """
         self._file: BinaryIO = open_regular(path)
         try:
-            self.members = _members(self._file)
+            self.members = _members(self._file) if members is None else members
         except BaseException:
             self._file.close()
             raise

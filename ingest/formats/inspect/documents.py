@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from warehouse.formats.json_text import canonical_json, is_exact, json_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from warehouse.types import Json
 
 # orjson makes floats of integers beyond 64 bits, and NULL of infinity.
@@ -25,6 +24,9 @@ _HUGE_SHAPES = ((b"0" * 19, b"0"), (b"0e000", b"0."), (b"0e+000", b"0."))
 _BEFORE_NUMBERS = b" \t\r\n:,[-"
 _LONGEST_NUMBER = 400
 _DIGEST_BYTES = 16
+
+# For `isinstance`, of each value of a log: a union of types would be made at each call.
+NUMBER = (int, float)
 
 
 class UnreadableDocumentError(Exception):
@@ -50,8 +52,10 @@ class LogObject:
 
     def as_json(self, value: Json) -> str:
         """Return a part of it as JSON text."""
+        if self.text is not None:
+            return json_text(value)
         try:
-            return orjson.dumps(value).decode() if self.is_plain else json_text(value)
+            return orjson.dumps(value).decode()
         except TypeError:  # more levels than orjson writes
             return json_text(value)
 
@@ -63,7 +67,7 @@ class LogObject:
 
     def digest(self, value: Json) -> str:
         """Return 32 hexadecimal digits that identify a part of it, whatever the order of keys."""
-        data = _sorted_json(value) if self.is_plain else _sorted_exactly(value)
+        data = _sorted_json(value) if self.text is None else _sorted_exactly(value)
         return blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
@@ -117,7 +121,7 @@ def as_count(value: object) -> int | None:
 
 def as_amount(value: object) -> float | None:
     """Return a number that is finite and not negative; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, NUMBER):
         return None
     try:
         number = float(value)
@@ -128,17 +132,17 @@ def as_amount(value: object) -> float | None:
 
 def as_moment(value: object) -> datetime | None:
     """Return a time of ISO 8601 in UTC, which is assumed where no offset is given."""
-    from datetime import UTC, datetime
-
     if not isinstance(value, str):
         return None
     try:
         moment = datetime.fromisoformat(value)
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC).replace(tzinfo=None)
+        if moment.tzinfo is None:
+            return moment
+        if moment.tzinfo is not UTC:
+            moment = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment
+    return moment.replace(tzinfo=None)
 
 
 def _has_huge_number(data: bytes) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ingest.formats.common.json_spans import file_spans
+from ingest.formats.common.json_spans import ObjectSpans, file_spans
 from ingest.formats.inspect.archive import (
     Archive,
     UnusableArchiveError,
@@ -23,11 +24,9 @@ from warehouse.files import LARGEST_BYTES, open_regular
 
 if TYPE_CHECKING:
     import zipfile
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
-
-    from ingest.formats.common.json_spans import ObjectSpans
 
 _HEADER, _START = "header.json", "_journal/start.json"
 _SAMPLES = "samples"
@@ -56,8 +55,27 @@ class Part:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Where the parts of a log are, so that a file that has not changed is not searched again.
+
+    Attributes:
+        size: of the file, in bytes.
+        changed_ns: time of the file's last change.
+        parts: members of an archive, or places in a JSON file.
+    """
+
+    size: int
+    changed_ns: int
+    parts: Sequence[zipfile.ZipInfo] | ObjectSpans
+
+
 class LogFile(Protocol):
     """A log."""
+
+    @property
+    def directory(self) -> Directory:
+        """Where its parts are."""
 
     def header_parts(self) -> list[Part]:
         """Return the parts that make up the header."""
@@ -70,8 +88,12 @@ class LogFile(Protocol):
 
 
 @contextmanager
-def open_log(path: Path) -> Iterator[LogFile]:
+def open_log(path: Path, directory: Directory | None = None) -> Iterator[LogFile]:
     """Open a log of either kind.
+
+    Args:
+        path: the log.
+        directory: its directory, if it was open before.
 
     Raises:
         UnusableLogError: it is neither.
@@ -79,15 +101,21 @@ def open_log(path: Path) -> Iterator[LogFile]:
     """
     with open_regular(path) as file:
         start = file.read(4)
+        state = os.fstat(file.fileno())
+    at = state.st_size, state.st_mtime_ns
+    is_known = directory is not None and (directory.size, directory.changed_ns) == at
+    known = directory.parts if directory is not None and is_known else None
     if start.startswith(b"PK") or (path.suffix == ".eval" and not start.lstrip().startswith(b"{")):
         try:
-            with Archive(path) as archive:
-                yield _ArchivedLog(archive)
+            members = None if isinstance(known, ObjectSpans) else known
+            with Archive(path, members) as archive:
+                yield _ArchivedLog(archive, Directory(*at, archive.members))
         except UnusableArchiveError as error:
             raise UnusableLogError(str(error)) from error
     else:
         with open_regular(path) as file:
-            yield _JsonLog(file, file_spans(path, {_SAMPLES}))
+            spans = known if isinstance(known, ObjectSpans) else file_spans(path, {_SAMPLES})
+            yield _JsonLog(file, Directory(*at, spans), spans)
 
 
 def merged_header(parts: list[LogObject]) -> LogObject:
@@ -112,7 +140,8 @@ def merged_header(parts: list[LogObject]) -> LogObject:
 
 
 class _ArchivedLog:
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, directory: Directory) -> None:
+        self.directory = directory
         self._archive = archive
         # Of members with the same name the last counts, as for any reader of archives.
         self._by_name = {member.filename: member for member in archive.members}
@@ -145,9 +174,10 @@ class _ArchivedLog:
 
 
 class _JsonLog:
-    def __init__(self, file: BinaryIO, spans: ObjectSpans) -> None:
+    def __init__(self, file: BinaryIO, directory: Directory, spans: ObjectSpans) -> None:
         if spans.problem and "eval" not in spans.members:
             raise UnusableLogError(spans.problem)
+        self.directory = directory
         self._file = file
         self._spans = spans
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.columns import CollectedRows
 from ingest.formats.common.json_spans import head_keys
 from ingest.formats.inspect.documents import LogObject, UnreadableDocumentError, read_object
 from ingest.formats.inspect.figures import figure_rows
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ingest.formats.inspect.files import Part
+    import pyarrow as pa
+
+    from ingest.formats.inspect.files import Directory, Part
     from ingest.formats.inspect.header import Evaluation
     from ingest.formats.inspect.samples import SampleRows
     from ingest.reading import Candidate, ImportContext
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 FORMAT = "Inspect log"
 
 _TABLES = ("results", "tasks", "result_scores", "messages", "reported_metrics", "artifacts")
-_BLOCK_BYTES = 8 * 2**20
+_BLOCK_BYTES = 4 * 2**20
 _LOG_KEYS = {"version", "status", "plan", "results", "stats", "samples"}
 _KEPT_REJECT_BYTES = 2**20
 
@@ -70,12 +73,12 @@ def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
     redact = context.options.redact
     try:
         with open_log(path) as log:
-            header = _header(log, redact=redact)
+            header, directory = _header(log, redact=redact), log.directory
     except (UnusableLogError, OSError) as error:
         yield _unusable(path, str(getattr(error, "strerror", None) or error))
         return
     shared = evaluation(header)
-    blocks = _LogBlocks(path, header, shared, redact=redact).read
+    blocks = _LogBlocks(path, directory, header, shared, redact=redact).read
     stream = Stream(paths=(path,), tables=_TABLES, blocks=blocks, is_run=True)
     reading = Reading(FORMAT, run=(SUITE, shared.run_id), stream=stream)
     reading.rows["runs"] = [run_row(header, shared)]
@@ -105,8 +108,17 @@ def _header(log: LogFile, *, redact: bool) -> LogObject:
 class _LogBlocks:
     """The rows of a log."""
 
-    def __init__(self, path: Path, header: LogObject, shared: Evaluation, *, redact: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        directory: Directory,
+        header: LogObject,
+        shared: Evaluation,
+        *,
+        redact: bool,
+    ) -> None:
         self._path = path
+        self._directory = directory
         self._header = header
         self._shared = shared
         self._redact = redact
@@ -117,7 +129,7 @@ class _LogBlocks:
         Raises:
             OSError: it cannot be read.
         """
-        with open_log(self._path) as log:
+        with open_log(self._path, self._directory) as log:
             collected = _Collected(self._shared)
             parts: list[Part] = []
             n_bytes = 0
@@ -192,7 +204,7 @@ class _Collected:
     def __init__(self, shared: Evaluation) -> None:
         self.number = 0
         self._shared = shared
-        self._rows: dict[str, list[Row]] = {}
+        self._rows = CollectedRows()
         self._tasks: set[str] = set()
         self._results: dict[tuple[str, int], str] = {}
 
@@ -205,22 +217,18 @@ class _Collected:
         if before is not None:
             rows.result["stands_in_for"] = before
         self._results[rows.key] = content_id
-        self._add("results", rows.result)
+        self._rows.add("results", rows.result)
         if rows.task["content_id"] not in self._tasks:
             self._tasks.add(rows.task["content_id"])
-            self._add("tasks", rows.task)
+            self._rows.add("tasks", rows.task)
         for score in rows.scores:
-            self._add("result_scores", score)
+            self._rows.add("result_scores", score)
         for message in rows.messages:
-            self._add("messages", message)
+            self._rows.add("messages", message)
 
-    def taken(self) -> dict[str, list[Row]]:
+    def taken(self) -> dict[str, pa.Table | Sequence[Row]]:
         """Return the rows by table name, which are then no longer held."""
-        rows, self._rows = self._rows, {}
-        return rows
-
-    def _add(self, table: str, row: Row) -> None:
-        self._rows.setdefault(table, []).append(row)
+        return self._rows.taken()
 
 
 def _unique(rows: Sequence[Row]) -> list[Row]:

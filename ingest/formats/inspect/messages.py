@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from warehouse.types import MessageRow
 
 ATTACHMENT = "attachment://"
-_OLD_ATTACHMENT = "tc://"
+_SCHEMES = (ATTACHMENT, "tc://")  # the second in older logs
 # Fields of a message that columns hold.
 _IN_COLUMNS = {"role", "content", "tool_calls", "tool_call_id"}
 
@@ -31,7 +31,9 @@ class Attachments:
 
     def resolved(self, text: str) -> str:
         """Return the text that a reference stands for; any other text unchanged."""
-        for scheme in (ATTACHMENT, _OLD_ATTACHMENT):
+        if not text.startswith(_SCHEMES):
+            return text
+        for scheme in _SCHEMES:
             if text.startswith(scheme):
                 found = self._texts.get(text.removeprefix(scheme))
                 return found if isinstance(found, str) else text
@@ -55,46 +57,48 @@ def joined_text(messages: object, attachments: Attachments) -> str | None:
         return utf8(attachments.resolved(messages))
     if not isinstance(messages, list) or not messages:
         return None
-    texts = [content_text(as_object(each).get("content"), attachments) for each in messages]
-    return "\n".join(text or "" for text in texts)
+    return _joined(message_texts(messages, attachments))
 
 
-def sent_text(messages: Sequence[object], attachments: Attachments) -> str | None:
-    """Return what the model was sent first: the messages before its first one."""
-    sent = []
+def message_texts(messages: Sequence[object], attachments: Attachments) -> list[str | None]:
+    """Return the text of each message; None for none."""
+    return [content_text(as_object(each).get("content"), attachments) for each in messages]
+
+
+def sent_text(messages: Sequence[object], texts: Sequence[str | None]) -> str | None:
+    """Return what the model was sent first: the texts of the messages before its first one."""
+    n_sent = 0
     for message in messages:
         if as_object(message).get("role") == "assistant":
             break
-        sent.append(message)
-    return joined_text(sent, attachments) if sent else None
+        n_sent += 1
+    return _joined(texts[:n_sent]) if n_sent else None
 
 
 def message_rows(
-    log: LogObject, messages: Sequence[object], result_id: str, attachments: Attachments
+    log: LogObject,
+    messages: Sequence[object],
+    texts: Sequence[str | None],
+    result_id: str,
+    attachments: Attachments,
 ) -> Iterator[MessageRow]:
     """Yield a row for each message of a conversation, in order.
 
     Args:
         log: the sample that they belong to.
         messages: its messages, as recorded.
+        texts: their texts.
         result_id: content id of the result.
         attachments: the sample's long texts.
     """
-    for seq, given in enumerate(messages, 1):
+    for seq, (given, text) in enumerate(zip(messages, texts, strict=True), 1):
         message = as_object(given)
         content = message.get("content")
-        extra = {key: value for key, value in message.items() if key not in _IN_COLUMNS}
-        if isinstance(content, str) and attachments.resolved(content) != content:
-            extra["content"] = content
-        for key in ("role", "tool_call_id", "content"):
-            if key in message and message[key] in (None, ""):
-                extra[key] = message[key]
-        for key in ("role", "tool_call_id"):
-            if key in message and not isinstance(message[key], str):
-                extra[key] = message[key]
-        calls = _calls(message.get("tool_calls"))
-        if message.get("tool_calls") is not None and calls is None:
-            extra["tool_calls"] = message["tool_calls"]
+        recorded_calls = message.get("tool_calls")
+        calls = None if recorded_calls is None else _calls(recorded_calls)
+        extra = _unheld(message, attachments)
+        if recorded_calls is not None and calls is None:
+            extra["tool_calls"] = recorded_calls
         parts: Any = None if isinstance(content, str) else content
         if not isinstance(given, dict):
             parts = given
@@ -104,7 +108,7 @@ def message_rows(
             "result_id": result_id,
             "seq": seq,
             "role": role and utf8(role),
-            "text": content_text(content, attachments),
+            "text": text,
             "parts": None if parts is None else log.as_json(parts),
             "tool_calls": None if calls is None else log.as_json(calls),
             "tool_call_id": call_id and utf8(call_id),
@@ -117,11 +121,32 @@ def called_tools(messages: Sequence[object]) -> list[str]:
     """Return the names of the tools that the model called, in order."""
     return [
         utf8(name)
-        for message in map(as_object, messages)
-        if message.get("role") == "assistant"
-        for call in as_list(message.get("tool_calls"))
+        for message in messages
+        if isinstance(message, dict)
+        and message.get("tool_calls")
+        and message.get("role") == "assistant"
+        for call in as_list(message["tool_calls"])
         if (name := as_text(as_object(call).get("function"))) is not None
     ]
+
+
+def _joined(texts: Sequence[str | None]) -> str:
+    return "\n".join([text or "" for text in texts])
+
+
+def _unheld(message: Mapping[str, Any], attachments: Attachments) -> dict[str, Any]:
+    """Return what no column holds as it was, apart from calls of tools."""
+    unheld = {key: value for key, value in message.items() if key not in _IN_COLUMNS}
+    content = message.get("content")
+    if isinstance(content, str) and attachments.resolved(content) != content:
+        unheld["content"] = content
+    for key in ("role", "tool_call_id", "content"):
+        if not message.get(key, True) and message[key] in (None, ""):
+            unheld[key] = message[key]
+    for key in ("role", "tool_call_id"):
+        if not isinstance(message.get(key, ""), str):
+            unheld[key] = message[key]
+    return unheld
 
 
 def _calls(given: object) -> list[dict[str, Any]] | None:

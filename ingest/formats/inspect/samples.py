@@ -20,6 +20,7 @@ from ingest.formats.inspect.messages import (
     content_text,
     joined_text,
     message_rows,
+    message_texts,
     sent_text,
 )
 from ingest.formats.inspect.scores import first_score, score_rows, verdict
@@ -82,14 +83,17 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     result_id = log.digest({name: sample.get(name) for name in _IDENTITY})
     attachments = Attachments(sample)
     scores = _scores(sample, shared)
-    messages = sample.get("messages")
+    messages = as_list(sample.get("messages"))
+    texts = message_texts(messages, attachments)
     task, kept = _task(log, shared, key, attachments)
+    prompt = sent_text(messages, texts) or joined_text(sample.get("input"), attachments)
     result = _result(log, shared, key, attachments)
     scorer, first = first_score(scores)
     passed = verdict(first.get("value"), is_graded=scorer in shared.graded)
     answer = as_text(first.get("answer"))
     result |= {
         "content_id": result_id,
+        "prompt": prompt,
         "seq": _seq(shared, key, number),
         "task_hash": task["task_hash"],
         "answer": answer and utf8(answer),
@@ -103,7 +107,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
         result=result,
         task=task,
         scores=list(score_rows(log, scores, result_id, shared.graded)),
-        messages=list(message_rows(log, as_list(messages), result_id, attachments)),
+        messages=list(message_rows(log, messages, texts, result_id, attachments)),
     )
 
 
@@ -191,7 +195,6 @@ def _result(
         "settings": shared.settings,
         "task_set": shared.task_set,
         "task_id": key[0],
-        "prompt": sent_text(messages, attachments) or joined_text(sample.get("input"), attachments),
         "attempt": key[1],
         "availability_status": "error" if has_failed else "ok",
         "success": not has_failed,
@@ -211,30 +214,25 @@ def _result(
 def _times(sample: Mapping[str, Any], shared: Evaluation) -> ResultRow:
     """Return the times of a sample; older logs have them in its events only."""
     events = _events(sample)
-    moments = (
-        [as_moment(each.get("timestamp")) for each in (events[0], events[-1])] if events else []
-    )
-    first, last = moments or (None, None)
+    started, ended = as_moment(sample.get("started_at")), as_moment(sample.get("completed_at"))
+    if events:
+        started = started or as_moment(events[0].get("timestamp"))
+        ended = ended or as_moment(events[-1].get("timestamp"))
     calls = [
         each
         for each in events
         if each.get("event") == "model" and each.get("model") == shared.model
     ]
-    n_cached = sum(each.get("cache") == "read" for each in calls)
-    times = [
-        as_amount(as_object(each.get("output")).get("time"))
-        for each in calls
-        if each.get("cache") != "read"
-    ]
+    made = [each for each in calls if each.get("cache") != "read"]
+    times = [as_amount(as_object(each.get("output")).get("time")) for each in made]
     known = [seconds for seconds in times if seconds is not None]
-    is_timed = bool(known) and len(known) == len(times)
-    milliseconds = round(sum(known) * 1000) if is_timed else None
+    milliseconds = round(sum(known) * 1000) if known and len(known) == len(times) else None
     return {
-        "started_at": as_moment(sample.get("started_at")) or first,
-        "ended_at": as_moment(sample.get("completed_at")) or last,
+        "started_at": started,
+        "ended_at": ended,
         "e2e_ms": as_count(milliseconds),
         "duration_seconds": as_amount(sample.get("total_time")),
-        "is_cached": n_cached == len(calls) if calls else None,
+        "is_cached": not made if calls else None,
     }
 
 
@@ -272,13 +270,12 @@ def _retries(given: object) -> str | None:
 
 def _rest(sample: Mapping[str, Any], held: set[str]) -> dict[str, Any]:
     """Return what no column holds as it was."""
-    held = {*held, "epoch", "total_time"}
-    if isinstance(sample.get("messages"), list) and all(
-        isinstance(each, dict) for each in sample["messages"]
-    ):
+    held = {*held, "epoch"}
+    messages = sample.get("messages")
+    if isinstance(messages, list) and not [m for m in messages if not isinstance(m, dict)]:
         held.add("messages")
     if isinstance(sample.get("id"), str):
         held.add("id")
-    if as_amount(sample.get("total_time")) is None:
-        held.discard("total_time")
+    if as_amount(sample.get("total_time")) is not None:
+        held.add("total_time")
     return {key: value for key, value in sample.items() if key not in held}

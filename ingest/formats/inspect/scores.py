@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import as_object, as_text
+from ingest.formats.inspect.documents import NUMBER, LogObject, as_object, as_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from ingest.formats.inspect.documents import LogObject
     from warehouse.types import ResultScoreRow
 
 # Inspect's letters: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _IN_COLUMNS = {"value", "answer", "explanation"}
+_EXACT = (str, float)  # values that a column holds as they were
 
 
 def as_number(value: object) -> float | None:
@@ -28,7 +29,7 @@ def as_number(value: object) -> float | None:
     """
     if isinstance(value, str):
         return _number_of_text(value)
-    if not isinstance(value, bool | int | float):
+    if not isinstance(value, NUMBER):
         return None
     try:
         number = float(value)
@@ -77,7 +78,7 @@ def score_rows(
             number = as_number(part)
             is_text = part is not None and (number is None or isinstance(part, str))
             yield {
-                "content_id": f"{result_id}/{_short(log, [scorer, metric])}",
+                "content_id": f"{result_id}/{_short(scorer, metric, is_plain=log.is_plain)}",
                 "result_id": result_id,
                 "scorer": utf8(scorer),
                 "metric": utf8(metric),
@@ -94,8 +95,9 @@ def _is_held(key: str, item: object) -> bool:
     """Return whether columns reproduce a field of a score."""
     if key != "value":
         return key in _IN_COLUMNS and as_text(item) is not None
-    parts = item.values() if isinstance(item, dict) and item else (item,)
-    return all(isinstance(part, str | float) for part in parts)
+    if isinstance(item, dict) and item:
+        return all(isinstance(part, _EXACT) for part in item.values())
+    return isinstance(item, _EXACT)
 
 
 def first_score(scores: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
@@ -105,8 +107,11 @@ def first_score(scores: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     return None, {}
 
 
-def _short(log: LogObject, names: list[str]) -> str:
-    return log.digest(names)[:16]
+@lru_cache(maxsize=256)
+def _short(scorer: str, metric: str, *, is_plain: bool) -> str:
+    """Return what identifies a score among those of a result: the same for all samples."""
+    log = LogObject({}, None if is_plain else "")
+    return log.digest([scorer, metric])[:16]
 
 
 def _as_recorded(log: LogObject, value: object) -> str:
