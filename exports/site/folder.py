@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-from contextlib import suppress
+import os
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,11 +15,43 @@ from warehouse.files import read_regular
 from warehouse.targets import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from exports.site.page import Page
 
 MANIFEST = "evalstore-site.json"
 _FORMAT = 1
 _ABOUT = "The files that `evalstore report` wrote. It removes none that is not listed, or changed."
+
+
+@contextmanager
+def site_lock(path: Path) -> Iterator[None]:
+    """Keep other processes from writing a site to a folder, which is created.
+
+    The lock is that of the folder itself, so that the site has no file more; a file system
+    without locks has none.
+
+    Raises:
+        BadInput: the folder cannot be created, or another process writes a site there.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise BadInput(
+            f"{path}: another `evalstore report` is writing there; wait until it ends"
+        ) from None
+    except OSError:
+        pass  # no locks here
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class SiteFolder:
@@ -91,6 +125,12 @@ class SiteFolder:
             with suppress(OSError):  # not empty
                 folder.rmdir()
         self._write_manifest()
+
+    def interrupt(self) -> None:
+        """List what was written so far with what was there, so that the next site replaces it."""
+        self._files = self._before | self._files
+        with suppress(BadInput):
+            self._write_manifest()
 
     def _write_manifest(self) -> None:
         document = {"about": _ABOUT, "format": _FORMAT, "files": dict(sorted(self._files.items()))}

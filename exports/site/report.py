@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exports.site.folder import SiteFolder
+from exports.site.addresses import OVERVIEW
+from exports.site.folder import SiteFolder, site_lock
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
 from exports.site.site import opened_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from exports.site.page import Page
+    from exports.site.site import Site
     from warehouse.store import Store
 
 
 def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolder:
     """Write the site of a store, and return the folder, which says what was written.
+
+    The overview is written last: until then the folder has the one from before, or none.
 
     Args:
         store: the store.
@@ -24,14 +30,29 @@ def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolde
         samples: which samples have pages: all, failed or none.
 
     Raises:
-        BadInput: the folder holds something else, or cannot be written.
+        BadInput: the folder holds something else, cannot be written, or another process writes to
+            it.
     """
-    with opened_site(store, PAGE_TYPES, samples=samples) as site:
+    with site_lock(folder), opened_site(store, PAGE_TYPES, samples=samples) as site:
         written = SiteFolder(folder)
-        for page in assets():
-            written.add(page)
-        for page_type in site.types:
-            for page in page_type.pages(site):
+        try:
+            for page in _files(site):
                 written.add(page)
+        except BaseException:  # Ctrl-C, too
+            written.interrupt()
+            raise
         written.finish()
     return written
+
+
+def _files(site: Site) -> Iterator[Page]:
+    """Yield the files of a site, the overview last."""
+    yield from assets()
+    overview = []
+    for page_type in site.types:
+        for page in page_type.pages(site):
+            if page.path == OVERVIEW:
+                overview.append(page)
+            else:
+                yield page
+    yield from overview

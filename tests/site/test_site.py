@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exports.site import report
 from exports.site.addresses import relative, slug
 from exports.site.figures import change, cost, duration, interval, marks
-from exports.site.folder import MANIFEST, SiteFolder
-from exports.site.page import Page
+from exports.site.folder import MANIFEST, SiteFolder, site_lock
+from exports.site.page import Page, PageType
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
 from warehouse.errors import BadInput
@@ -126,6 +127,46 @@ def test_site_that_was_interrupted_is_written_again(tmp_path):
     begun = SiteFolder(tmp_path)
     begun.add(Page(path="a/page.html", data=b"1"))
     assert write(tmp_path, a=b"2").n_written == 1
+
+
+def test_two_sites_are_not_written_to_one_folder_at_once(cli, tmp_path):
+    with site_lock(tmp_path / "site"):
+        ended = cli("report", "--to", tmp_path / "site")
+    assert ended.code == 2
+    assert "another `evalstore report` is writing there" in ended.err
+    assert not files(tmp_path / "site")
+    assert cli("report", "--to", tmp_path / "site").code == 0
+
+
+def page_type(name, *paths, then=None):
+    """Return a type of pages at some paths, whose pages end with an error if it is given."""
+
+    def pages(_):
+        for path in paths:
+            yield Page(path=path, data=name.encode())
+        if then is not None:
+            raise then
+
+    return PageType(name=name, pages=pages)
+
+
+def test_interrupted_site_has_no_overview_and_is_cleaned_up(store, tmp_path, monkeypatch):
+    overview = page_type("overview", "index.html")
+    cut = page_type("cut", "old/page.html", then=KeyboardInterrupt)
+    monkeypatch.setattr(report, "PAGE_TYPES", [overview, cut])
+    with pytest.raises(KeyboardInterrupt):
+        write_site(store, tmp_path / "site")
+    assert "old/page.html" in files(tmp_path / "site")
+    assert "index.html" not in files(tmp_path / "site")
+    monkeypatch.setattr(report, "PAGE_TYPES", [overview, page_type("whole", "new/page.html")])
+    assert write_site(store, tmp_path / "site").n_removed == 1
+    assert {"index.html", "new/page.html"} < files(tmp_path / "site")
+    assert "old/page.html" not in files(tmp_path / "site")
+    # Of a site from before, the overview stays until all else is there.
+    monkeypatch.setattr(report, "PAGE_TYPES", [page_type("later", "index.html"), cut])
+    with pytest.raises(KeyboardInterrupt):
+        write_site(store, tmp_path / "site")
+    assert (tmp_path / "site" / "index.html").read_bytes() == b"overview"
 
 
 @pytest.mark.parametrize("path", ["../a", "/a", "a/../../b", "", "a\\b", "a\0"])

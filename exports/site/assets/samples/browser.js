@@ -72,10 +72,21 @@
         const others = await Promise.all(state.runs.filter((name) => name !== own).map(source.run));
         rows = new Rows([run, ...others]);
         // A sample first: a table of many samples takes longer.
-        if (state.sample) await showSample();
+        if (state.sample) {
+          await showSample();
+          await painted();
+        }
         load(rows);
       } else if (state.sample) await showSample();
       else showTable();
+    }
+
+    /** Return when the page has been painted, or soon in a window that is not seen. */
+    function painted() {
+      return new Promise((resolve) => {
+        requestAnimationFrame(() => setTimeout(resolve));
+        setTimeout(resolve, 300);
+      });
     }
 
     /** Load rows of the table, and draw them as they come, and at the end. */
@@ -89,10 +100,10 @@
 
     /** Draw again when more rows have come, but not at each of many pieces. */
     function later() {
-      if (state.sample) return updateSample();
-      const isFirst = list.childElementCount === 0;
-      if (isFirst || rows.pending.length === 0 || performance.now() - drawn > 500) showTable();
-      return undefined;
+      const isFirst = !state.sample && list.childElementCount === 0;
+      if (!isFirst && rows.pending.length > 0 && performance.now() - drawn < 500) return;
+      if (state.sample) updateSample();
+      else showTable();
     }
 
     function showTable() {
@@ -225,6 +236,7 @@
     }
 
     function updateSample() {
+      drawn = performance.now();
       const nav = /** @type {HTMLElement | null} */ (sample.querySelector("nav.pager"));
       // Not while someone chooses from it.
       if (nav && !nav.contains(document.activeElement)) fillNavigation(nav);

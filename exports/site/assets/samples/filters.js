@@ -11,6 +11,7 @@
   function filters(onChange) {
     const search = element("input", {
       type: "search", id: "search", placeholder: "words, all of which must occur",
+      "aria-describedby": "searched",
       oninput: () => onChange({ q: /** @type {HTMLInputElement} */ (search).value, page: 0 }),
     });
     const selects = [
@@ -24,8 +25,10 @@
       return { name, select, label: labelled(title, select) };
     });
     const task = element("button", { type: "button", onclick: () => onChange({ task: "", page: 0 }) });
+    const searched = element("small", { id: "searched" },
+      "of task, model, reason, and the start of prompt and answer");
     const bar = element("form", { class: "filters", role: "search", onsubmit: (/** @type {Event} */ event) =>
-      event.preventDefault() }, labelled("Search", search), ...selects.map((each) => each.label), task);
+      event.preventDefault() }, labelled("Search", search), searched, ...selects.map((each) => each.label), task);
 
     /** Show a state, and the choices that there are. */
     function show(/** @type {any} */ state, /** @type {any} */ rows) {
