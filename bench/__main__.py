@@ -28,6 +28,7 @@ BENCHMARKS: tuple[str, ...] = (
     "openclaw_import",
     "tables",
     "palindrome_import",
+    "small_files",
     "inspect_samples",
     "lm_eval_samples",
     "history",
@@ -45,7 +46,7 @@ BENCHMARKS: tuple[str, ...] = (
 )
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
-    *("validators", "runner_throughput", "compaction"),
+    *("validators", "runner_throughput", "compaction", "small_files"),
 }
 _MARK = "ratios: "
 _ROUNDS = 3

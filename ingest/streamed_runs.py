@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -42,6 +43,7 @@ _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_
 }
 _BUFFERED_BYTES = 8 * 2**20
 _LOOSE_ROWS = 2000
+_SHARED_ROWS = 2**14
 _LOOSE_BYTES = 4 * 2**20
 _FIRST = 1  # the place of rows whose table has no column `seq`
 
@@ -230,12 +232,34 @@ def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Tab
     columns = []
     for column in schema:
         if column.name in shared:
-            columns.append(pa.repeat(pa.scalar(shared[column.name], column.type), len(rows)))
+            columns.append(_repeated(shared[column.name], len(rows)))
         elif column.name in rows.column_names:
             columns.append(rows[column.name])
         else:
-            columns.append(pa.nulls(len(rows), column.type))
+            columns.append(_nulls(column.type, len(rows)))
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+# Most columns of a block are equal to those of the blocks before: they share their memory.
+
+
+def _repeated(text: str, n_rows: int) -> pa.Array:
+    return _column_of(text, pa.string(), _shared_size(n_rows)).slice(0, n_rows)
+
+
+def _nulls(arrow_type: pa.DataType, n_rows: int) -> pa.Array:
+    return _column_of(None, arrow_type, _shared_size(n_rows)).slice(0, n_rows)
+
+
+def _shared_size(n_rows: int) -> int:
+    return max(n_rows, _SHARED_ROWS)
+
+
+@lru_cache(maxsize=16)
+def _column_of(text: str | None, arrow_type: pa.DataType, n_rows: int) -> pa.Array:
+    if text is None:
+        return pa.nulls(n_rows, arrow_type)
+    return pa.repeat(pa.scalar(text, arrow_type), n_rows)
 
 
 class RowBuffer:

@@ -314,6 +314,8 @@ class _Problems:
             yield block
 
     def _record_rejects(self, block: Block) -> None:
+        if not block.rejects:
+            return
         session, path = self._session, block.path
         sha256 = self._streamed.hashes[path]
         rows = [quarantine_row(path, sha256, reject) for reject in block.rejects]

@@ -108,6 +108,8 @@ class BatchWriter:
             UnknownColumn: a row has a key that the table lacks.
         """
         rows = list(rows)
+        if not rows:
+            return
         columns = set[str]().union(*rows)
         table.check_columns(columns)
         buffer = self._buffers.setdefault(table.name, [])

@@ -40,7 +40,7 @@ _THREADS = 2
 _MOST_SLICES = 100
 # To compile the expression for fitting lines takes as long as to read so many bytes exactly.
 _SMALL_BYTES = 2**16
-_UNLIKE_DUCKDB = re.compile(rb"[0-9][eE][+-]?[0-9]|\\u00")
+_EXPONENT = re.compile(rb"[0-9][eE][+-]?[0-9]")
 
 _COLUMNS = ("content_id", *(f.column for f in FIELDS), "record_keys", "extra", "source")
 _SCHEMA = pa.schema(
@@ -120,7 +120,7 @@ class LogReader:
         return _BlockQueue(self._pool.submit(self._read_block, block, redact) for block in blocks)
 
     def _read_small_block(self, block: LineBlock, redact: bool) -> RecordBlock:  # noqa: FBT001
-        if redact or block.reject is not None or _UNLIKE_DUCKDB.search(block.data):
+        if redact or block.reject is not None or _is_unlike_duckdb(block.data):
             return self._read_block(block, redact)
         rows: list[tuple[int, ResultRow]] = []
         read = RecordBlock(results=rows, unsearched=(block.first_line, block.data))
@@ -138,8 +138,7 @@ class LogReader:
         lines, starts = _lines(data)
         if redact and secrets:
             lines, _ = _lines(mask(data, secrets))
-        # DuckDB writes numbers with an exponent, and control characters, in another way.
-        if len(data) <= _SMALL_BYTES and not _UNLIKE_DUCKDB.search(data):
+        if len(data) <= _SMALL_BYTES and not _is_unlike_duckdb(data):
             results, others = _SCHEMA.empty_table(), list(range(len(lines)))
         else:
             results, others = self._fitting(lines, block.first_line)
@@ -181,7 +180,7 @@ class _BlockQueue:
 
     def __init__(self, futures: Iterator[Future[RecordBlock]]) -> None:
         self._futures = futures
-        self._waiting = deque(islice(futures, _THREADS + 1))
+        self._waiting = deque(islice(futures, _THREADS))
 
     def blocks(self) -> Iterator[RecordBlock]:
         """Yield the blocks in order."""
@@ -249,6 +248,14 @@ def _rows_with_repeated_keys(documents: pa.ChunkedArray) -> list[int]:
         for at, text in zip(places.tolist(), texts, strict=True)
         if len(orjson.dumps(orjson.loads(text))) != len(text)
     ]
+
+
+def _is_unlike_duckdb(data: bytes) -> bool:
+    """Return whether there are numbers with an exponent or control characters.
+
+    DuckDB writes both in another way than Python.
+    """
+    return b"\\u00" in data or _EXPONENT.search(data) is not None
 
 
 def _is_small(path: Path) -> bool:

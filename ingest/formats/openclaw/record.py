@@ -31,6 +31,9 @@ _DEMANDED = {
     "BOOLEAN": "a boolean",
     "VARCHAR[]": "a list of strings",
 }
+# `json.loads` with a hook would make a decoder for each call, and `json.dumps` an encoder.
+_decode = json.JSONDecoder().decode
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
 
@@ -75,24 +78,33 @@ def line_hash(line: bytes) -> str:
 
 
 def _read(text: str, line: int) -> Record:
-    has_duplicates = False
-
-    def pairs_to_dict(pairs: list[tuple[str, Json]]) -> JsonObject:
-        nonlocal has_duplicates
-        record = dict(pairs)
-        has_duplicates = has_duplicates or len(record) < len(pairs)
-        return record
-
-    record = json.loads(text, object_pairs_hook=pairs_to_dict)
+    # `json.loads` has its own message for a byte order mark.
+    record = json.loads(text) if text.startswith("\ufeff") else _decode(text)
     if not isinstance(record, dict):
         raise UnreadableLineError("not a JSON object")
     is_result = record.get("record_type") == "result"
     row, is_lossy = _result(record) if is_result else (_other(record), False)
-    if has_duplicates or is_lossy or not is_exact(record):
+    canonical = _encode(record)
+    # A line as Python writes it repeats no key, and has no escaped surrogate.
+    is_canonical = canonical == text and "NaN" not in text and "Infinity" not in text
+    has_duplicates = not is_canonical and _has_duplicates(text)
+    if has_duplicates or is_lossy or not (is_canonical or is_exact(record)):
         row["source"] = utf8(text)
-    canonical = text if has_duplicates else json.dumps(record, ensure_ascii=False)
+    canonical = text if has_duplicates else canonical
     row["content_id"] = line_hash(canonical.encode("utf-8", "surrogatepass"))
     return Record(row, tuple(_violations(record, row, line)) if is_result else ())
+
+
+def _has_duplicates(text: str) -> bool:
+    """Return whether an object in JSON text repeats a key."""
+    has_duplicates = False
+
+    def count(pairs: list[tuple[str, Json]]) -> None:
+        nonlocal has_duplicates
+        has_duplicates = has_duplicates or len(dict(pairs)) < len(pairs)
+
+    json.loads(text, object_pairs_hook=count)
+    return has_duplicates
 
 
 def _result(record: JsonObject) -> tuple[ResultRow, bool]:
@@ -104,9 +116,11 @@ def _result(record: JsonObject) -> tuple[ResultRow, bool]:
             convert = _timestamp if field.column in MOMENTS else _CONVERTERS[field.type]
             row[field.column], fits = convert(record[field.name])
             is_lossy = is_lossy or not fits
-    extra = {key: value for key, value in record.items() if key not in KEYS}
-    row["record_keys"] = json_text(list(record)) if tuple(record) != KEYS else None
-    row["extra"] = json_text(extra) if extra else None
+    row["record_keys"] = row["extra"] = None
+    if tuple(record) != KEYS:
+        row["record_keys"] = json_text(list(record))
+        extra = {key: value for key, value in record.items() if key not in KEYS}
+        row["extra"] = json_text(extra) if extra else None
     # A null run_id would be filled in from the folder, and come back as that.
     is_lossy = is_lossy or ("run_id" in record and row["run_id"] is None)
     return cast("ResultRow", row), is_lossy
