@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -12,7 +13,7 @@ import duckdb
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.files import open_regular
-from warehouse.journal.recovery import recover_journals
+from warehouse.journal import FOLDER
 from warehouse.lake.lake import Lake
 from warehouse.lake.presence import unreadable_files
 from warehouse.sync import (
@@ -203,6 +204,11 @@ class Store:
         self._recover_journals()
 
     def _recover_journals(self) -> None:
+        # Most commands find none, and need not import what reads them.
+        if not os.path.lexists(self.path / FOLDER):
+            return
+        from warehouse.journal.recovery import recover_journals
+
         for problem in recover_journals(self.lake):
             self._on_warning(problem)
 

@@ -1,1 +1,3 @@
 """The journal of a run in progress, and its recovery into a batch."""
+
+FOLDER = "journals"  # of a store

@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from warehouse.errors import StoreReadOnly, StoreUnreadable, UnknownColumn
 from warehouse.formats.values import is_integer, utf8
+from warehouse.journal import FOLDER
 from warehouse.lake.atomic import sync_folder
 from warehouse.lake.batch import ROOT_GENERATION, Generation
 from warehouse.lake.locks import open_locked
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from warehouse.formats.masking import Mask
     from warehouse.types import Row
 
-FOLDER = "journals"
 _LONGEST_LINE = 2**30  # bytes: a reply of the largest size, however it is escaped
 _VERSION = 1
 # What reading a line raises if it is not JSON, or not a row of a table.

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from warehouse.errors import StoreBusy, StoreReadOnly
 from warehouse.files import read_regular
 from warehouse.hashing import content_hash
-from warehouse.journal.journal import FOLDER
+from warehouse.journal import FOLDER
 from warehouse.lake.locks import is_at, open_locked
 
 if TYPE_CHECKING:

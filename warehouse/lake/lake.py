@@ -21,7 +21,7 @@ from warehouse.hashing import file_sha256
 from warehouse.lake.batch import batch_from_json
 from warehouse.lake.locks import LAKE_SECONDS, abandoned_file, exclusive_lake_lock
 from warehouse.lake.writer import BatchWriter
-from warehouse.remote.mirror import mirror_of
+from warehouse.remote.address import address_of
 from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ class Lake:
     @cached_property
     def mirror(self) -> Mirror | None:
         """The object store that the folder is the cache of; None for a store of its own."""
-        return mirror_of(self)
+        address = address_of(self.store_path)
+        if address is None:
+            return None
+        from warehouse.remote.mirror import mirror_of
+
+        return mirror_of(self, address)
 
     def batch_names(self) -> set[str]:
         """Return the names of all batches, replaced ones included.

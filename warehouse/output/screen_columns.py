@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import human
+from warehouse.output.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,16 +65,12 @@ class Column:
     @property
     def longest(self) -> int:
         """Cells of its longest cell."""
-        from rich.cells import cell_len
-
-        return max(map(cell_len, self.texts), default=0)
+        return max(map(width_of, self.texts), default=0)
 
     @property
     def wanted(self) -> int:
         """Cells that show it in full."""
-        from rich.cells import cell_len
-
-        return max(self.longest, cell_len(self.title))
+        return max(self.longest, width_of(self.title))
 
     @property
     def _longest_id(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import human
 from warehouse.output.screen_columns import LONGEST, Column, fit, screen_columns
-from warehouse.output.text_width import crop, fold, padded
+from warehouse.output.text_width import crop, fold, padded, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,13 +35,11 @@ def table(rows: Rows, screen: Screen) -> Iterator[str]:
 
 def _complete(rows: Rows, screen: Screen) -> Iterator[str]:
     """Yield every row and column; widths are those of the first rows."""
-    from rich.cells import cell_len
-
     batches = rows.batches()
     first = next(batches, [])
     names = [human(name) for name in rows.columns]
     widths = [
-        min(max([cell_len(name), *(cell_len(human(row[at])) for row in first)]), PADDED)
+        min(max([width_of(name), *(width_of(human(row[at])) for row in first)]), PADDED)
         for at, name in enumerate(names)
     ]
     yield _line(names, widths, rows.numeric)

@@ -8,15 +8,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def width_of(text: str) -> int:
+    """Return the number of cells that text takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len  # 13 ms, for other text only
+
+    return cell_len(text)
+
+
 def padded(text: str, width: int, *, to_the_right: bool) -> str:
     """Return text filled with spaces to a width; longer text as it is."""
-    fill = " " * (width - _cells(text))
+    fill = " " * (width - width_of(text))
     return fill + text if to_the_right else text + fill
 
 
 def crop(text: str, width: int) -> str:
     """Return text whose end is replaced by `…` if it is wider than `width`."""
-    if _cells(text) <= width:
+    if width_of(text) <= width:
         return text
     return "".join(_fitting(text, width - 1)).rstrip() + "…" if width > 0 else ""
 
@@ -26,22 +35,14 @@ def fold(text: str, width: int) -> str:
 
     The end of a name (its version, its settings) often says more than its middle.
     """
-    if _cells(text) <= width:
+    if width_of(text) <= width:
         return text
     head = "".join(_fitting(text, width // 2))
-    tail = "".join(_fitting(reversed(text), width - 1 - _cells(head)))[::-1]
+    tail = "".join(_fitting(reversed(text), width - 1 - width_of(head)))[::-1]
     # A combining mark without its letter would attach to the `…`.
-    while tail and _cells(tail[0]) == 0:
+    while tail and width_of(tail[0]) == 0:
         tail = tail[1:]
     return f"{head}…{tail}" if width > 0 else ""
-
-
-def _cells(text: str) -> int:
-    if text.isascii() and text.isprintable():
-        return len(text)
-    from rich.cells import cell_len  # 13 ms, for other text only
-
-    return cell_len(text)
 
 
 def _fitting(text: Iterable[str], width: int) -> Iterable[str]:

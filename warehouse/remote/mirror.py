@@ -344,10 +344,8 @@ def _batch(key: str) -> str:
     return key.split("/")[1].removesuffix(".json")
 
 
-def mirror_of(lake: Lake) -> Mirror | None:
-    """Return the mirror of a lake; None if its folder is not the cache of another store."""
-    from warehouse.remote.address import address_of
+def mirror_of(lake: Lake, address: str) -> Mirror:
+    """Return the mirror of a lake whose folder is the cache of the store at an address."""
     from warehouse.remote.objects import open_objects
 
-    address = address_of(lake.store_path)
-    return None if address is None else Mirror(lake, open_objects(address))
+    return Mirror(lake, open_objects(address))
