@@ -16,7 +16,7 @@ from warehouse.lake.batch import Generation, current_generations
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, duckdb_type
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import duckdb
 
@@ -122,13 +122,22 @@ def is_preserved(
 
 
 def load(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch]
+    connection: duckdb.DuckDBPyConnection,
+    lake: Lake,
+    folders: Sequence[Batch],
+    columns: Mapping[str, Collection[str]],
 ) -> list[Batch]:
     """Load new batches in the caller's transaction; return them as they were added.
 
     Parts of merged batches that are loaded already are only noted under their new folder. The
     temporary table `changed_runs` (suite, run_id, generation, is_single_batch) is left behind: the
     runs with rows in the new batches, and whether all their rows come from one batch.
+
+    Args:
+        connection: the warehouse.
+        lake: the lake.
+        folders: what is loaded.
+        columns: names of the columns of each of their files, by its path.
     """
     new = _record(connection, folders)
     _find_changed_runs(connection, new)
@@ -136,7 +145,7 @@ def load(
     for table in TABLES:
         paths = lake.files(new, table.name)
         if paths and table.of_run:
-            _load_single_batch_runs(connection, table, paths)
+            _load_single_batch_runs(connection, table, paths, _present(paths, columns))
         elif paths:
             if is_late:
                 _drop_later_copies(connection, table, paths)
@@ -244,14 +253,26 @@ def _in_several_files(batch: Batch) -> Iterator[RunKey]:
     return (generation.run for generation, count in n_sources.items() if count > 1)
 
 
+def _present(
+    paths: Collection[str], columns: Mapping[str, Collection[str]]
+) -> frozenset[str] | None:
+    """Return the names of the columns that any of the files has; None if not all are known."""
+    if not columns.keys() >= set(paths):
+        return None
+    return frozenset().union(*(columns[path] for path in paths))
+
+
 def _load_single_batch_runs(
-    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    paths: list[str],
+    present: Collection[str] | None,
 ) -> None:
     connection.execute(
         f"""
         INSERT INTO lake.{table.name} BY NAME
         SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
-        FROM {_rows(table)} AS file
+        FROM {_rows(table, present)} AS file
         SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch
             USING (suite, run_id, generation)
         """,
@@ -362,22 +383,35 @@ def _insert_each_content_once(
     )
 
 
-def _rows(table: Table) -> str:
-    """Return the relation of a table's rows in the files `$paths`, with the batch of each."""
+def _rows(table: Table, present: Collection[str] | None = None) -> str:
+    """Return the relation of a table's rows in the files `$paths`, with the batch of each.
+
+    Args:
+        table: the table.
+        present: names of the columns that any of the files has; None if that is not known.
+    """
+    # Files may be older than a column that expressions name.
+    named = table.columns if table.name in _COMPUTED else ()
+    types = {"batch": "VARCHAR"} | {column.name: duckdb_type(column) for column in named}
+    nulls = [
+        f"NULL::{type_} AS {name}"
+        for name, type_ in types.items()
+        if present is None or name not in present
+    ]
+    files = """
+        read_parquet(
+            $paths, union_by_name = true, filename = true, file_row_number = true,
+            hive_partitioning = false
+        )
+    """
+    if present is None:
+        every = f"FROM {files} UNION ALL BY NAME SELECT {', '.join(nulls)} WHERE false"
+    else:
+        every = f"SELECT {', '.join(['*', *nulls])} FROM {files}"
     # Rows of a merged batch name the batch they were added with; for others it is the folder.
-    nulls = ["NULL::VARCHAR AS batch"]
-    if table.name in _COMPUTED:
-        # Files may be older than a column that expressions name.
-        nulls += [f"NULL::{duckdb_type(column)} AS {column.name}" for column in table.columns]
     return f"""(
         SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
-        FROM (
-            FROM read_parquet(
-                $paths, union_by_name = true, filename = true, file_row_number = true,
-                hive_partitioning = false
-            )
-            UNION ALL BY NAME SELECT {", ".join(nulls)} WHERE false
-        )
+        FROM ({every})
     )"""
 
 

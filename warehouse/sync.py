@@ -16,7 +16,7 @@ from warehouse.connection import open_for_reading, open_for_writing, open_in_mem
 from warehouse.dictionary import comment_on_everything, dictionary_digest
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.files import open_regular
-from warehouse.lake.fitness import misfits
+from warehouse.lake.fitness import fitness
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
@@ -31,7 +31,7 @@ from warehouse.sql_files import (
 from warehouse.template import copy_template, discard_template, keep_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from warehouse.lake.batch import Batch, RunKey
@@ -181,7 +181,8 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
             state = _state(connection)
             target = _target_state(connection, lake, state)
-            batches, damaged = _readable(lake, sorted(target.batches - state.batches), connection)
+            names = sorted(target.batches - state.batches)
+            batches, damaged, columns = _readable(lake, names, connection)
             replaced = {name for batch in batches for name in batch.replaces}
             batches = [batch for batch in batches if batch.name not in replaced]
             gone = state.batches - (target.batches - replaced)
@@ -190,7 +191,7 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             redefine = state.definitions != target.definitions
             loaded: tuple[str, ...] = ()
             if batches or redefine:
-                loaded = _increment(connection, lake, batches, redefine=redefine)
+                loaded = _increment(connection, lake, batches, columns, redefine=redefine)
             unreadable = unreadable_files(connection, lake)
             known = known_folders(connection, lake)
             return SyncReport(loaded, tuple(damaged), tuple(unreadable), known=known)
@@ -204,7 +205,7 @@ def _rebuild(
     new_file = _new_file(warehouse)
     _discard(new_file)
     with open_in_memory() as connection:
-        batches, damaged = _readable(lake, sorted(lake.batch_names()), connection)
+        batches, damaged, columns = _readable(lake, sorted(lake.batch_names()), connection)
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
     is_copy = from_template and copy_template(_definitions(), new_file)
@@ -213,7 +214,7 @@ def _rebuild(
             _create_empty(new_file, wait_seconds)
             keep_template(_definitions(), new_file)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
-            loaded = _increment(connection, lake, batches, redefine=False)
+            loaded = _increment(connection, lake, batches, columns, redefine=False)
             # The log file is not moved with the warehouse, and a full disk fails silently at close.
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
@@ -258,8 +259,8 @@ def _swap(new_file: Path, warehouse: Path, wait_seconds: float) -> None:
 
 def _readable(
     lake: Lake, names: Sequence[str], connection: duckdb.DuckDBPyConnection
-) -> tuple[list[Batch], list[str]]:
-    """Return the undamaged batches, and a message for each of the others."""
+) -> tuple[list[Batch], list[str], dict[str, frozenset[str]]]:
+    """Return the undamaged batches, a message for each of the others, and the columns by file."""
     batches, damaged = [], []
     for name in names:
         lacking = ""
@@ -270,13 +271,14 @@ def _readable(
             batches.append(batch)
         except StoreDamaged as error:
             damaged.append(f"{error}; the batch was left out{lacking}")
-    unfit = misfits(lake, batches, connection)
+    found = fitness(lake, batches, connection)
     damaged += [
-        f"{unfit[batch.name]}; the batch was left out{_runs(batch)}"
+        f"{found.misfits[batch.name]}; the batch was left out{_runs(batch)}"
         for batch in batches
-        if batch.name in unfit
+        if batch.name in found.misfits
     ]
-    return [batch for batch in batches if batch.name not in unfit], damaged
+    fit = [batch for batch in batches if batch.name not in found.misfits]
+    return fit, damaged, found.columns
 
 
 def _runs(folder: Batch) -> str:
@@ -300,12 +302,17 @@ def _create_empty(warehouse: Path, wait_seconds: float) -> None:
 
 
 def _increment(
-    connection: duckdb.DuckDBPyConnection, lake: Lake, folders: Sequence[Batch], *, redefine: bool
+    connection: duckdb.DuckDBPyConnection,
+    lake: Lake,
+    folders: Sequence[Batch],
+    columns: Mapping[str, frozenset[str]],
+    *,
+    redefine: bool,
 ) -> tuple[str, ...]:
     """Load batches and compute what depends on them; return the names of new ones."""
     connection.execute("BEGIN")
     emptied = _define(connection) if redefine else set()
-    new = loading.load(connection, lake, folders)
+    new = loading.load(connection, lake, folders, columns)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
     _derive(connection, emptied=emptied, changed=changed)

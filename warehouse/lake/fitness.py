@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,19 +25,39 @@ GROUP BY file_name
 _Column = tuple[str, str | None, int | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Fitness:
+    """What the files of batches have.
+
+    Attributes:
+        misfits: a message for each batch with a file that does not fit its table, by the batch's
+            name. One such file would keep all batches from being loaded.
+        columns: names of the columns of each file, by its path.
+    """
+
+    misfits: dict[str, str]
+    columns: dict[str, frozenset[str]]
+
+
 def misfits(
     lake: Lake, folders: Sequence[Batch], connection: duckdb.DuckDBPyConnection
 ) -> dict[str, str]:
-    """Return a message for each batch with a file that does not fit its table, by the batch's name.
+    """Return a message for each batch with a file that does not fit its table: see `Fitness`."""
+    return fitness(lake, folders, connection).misfits
 
-    One such file would keep all batches from being loaded.
-    """
+
+def fitness(lake: Lake, folders: Sequence[Batch], connection: duckdb.DuckDBPyConnection) -> Fitness:
+    """Return which files of batches fit their tables, and the columns that they have."""
     paths = [path for table in TABLES for path in lake.files(folders, table.name)]
-    return {
-        Path(path).parent.name: f"{path}: its columns are not those of table {Path(path).stem}"
-        for path, columns in _columns(connection, paths).items()
-        if not _fit(Path(path).stem, columns)
-    }
+    columns = _columns(connection, paths)
+    return Fitness(
+        {
+            Path(path).parent.name: f"{path}: its columns are not those of table {Path(path).stem}"
+            for path, found in columns.items()
+            if not _fit(Path(path).stem, found)
+        },
+        {path: frozenset(dict(_top_level(found[1:]))) for path, found in columns.items()},
+    )
 
 
 def _columns(
