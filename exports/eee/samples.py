@@ -43,15 +43,23 @@ asked AS (
     GROUP BY item_hash
 ),
 
+judged AS (
+    SELECT result_id, outcome
+    FROM scores.outcomes
+    WHERE suite = $suite AND run_id = $run AND outcome IS NOT NULL
+),
+
+-- A score `passed` is the verdict, but for logs that have no other.
 recorded AS (
     SELECT result_id, scorer, metric, filter, value, answer
     FROM result_scores
-    WHERE suite = $suite AND run_id = $run AND metric <> 'passed' AND value IS NOT NULL
+    WHERE suite = $suite AND run_id = $run AND value IS NOT NULL
+        AND (metric <> 'passed' OR result_id NOT IN (SELECT result_id FROM judged))
     UNION ALL
     SELECT result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), NULL
-    FROM scores.outcomes
+    FROM judged
     -- In this format itself the verdict is a part of each score.
-    WHERE suite = $suite AND run_id = $run AND outcome IS NOT NULL AND suite <> 'eee'
+    WHERE $suite <> 'eee'
 ),
 
 turns AS (

@@ -6,6 +6,7 @@ import math
 import pytest
 from inspect_cases import figures, header, sample, write_eval
 from jsonschema import Draft7Validator
+from large_logs import write_helm, write_openai_evals
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference, new_store
 
 PEERS = REFERENCE / "peers"
@@ -96,6 +97,24 @@ def test_an_export_comes_back_with_the_same_figures_and_bytes(store, tmp_path):
     third = new_store(tmp_path / "third")
     import_into(third, tmp_path / "twice")
     assert digests(third) == digests(again)
+
+
+@pytest.mark.parametrize("write", [write_helm, write_openai_evals])
+def test_a_verdict_that_is_only_a_score_is_exported(tmp_path, write):
+    store = new_store(tmp_path / "other")
+    n = write(tmp_path / "runs" / "log", 20_000)
+    import_into(store, tmp_path / "runs")
+    done = command(store.path, "export", "eee", "--to", tmp_path / "out")
+    assert (done.code, done.err) == (0, "")
+    [aggregate], lines = documents(tmp_path / "out")
+    passed = [line for line in lines if line["evaluation_result_id"].startswith("passed")]
+    assert [line["evaluation"]["is_correct"] for line in passed] == [at % 2 == 1 for at in range(n)]
+    [figure] = [
+        result["score_details"]["score"]
+        for result in aggregate["evaluation_results"]
+        if result["evaluation_result_id"].startswith("passed")
+    ]
+    assert math.isclose(figure, (n // 2) / n)
 
 
 def test_results_without_a_score_are_counted(store, tmp_path):
