@@ -82,6 +82,8 @@ _COMMANDS: CommandTable = (
     ("compact", "warehouse.commands.compact:compact", "Merge the small batches of the lake."),
     ("forget", "warehouse.commands.forget:forget", "Remove a run permanently."),
 )
+# What tables, which `sync --to` wrote, cannot be used for.
+_WRITING = frozenset({"import", "run", "rescore", "tag", "annotate", "compact", "forget"})
 _EXAMPLES = """
 Examples:
 
@@ -100,12 +102,13 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
     """Open a store for queries: `evalstore.open("store").sql("from leaderboard").pl()`.
 
     The store is a folder, or on an object store: `evalstore.open("s3://bucket/prefix")`.
+    Tables that `evalstore sync --to` wrote are opened in the same way, and only read.
 
     No file stays open between queries, so a notebook never blocks an import.
     """
-    from warehouse.store import Store
+    from warehouse.store import open_store
 
-    return Store(_folder(os.fspath(path)))
+    return open_store(_folder(os.fspath(path)))
 
 
 @click.group(
@@ -125,6 +128,10 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
 def _cli(ctx: click.Context, store: str) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
     ctx.obj = _folder(store)
+    if ctx.invoked_subcommand in _WRITING:
+        from warehouse.scale.place import check_is_no_tables
+
+        check_is_no_tables(ctx.obj)
 
 
 def _folder(store: str) -> Path:

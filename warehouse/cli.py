@@ -139,9 +139,9 @@ report_format_option = click.option(
 
 def open_store(path: Path) -> Store:
     """Open the store of the command line; each of its warnings is printed once, on stderr."""
-    from warehouse.store import Store
+    from warehouse.store import open_store as open_any
 
-    return Store(path, on_warning=cache(lambda text: note(f"warning: {text}")))
+    return open_any(path, on_warning=cache(lambda text: note(f"warning: {text}")))
 
 
 def check_suite(path: Path, suite: str | None) -> None:

@@ -24,7 +24,7 @@ from warehouse.files import NotRegularError, check_regular
 from warehouse.formats.values import arrow_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -65,19 +65,25 @@ def open_for_writing(
 
 @contextmanager
 def open_for_reading(
-    path: Path, *, wait_seconds: float, query: str = ""
+    path: Path, *, wait_seconds: float, query: str = "", files: Sequence[str] = ()
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the warehouse, shared with other readers; no query can change it or reach outside it.
 
     Only the scoring functions that `query` names are registered: they need pyarrow, whose import
     would delay every other query.
 
+    Args:
+        path: the warehouse.
+        wait_seconds: how long to wait for a program that holds it.
+        query: the query to run.
+        files: files outside that views of the warehouse read; a query could also overwrite them.
+
     Raises:
         StoreBusy: another program still holds the file for writing after `wait_seconds`.
         duckdb.Error: the file is damaged or missing.
     """
     _check_files(path)
-    shared = _join(path.resolve(), wait_seconds, _named_udfs(query))
+    shared = _join(path.resolve(), wait_seconds, _named_udfs(query), files)
     try:
         with shared.root.cursor() as connection:
             yield connection
@@ -104,13 +110,16 @@ _shared: dict[Path, _Shared] = {}
 _sharing = Lock()
 
 
-def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf]) -> _Shared:
+def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf], files: Sequence[str]) -> _Shared:
     with _sharing:
         shared = _shared.get(path)
         if shared is None:
             root = _connect(path, wait_seconds, read_only=True)
             # Otherwise timestamps with a time zone would depend on the reader's.
             root.execute("SET GLOBAL TimeZone = 'UTC'")
+            if files:
+                quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
+                root.execute(f"SET allowed_paths = [{quoted}]")
             root.execute("SET enable_external_access = false")
             root.execute("SET lock_configuration = true")
             shared = _shared[path] = _Shared(root)

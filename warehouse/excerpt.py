@@ -6,7 +6,6 @@ adjusted for their comparisons only.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,7 +80,7 @@ def excerpt(
         with store.reading() as connection:
             values = {"suite": suite, "run": run, "model": model}
             rows = connection.execute(_RUNS, values).fetchall()
-            shutil.copyfile(store.warehouse, copy.warehouse)
+            store.copy_warehouse(copy.warehouse)
         wanted = [row for row in rows if row[-1]]
         if not wanted:
             raise BadInput(_nothing(rows, suite=suite, run=run, model=model))

@@ -126,6 +126,9 @@ def load(
     lake: Lake,
     folders: Sequence[Batch],
     columns: Mapping[str, Collection[str]],
+    *,
+    runs: Collection[RunKey] | None = None,
+    has_content: bool = True,
 ) -> list[Batch]:
     """Load new batches in the caller's transaction; return them as they were added.
 
@@ -138,12 +141,17 @@ def load(
         lake: the lake.
         folders: what is loaded.
         columns: names of the columns of each of their files, by its path.
+        runs: load only these runs, of which the folders have all batches; None for all runs.
+        has_content: whether to load the rows that are of no run, too.
     """
     new = _record(connection, folders)
     _find_changed_runs(connection, new)
+    if runs is not None:
+        _keep_changed_runs(connection, runs)
     is_late = _has_earlier(connection, new)
     for table in TABLES:
-        paths = lake.files(new, table.name)
+        is_wanted = has_content if not table.of_run else runs is None or bool(runs)
+        paths = lake.files(new, table.name) if is_wanted else []
         if paths and table.of_run:
             _load_single_batch_runs(connection, table, paths, _present(paths, columns))
         elif paths:
@@ -244,6 +252,16 @@ def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[
             (*run, g.generation, len(batches_of[run]) == 1 and run not in multi_file)
             for run, g in current.items()
         ],
+    )
+
+
+def _keep_changed_runs(connection: duckdb.DuckDBPyConnection, runs: Collection[RunKey]) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE wanted_runs (suite VARCHAR, run_id VARCHAR)")
+    _insert_many(connection, "wanted_runs", list(runs))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE changed_runs AS "
+        "FROM changed_runs SEMI JOIN wanted_runs USING (suite, run_id);"
+        "DROP TABLE wanted_runs"
     )
 
 

@@ -33,7 +33,8 @@ _OWN = "own"
 _EVERY = "every"
 # End of the names of the scores that are verdicts.
 _VERDICTS = "_verdicts"
-_SHARED = (
+# What decides which calls of several runs are one.
+SHARED_COLUMNS = (
     "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
     "settings"
 )
@@ -41,7 +42,7 @@ _SHARED = (
 _ALL_SHARED_CALLS = f"""
 DELETE FROM scores.shared_calls;
 INSERT INTO scores.shared_calls BY NAME
-    SELECT {_SHARED} FROM lake.results
+    SELECT {SHARED_COLUMNS} FROM lake.results
     SEMI JOIN (
         SELECT call_hash FROM lake.results WHERE call_hash IS NOT NULL
         GROUP BY call_hash HAVING count(*) > 1
@@ -292,7 +293,7 @@ def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> bool:
     ).fetchall()
     if n_changed > n_runs / 2:
         had_any = _has_rows(connection, f"scores.{_SHARED_CALLS}")
-        connection.execute(_ALL_SHARED_CALLS)
+        find_all_shared_calls(connection)
         return had_any or _has_rows(connection, f"scores.{_SHARED_CALLS}")
     if not n_changed:
         return False
@@ -319,7 +320,7 @@ def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
         """
     ).fetchall()
     found = zip(_CALLS_LIKE_AFFECTED.values(), counts, strict=True)
-    calls = f"SELECT {_SHARED} FROM lake.results"
+    calls = f"SELECT {SHARED_COLUMNS} FROM lake.results"
     return " UNION ".join(f"{calls} {chosen}" for chosen, count in found if count)
 
 
@@ -329,10 +330,15 @@ def _count(connection: duckdb.DuckDBPyConnection, change: str) -> int:
     return int(n_rows)
 
 
+def find_all_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """Find the calls whose hash is in several runs, of all results that the warehouse has."""
+    connection.execute(_ALL_SHARED_CALLS)
+
+
 def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the empty table of `update_shared_calls`."""
     connection.execute(
-        f"CREATE TABLE scores.shared_calls AS SELECT {_SHARED} FROM lake.results LIMIT 0"
+        f"CREATE TABLE scores.shared_calls AS SELECT {SHARED_COLUMNS} FROM lake.results LIMIT 0"
     )
 
 

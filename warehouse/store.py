@@ -50,7 +50,8 @@ class EvalstoreWarning(UserWarning):
     """A warning about data missing from the figures, and why."""
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
+    """Warn the code that called evalstore."""
     warnings.warn(message, EvalstoreWarning, stacklevel=2)
 
 
@@ -67,7 +68,7 @@ class Store:
         self,
         path: Path,
         *,
-        on_warning: Callable[[str], None] = _warn,
+        on_warning: Callable[[str], None] = warn,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         self.path = path
@@ -232,6 +233,10 @@ class Store:
         ):
             shutil.copyfileobj(source, target, _COPIED_AT_ONCE)
 
+    def copy_warehouse(self, path: Path) -> None:
+        """Copy the warehouse as it is to a new file; the caller keeps its writers out."""
+        shutil.copyfile(self.warehouse, path)
+
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
         """Bring the warehouse up to date if possible, and open it for reading.
@@ -287,6 +292,22 @@ class Store:
             if not self.warehouse.exists():
                 raise
             self._on_warning(f"{error}. The figures lack what was added since the last sync")
+
+
+def open_store(path: Path, *, on_warning: Callable[[str], None] = warn) -> Store:
+    """Open a folder as the store that it is: with a lake, or tables that are only read.
+
+    Raises:
+        StoreUnreachable: the object store behind it cannot be reached.
+    """
+    from warehouse.scale.place import place_of
+
+    place = place_of(path)
+    if place is None:
+        return Store(path, on_warning=on_warning)
+    from warehouse.scale.store import TablesStore
+
+    return TablesStore(path, place, on_warning=on_warning)
 
 
 class Query:

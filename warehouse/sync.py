@@ -208,11 +208,9 @@ def _rebuild(
         batches, damaged, columns = _readable(lake, sorted(lake.batch_names()), connection)
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
-    is_copy = from_template and copy_template(_definitions(), new_file)
+    is_copy = False
     try:
-        if not is_copy:
-            _create_empty(new_file, wait_seconds)
-            keep_template(_definitions(), new_file)
+        is_copy = create_warehouse(new_file, wait_seconds, from_template=from_template)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
             loaded = _increment(connection, lake, batches, columns, redefine=False)
             # The log file is not moved with the warehouse, and a full disk fails silently at close.
@@ -288,6 +286,19 @@ def _runs(folder: Batch) -> str:
     return f", with its rows of {', '.join(runs[:_NAMED_RUNS])}{more}" if runs else ""
 
 
+def create_warehouse(warehouse: Path, wait_seconds: float, *, from_template: bool = True) -> bool:
+    """Create a warehouse with all tables and views, and no rows; return if it is a copy.
+
+    Raises:
+        duckdb.Error: it cannot be created.
+    """
+    if from_template and copy_template(_definitions(), warehouse):
+        return True
+    _create_empty(warehouse, wait_seconds)
+    keep_template(_definitions(), warehouse)
+    return False
+
+
 def _create_empty(warehouse: Path, wait_seconds: float) -> None:
     """Create a warehouse with all tables and views, and no rows."""
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
@@ -315,7 +326,7 @@ def _increment(
     new = loading.load(connection, lake, folders, columns)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
-    _derive(connection, emptied=emptied, changed=changed)
+    derive(connection, emptied=emptied, changed=changed)
     connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
@@ -328,19 +339,27 @@ def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float)
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         connection.execute("BEGIN")
         changed = loading.delete_runs(connection, runs)
-        _derive(connection, emptied=set(), changed=changed)
+        derive(connection, emptied=set(), changed=changed)
         connection.execute("COMMIT")
 
 
-def _derive(connection: duckdb.DuckDBPyConnection, *, emptied: set[str], changed: set[str]) -> None:
+def derive(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    emptied: set[str],
+    changed: set[str],
+    duplicates: str | None = None,
+) -> None:
     """Compute what depends on the runs in the temporary table `changed_runs`.
 
     Args:
         connection: the warehouse, in a transaction.
         emptied: names of tables that lack all rows.
         changed: names of the tables of the lake whose rows, of no run, have changed.
+        duplicates: a query for the rows of `scores.duplicate_calls`, where the warehouse does not
+            have all runs; None to look for duplicate calls among its own.
     """
-    has_shared_calls = score_tables.update_shared_calls(connection)
+    has_shared_calls = duplicates is not None or score_tables.update_shared_calls(connection)
     tables = _tables_of_scores(connection)
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
     if has_shared_calls:
@@ -354,6 +373,8 @@ def _derive(connection: duckdb.DuckDBPyConnection, *, emptied: set[str], changed
     }
     facts.begin(connection, **others_change)
     score_tables.refresh(connection, in_order, recompute=recompute_all)
+    if duplicates is not None:
+        connection.execute(f"INSERT INTO scores.duplicate_calls BY NAME {duplicates}")
     # Facts need setups and verdicts; other scores need facts.
     scope = score_tables.scope(connection, recompute_all=recompute_all)
     score_tables.update_scores(connection, stages.setups, scope)
@@ -462,6 +483,11 @@ def _definitions_in_order() -> tuple[tuple[SqlFile, ...], dict[str, frozenset[st
         referred = references(shipped_sql(), connection)
     files = tuple(in_order(shipped_sql(), referred))
     return files, lake_tables(files, referred)
+
+
+def digests() -> tuple[str, str]:
+    """Return hashes of what this version makes tables from, and of its views and scores."""
+    return loading.tables_digest(), _definitions()
 
 
 @cache

@@ -14,7 +14,7 @@ from warehouse.agents.parameters import Parameter, checked_arguments
 from warehouse.errors import BadInput
 from warehouse.output.formatting import as_json
 from warehouse.output.suggestions import did_you_mean
-from warehouse.store import Store
+from warehouse.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,7 +96,7 @@ TOOLS = (
 def open_desk(path: Path, *, max_seconds: float) -> Desk:
     """Return a desk for a store; warnings go into the next answer, not to a screen."""
     warnings: list[str] = []
-    store = Store(path, on_warning=warnings.append)
+    store = open_store(path, on_warning=warnings.append)
     return Desk(store, max_seconds, warnings)
 
 

@@ -17,15 +17,39 @@ from warehouse.errors import BadInput, CheckFailed
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write a copy of the warehouse to this file, for tools that keep files open.",
 )
+@click.option(
+    "--to",
+    metavar="TABLES",
+    help="Instead, write the tables as Parquet files to this folder or address, by many processes.",
+)
+@click.option(
+    "--shards",
+    type=click.IntRange(1),
+    help="Number of pieces of the work, and compute all again (with --to).  [default: by size]",
+)
 @click.pass_obj
-def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
+def sync(
+    path: Path, *, rebuild: bool, snapshot: Path | None, to: str | None, shards: int | None
+) -> None:
     """Update the warehouse from the lake. Commands that read do this automatically.
+
+    With --to, the tables are written as Parquet files, and only what is new or has changed.
+    `evalstore --store TABLES` reads them, and so does every tool that reads Parquet:
+    docs/scale-out.md.
 
     \b
       evalstore sync
       evalstore sync --rebuild
       evalstore sync --snapshot copy.duckdb
+      evalstore sync --to tables/
     """
+    if to is not None:
+        if rebuild or snapshot is not None:
+            raise BadInput("--to goes with neither --rebuild nor --snapshot")
+        _write_tables(path, to, shards)
+        return
+    if shards is not None:
+        raise BadInput("--shards goes with --to")
     from warehouse.lake.compaction import MANY_SMALL, small_folders
 
     store = open_store(path)
@@ -44,3 +68,22 @@ def sync(path: Path, *, rebuild: bool, snapshot: Path | None) -> None:
         raise CheckFailed(f"{len(report.damaged)} batches are damaged and were left out")
     if report.unreadable:
         raise CheckFailed(f"files of the lake that cannot be read: {len(report.unreadable)}")
+
+
+def _write_tables(path: Path, to: str, n_shards: int | None) -> None:
+    from warehouse.scale.driver import sync_tables
+    from warehouse.scale.engine import LocalEngine
+    from warehouse.scale.place import place_of
+
+    store = open_store(path)
+    if not path.is_dir() or place_of(path) is not None:
+        raise BadInput(f"{path}: no store with a lake here, of which tables could be written")
+    report = sync_tables(store, to, LocalEngine(), n_shards=n_shards)
+    if not report.is_new:
+        note(f"version {report.number} in {to} is up to date")
+        return
+    again = f", {report.n_repeated} of them twice for duplicate calls" if report.n_repeated else ""
+    note(
+        f"wrote version {report.number} to {to}: computed {report.n_computed} of "
+        f"{report.n_shards} shards{again}"
+    )

@@ -25,7 +25,7 @@ from warehouse.remote.address import address_of
 from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
     from pathlib import Path
 
     from warehouse.lake.batch import Batch
@@ -150,14 +150,20 @@ class Lake:
                 raise StoreDamaged(f"{path}: {error.strerror}") from error
         return list(map(str, paths))
 
-    def verify(self, batch: Batch) -> None:
+    def verify(self, batch: Batch, *, tables: Container[str] | None = None) -> None:
         """Check the SHA-256 of every file of a batch, or of the batch it was merged into.
+
+        Args:
+            batch: the batch.
+            tables: names of the tables whose files are checked; None for all.
 
         Raises:
             StoreDamaged: a file is missing or has changed since it was written.
         """
         folder = batch if batch.merged_into is None else self.read(batch.folder)
         for table, expected in folder.files.items():
+            if tables is not None and table not in tables:
+                continue
             path = self.file(folder, table)
             try:
                 actual = file_sha256(path)
@@ -178,6 +184,9 @@ class Lake:
         Raises:
             StoreReadOnly: the store cannot be written.
         """
+        from warehouse.scale.place import check_is_no_tables
+
+        check_is_no_tables(self.store_path)
         try:
             self._sweep()
             return BatchWriter(self, command, name)

@@ -23,6 +23,10 @@ WITH figures AS (
     QUALIFY rank() OVER (
         PARTITION BY suite, report ORDER BY form = 'ledger', batch DESC, form
     ) = 1
+    -- One import may hold a report twice, with other figures.
+    AND row_number() OVER (
+        PARTITION BY suite, report, form, model, metric ORDER BY batch DESC, published_id
+    ) = 1
 )
 
 SELECT

@@ -1,0 +1,346 @@
+"""Tables that many processes write have the rows of a warehouse that one process builds."""
+
+import random
+import shutil
+
+import duckdb
+import pytest
+from support import (
+    REFERENCE,
+    command,
+    import_into,
+    log,
+    needs_reference,
+    new_store,
+    task,
+    write_log,
+)
+
+import evalstore
+from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.lake.compaction import merge_small
+from warehouse.lake.forgetting import forget
+from warehouse.scale import driver, version
+from warehouse.scale.engine import FUNCTIONS
+from warehouse.scale.place import Folder
+from warehouse.sql_files import shipped_sql
+from warehouse.store import Store
+
+STORED = {file.qualified for file in shipped_sql() if file.is_table} | {"scores.shared_calls"}
+
+
+class Here:
+    """Runs tasks in this process; some of them twice, as an engine does when a worker is lost."""
+
+    def __init__(self, *, repeats=False):
+        self.repeats = repeats
+        self.tasks = []
+
+    def lake_text(self, lake):
+        return str(lake.store_path)
+
+    def run(self, function, tasks, place):  # noqa: ARG002 - as of every engine
+        replies = []
+        for each in tasks:
+            self.tasks.append((function, each))
+            for _ in range(1 + self.repeats):
+                reply = FUNCTIONS[function](each)
+            replies.append(reply)
+        return replies
+
+
+def content(store, *, has_views=False):
+    """Return the types and a hash of the rows of every table, and of every view of them."""
+    found = {}
+    with store.reading() as connection:
+        names = connection.execute(
+            """
+            SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE NOT internal
+            UNION ALL
+            SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal
+            """
+        ).fetchall()
+        for (name,) in names:
+            is_stored = name.startswith("lake.") or name in STORED
+            if name == "lake.meta" or not (has_views or is_stored):  # `meta`: what it is made by
+                continue
+            types = [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
+            [rows] = connection.execute(
+                f"SELECT count(*), sum(CAST(hash(x) AS HUGEINT)) FROM (FROM {name}) AS x"
+            ).fetchall()
+            found[name] = types, rows
+    return found
+
+
+def assert_equal(store, tables, *, has_views=False):
+    store.sync()
+    ours = content(store, has_views=has_views)
+    theirs = content(evalstore.open(tables), has_views=has_views)
+    assert ours.keys() == theirs.keys()
+    assert {name: theirs[name] for name in ours if ours[name] != theirs[name]} == {}
+
+
+def sync(store, tables, n_shards=None, **options):
+    engine = Here(**options)
+    return driver.sync_tables(store, str(tables), engine, n_shards=n_shards), engine
+
+
+def write(folder, n, numbers=(1, 2), **fields):
+    day = f"2025-03-{n:02}"
+    return write_log(
+        folder / f"{day}-example-m{n}.yaml",
+        log(numbers, date=day, model=f"models/example-m{n}-1.yaml", **fields),
+    )
+
+
+def run_of(n):
+    return f"2025-03-{n:02}/models/example-m{n}-1.yaml"
+
+
+def references(folder, choice):
+    path = folder / "tasks" / "tasks.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        "tasks:\n"
+        + "".join(f"- prompt: Tehtävä {n}\n  reference: vastaus {choice(n)}\n" for n in range(1, 6))
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return the folder of a store with runs, duplicate calls, a grown log and a replaced one."""
+    tmp_path = tmp_path_factory.mktemp("made")
+    store = new_store(tmp_path / "store")
+    for n in range(1, 6):
+        import_into(store, write(tmp_path, n))
+    shared = [{**task(7), "timestamp": "2025-03-01T10:00:00Z"}]
+    for n in (7, 8):
+        model = {"date": "2025-03-01", "model": "models/example-same-1.yaml", "tasks": shared}
+        import_into(
+            store, write_log(tmp_path / f"{n}" / "2025-03-01-a.yaml", log(**model)), run_as=f"r{n}"
+        )
+    import_into(store, write(tmp_path, 2, (1, 2, 3)))
+    import_into(store, write(tmp_path, 3, (4, 5)), replace=True)
+    store.sync()
+    return store.path
+
+
+@pytest.fixture
+def store(made, tmp_path):
+    shutil.copytree(made, tmp_path / "store")
+    return new_store(tmp_path / "store")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_shards", [1, 7])
+def test_tables_have_the_rows_of_one_warehouse(store, tmp_path, n_shards):
+    report, _ = sync(store, tmp_path / "tables", n_shards)
+    assert n_shards / 2 < report.n_shards <= n_shards
+    assert_equal(store, tmp_path / "tables", has_views=n_shards > 1)
+
+
+@pytest.mark.slow
+def test_only_what_is_new_or_changed_is_computed(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables, 4)
+    again, engine = sync(store, tables)
+    assert (again.is_new, again.number, engine.tasks) == (False, 1, [])
+
+    import_into(store, write(tmp_path, 9))
+    report, engine = sync(store, tables)
+    assert (report.is_new, report.n_computed, report.n_repeated) == (True, 1, 0)
+    ((_, only), *_) = engine.tasks
+    assert [run_id for _, run_id in only["runs"]] == [run_of(9)]
+    assert_equal(store, tables)
+
+    # A run of an earlier shard grows; the others stay.
+    import_into(store, write(tmp_path, 9, (1, 2, 3)))
+    assert sync(store, tables)[0].n_computed == 1
+    assert_equal(store, tables)
+
+    merge_small(store.lake)
+    assert sync(store, tables)[0].n_computed == 0
+    assert_equal(store, tables)
+
+    # References judge the answers of every run.
+    import_into(store, references(tmp_path, lambda n: n))
+    report, _ = sync(store, tables)
+    assert report.n_computed == report.n_shards
+    assert_equal(store, tables)
+
+    forget(store.lake, ("palindrome", run_of(4)))
+    report, _ = sync(store, tables)
+    assert report.n_computed <= 1
+    assert_equal(store, tables)
+    assert list((tables / "versions").iterdir()) == [tables / "versions" / "000000006.json"]
+
+
+@pytest.mark.slow
+def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables, 3, repeats=True)
+    assert_equal(store, tables)
+    assert _files(tables) > version.latest(Folder(tables)).objects()
+    # Without repetitions nothing is left over, although shards with duplicate calls come twice.
+    assert sync(store, tmp_path / "other", 3)[0].n_repeated
+    assert _files(tmp_path / "other") == version.latest(Folder(tmp_path / "other")).objects()
+
+
+@pytest.mark.slow
+def test_a_sync_that_ends_early_changes_nothing(store, tmp_path, monkeypatch):
+    tables = tmp_path / "tables"
+    sync(store, tables)
+    before = content(evalstore.open(tables))
+    import_into(store, write(tmp_path, 9))
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "publish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        sync(store, tables)
+    assert content(evalstore.open(tables)) == before
+    # Of two that write the same version, the second has changed nothing.
+    monkeypatch.setattr(driver, "publish", lambda *_: False)
+    with pytest.raises(StoreBusy, match="another process wrote tables"):
+        sync(store, tables)
+    monkeypatch.undo()
+    sync(store, tables)
+    assert_equal(store, tables)
+    # What they left behind goes after a day.
+    left = _files(tables) - version.latest(Folder(tables)).objects()
+    monkeypatch.setattr(driver, "_SWEPT_AFTER_SECONDS", -1.0)
+    driver.sweep(Folder(tables), n_kept=1)
+    assert left
+    assert _files(tables) == version.latest(Folder(tables)).objects()
+    assert_equal(store, tables)
+
+
+def _files(tables):
+    return {path.relative_to(tables).as_posix() for path in tables.glob("tables/*/*")}
+
+
+@pytest.mark.slow
+def test_tables_are_only_read(store, tmp_path):
+    tables, out = tmp_path / "tables", tmp_path / "out.parquet"
+    sync(store, tables)
+    part = next((tables / "tables" / "results").iterdir())
+    before = part.read_bytes()
+    for query in (
+        f"COPY (SELECT 1) TO '{part}'",
+        f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{part}'",
+        f"PREPARE x AS COPY (SELECT 1) TO '{part}'",
+        f"ATTACH '{part}' AS x",
+        f"SELECT 1; COPY (SELECT 1) TO '{part}'",
+    ):
+        found = command(tables, "sql", query)
+        assert (found.code, "only read" in found.err) == (2, True), found.err
+    assert command(tables, "sql", f"FROM read_csv('{__file__}')").code == 2
+    assert part.read_bytes() == before
+    for arguments in (["import", tmp_path], ["tag", "x", "y"], ["forget", "x"], ["compact"]):
+        found = command(tables, *arguments)
+        assert (found.code, "only read" in found.err) == (2, True)
+    with pytest.raises(EvalstoreError, match="only read"):
+        evalstore.open(tables).record(suite="mine", model="m")
+    assert command(tables, "sync", "--to", tmp_path / "other").code == 2
+    # Commands that read.
+    shown = command(tables, "show", "leaderboard", "--format", "csv")
+    assert shown.out == command(store.path, "show", "leaderboard", "--format", "csv").out
+    assert command(tables, "check").out == command(store.path, "check").out
+    assert command(tables, "info").code == 0
+    assert command(tables, "sync", "--snapshot", tmp_path / "copy.duckdb").code == 0
+    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as connection:
+        n_results = connection.execute("SELECT count(*) FROM results").fetchall()
+    assert n_results == store.sql("SELECT count(*) FROM results").fetchall()
+    assert command(tables, "report", "--to", tmp_path / "site", "--run", run_of(5)).code == 0
+    assert not out.exists()
+
+
+@pytest.mark.slow
+def test_tables_of_another_version_or_damaged_are_refused(store, tmp_path, monkeypatch):
+    tables = tmp_path / "tables"
+    sync(store, tables)
+    monkeypatch.setattr("warehouse.scale.catalog.digests", lambda: ("other", "other"))
+    with pytest.raises(StoreNewer, match="another version"):
+        evalstore.open(tables).sql("FROM runs").fetchall()
+    monkeypatch.undo()
+    (newest,) = (tables / "versions").iterdir()
+    text = newest.read_text()
+    newest.write_text(text.replace('"format": 1', '"format": 2'))
+    with pytest.raises(StoreNewer, match="upgrade"):
+        evalstore.open(tables).sql("FROM runs").fetchall()
+    newest.write_text("{")
+    with pytest.raises(StoreDamaged, match="000000001"):
+        evalstore.open(tables).sql("FROM runs").fetchall()
+    newest.write_text(text)
+    shutil.rmtree(tables / "tables" / "results")
+    monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(StoreDamaged, match="is missing"):
+        evalstore.open(tables).sql("FROM runs").fetchall()
+
+
+@pytest.mark.slow
+def test_a_damaged_lake_is_not_written(store, tmp_path):
+    path = next(store.lake.path.glob("*/results.parquet"))
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(StoreDamaged, match="SHA-256"):
+        sync(store, tmp_path / "tables")
+    assert not (tmp_path / "tables" / "versions").exists()
+
+
+def test_places_that_hold_anything_else_are_refused(tmp_path):
+    store = new_store(tmp_path / "store")
+    (tmp_path / "file").write_text("x")
+    for to in (store.path, store.path / "tables", tmp_path, tmp_path / "file"):
+        with pytest.raises(BadInput, match="--to"):
+            sync(store, to)
+    for wrong in (["--shards", 2], ["--to", tmp_path / "t", "--rebuild"]):
+        assert command(store.path, "sync", *wrong).code == 2
+
+
+@pytest.mark.slow
+def test_processes_of_this_machine_write_tables(store, tmp_path):
+    written = command(store.path, "sync", "--to", tmp_path / "tables", "--shards", 2)
+    assert written.code == 0, written.err
+    assert "computed 2 of 2 shards, 1 of them twice" in written.err
+    assert_equal(store, tmp_path / "tables")
+    again = command(store.path, "sync", "--to", tmp_path / "tables")
+    assert "up to date" in again.err
+
+
+@pytest.mark.slow
+def test_random_changes(tmp_path):
+    """Logs come, grow, are replaced, judged, merged and forgotten; the tables follow."""
+    rng = random.Random(5)
+    store, tables = new_store(tmp_path / "store"), tmp_path / "tables"
+    for step in range(9):
+        n = rng.randrange(1, 8)
+        match rng.randrange(6):
+            case 0 | 1 | 2:
+                numbers = sorted(rng.sample(range(1, 6), rng.randrange(1, 5)))
+                import_into(store, write(tmp_path, n, numbers), replace=True)
+            case 3:
+                import_into(store, references(tmp_path, lambda n, step=step: n + step % 2))
+            case 4:
+                merge_small(store.lake)
+            case 5 if (key := ("palindrome", run_of(n))) in _runs(store):
+                forget(store.lake, key)
+        sync(store, tables, rng.choice([None, None, None, 3]))
+        if step % 3 == 2:
+            assert_equal(store, tables)
+
+
+def _runs(store):
+    return store.sql("SELECT suite, run_id FROM runs").fetchall()
+
+
+@pytest.mark.slow
+@needs_reference
+def test_all_reference_data(tmp_path):
+    store = Store(tmp_path / "store", wait_seconds=0)
+    import_into(store, REFERENCE)
+    for n_shards in (1, 2, 7):
+        report, _ = sync(store, tmp_path / "tables", n_shards)
+        assert n_shards / 2 < report.n_shards <= n_shards
+        assert_equal(store, tmp_path / "tables", has_views=n_shards == 7)

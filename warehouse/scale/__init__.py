@@ -1,0 +1,1 @@
+"""Tables written by many processes or machines, and read as one store."""
