@@ -56,6 +56,7 @@ def python(
         capture_output=True,
         text=True,
         check=False,
+        env=_environment(),
     )
     seconds = time.perf_counter() - start
     if done.returncode and not may_fail:
@@ -63,14 +64,18 @@ def python(
     return Spent(seconds, int(done.stderr.split()[-1]) * 1024 / 1e6, done.stdout)
 
 
-def command(*words: str) -> float:
-    """Run a program, and return its wall time in seconds.
+def _environment() -> dict[str, str]:
+    """Return the environment of programs.
 
     Modules stay compiled from one run to the next, as those of an installed program are.
     """
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+
+def command(*words: str) -> float:
+    """Run a program, and return its wall time in seconds."""
     start = time.perf_counter()
-    subprocess.run(words, cwd=ROOT, capture_output=True, check=True, env=environment)
+    subprocess.run(words, cwd=ROOT, capture_output=True, check=True, env=_environment())
     return time.perf_counter() - start
 
 

@@ -41,7 +41,7 @@ _BARE_COLUMNS = {"suite", "run_id", "generation", "parent_generation", "content_
     "origin",
     "source_rows",
 }
-_BUFFERED_BYTES = 8 * 2**20
+_BUFFERED_BYTES = 4 * 2**20
 _LOOSE_ROWS = 2000
 _SHARED_ROWS = 2**14
 _LOOSE_BYTES = 4 * 2**20

@@ -19,8 +19,11 @@ from inspect_cases import (
 )
 from support import command, digests, import_into, new_store
 
+from ingest.formats.common.columns import CollectedRows
+from ingest.formats.inspect.documents import as_moment, read_object
 from ingest.formats.inspect.scores import as_number, verdict
 from ingest.reconciliation import FileOutcome
+from warehouse.errors import UnknownColumn
 
 
 @pytest.fixture
@@ -547,3 +550,53 @@ def test_texts_in_samples_do_not_make_a_log_of_another_tool(store, tmp_path, sam
     assert store.sql("SELECT suite, count(*) FROM results GROUP BY suite").fetchall() == [
         ("inspect", 4)
     ]
+
+
+# --- values and rows
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-04T05:06:08.123456+00:00", "2026-03-04T05:06:08.123456"),
+        ("2026-03-04T05:06:08+00:00", "2026-03-04T05:06:08"),
+        ("2026-03-04T05:06:08-05:00", "2026-03-04T10:06:08"),
+        ("2026-03-04T05:06:08Z", "2026-03-04T05:06:08"),
+        ("2026-03-04T05:06:08", "2026-03-04T05:06:08"),
+        ("2026-03-04T05:06:08+01:00+00:00", None),
+        ("2026-02-30T05:06:08+00:00", None),
+    ],
+)
+def test_a_time_is_read_in_utc(text, expected):
+    moment = as_moment(text)
+    assert (moment and moment.isoformat()) == expected
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e+400", "1E+0400", "1234567890123456789012"])
+def test_a_huge_number_is_kept_as_it_is(number):
+    read = read_object(f'{{"a": {number}}}'.encode())
+    assert read.value == json.loads(f'{{"a": {number}}}')
+    assert not read.is_plain
+
+
+def test_rows_become_columns_in_order_with_nulls_for_what_they_lack():
+    rows = CollectedRows()
+    for n in range(600):
+        row = {"content_id": str(n), "seq": n}
+        rows.add("results", {**row, "answer": "yes"} if n == 300 else row)
+    rows.add("tasks", {"content_id": "t"})
+    taken = rows.taken()
+    assert taken["results"]["seq"].to_pylist() == list(range(600))
+    answers = taken["results"]["answer"].to_pylist()
+    assert answers.index("yes") == 300
+    assert answers.count(None) == 599
+    assert taken["tasks"] == [{"content_id": "t"}]  # few enough to be joined with others
+    assert not rows.taken()
+
+
+def test_a_column_that_the_table_lacks_is_refused():
+    rows = CollectedRows()
+    for n in range(255):
+        rows.add("results", {"content_id": str(n)})
+    with pytest.raises(UnknownColumn, match="anwser"):
+        rows.add("results", {"content_id": "255", "anwser": "yes"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -17,13 +18,18 @@ if TYPE_CHECKING:
     from warehouse.types import Json
 
 # orjson makes floats of integers beyond 64 bits, and NULL of infinity.
-# The digits that make a number huge, with all digits as 0. Within a text they are only text, and
-# more digits after a point than a float has are rounded in the same way by all parsers.
+# The digits that make a number huge, with all digits as 0 and without plus signs. Within a text
+# they are only text, and more digits after a point than a float has are rounded in the same way
+# by all parsers.
 _SHAPES = bytes.maketrans(b"123456789E", b"000000000e")
-_HUGE_SHAPES = ((b"0" * 19, b"0"), (b"0e000", b"0."), (b"0e+000", b"0."))
+_HUGE_SHAPES = ((b"0" * 19, b"0"), (b"0e000", b"0."))
 _BEFORE_NUMBERS = b" \t\r\n:,[-"
 _LONGEST_NUMBER = 400
 _DIGEST_BYTES = 16
+_UTC = "+00:00"
+_USUAL_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?\+00:00"
+)
 
 # For `isinstance`, of each value of a log: a union of types would be made at each call.
 NUMBER = (int, float)
@@ -135,6 +141,9 @@ def as_moment(value: object) -> datetime | None:
     if not isinstance(value, str):
         return None
     try:
+        if _USUAL_MOMENT.fullmatch(value):
+            # Without its offset, a time is read in a fraction of the time.
+            return datetime.fromisoformat(value[: -len(_UTC)])
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
             return moment
@@ -146,7 +155,7 @@ def as_moment(value: object) -> datetime | None:
 
 
 def _has_huge_number(data: bytes) -> bool:
-    shapes = data.translate(_SHAPES)
+    shapes = data.translate(_SHAPES, b"+")
     for shape, digits in _HUGE_SHAPES:
         at = shapes.find(shape)
         while at >= 0:

@@ -42,6 +42,7 @@ _IDENTITY = (
 )
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout))\b")
 _EPOCH_BITS = 32
+_ID = (str, int)
 
 
 class UnusableSampleError(Exception):
@@ -99,7 +100,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
         "answer": answer and utf8(answer),
         "is_correct": passed,
         "scorer": utf8(scorer) if scorer is not None and passed is not None else None,
-        "extra": log.as_json(_rest(sample, kept | ({"scores"} if scores else set()))),
+        "extra": log.as_json(_rest(sample, {*kept, "scores"} if scores else kept)),
         "source": log.text,
     }
     return SampleRows(
@@ -113,7 +114,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
 
 def _key(sample: Mapping[str, Any]) -> tuple[str, int]:
     sample_id, epoch = sample.get("id"), sample.get("epoch", 1)
-    if isinstance(sample_id, bool) or not isinstance(sample_id, str | int):
+    if isinstance(sample_id, bool) or not isinstance(sample_id, _ID):
         raise UnusableSampleError("its id is neither a text nor an integer")
     if not is_integer(epoch, _EPOCH_BITS) or epoch < 0:
         raise UnusableSampleError("its epoch is not a number of an attempt")
@@ -142,12 +143,13 @@ def _task(
 ) -> tuple[TaskRow, set[str]]:
     """Return the task of a sample, and the fields that it holds as they were."""
     sample = log.value
-    given, choices, target = (sample.get(name) for name in ("input", "choices", "target"))
+    given, choices, target = sample.get("input"), sample.get("choices"), sample.get("target")
+    has_choices, is_list = _are_texts(choices), _are_texts(target)
     held = {"input"} if isinstance(given, str) and attachments.resolved(given) == given else set()
-    has_choices = isinstance(choices, list) and all(isinstance(each, str) for each in choices)
-    held |= {"choices"} if has_choices else set()
-    is_list = isinstance(target, list) and all(isinstance(each, str) for each in target)
-    held |= {"target"} if is_list or isinstance(target, str) else set()
+    if has_choices:
+        held.add("choices")
+    if is_list or isinstance(target, str):
+        held.add("target")
     prompt = joined_text(given, attachments)
     answer = json_text(target) if is_list else utf8(target) if isinstance(target, str) else None
     texts = [prompt, choices if has_choices else None, answer]
@@ -169,9 +171,15 @@ def _task(
     }, held
 
 
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
 def _question(given: object, attachments: Attachments) -> str | None:
     """Return the user's text in an input of several messages; None for any other input."""
-    messages = [as_object(each) for each in as_list(given)]
+    if not isinstance(given, list):
+        return None
+    messages = [as_object(each) for each in given]
     asked = [each for each in messages if each.get("role") == "user"]
     if len(asked) != 1 or len(messages) == 1:
         return None
