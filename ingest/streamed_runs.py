@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import tempfile
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -45,6 +47,7 @@ _BUFFERED_BYTES = 4 * 2**20
 _LOOSE_ROWS = 2000
 _SHARED_ROWS = 2**14
 _LOOSE_BYTES = 4 * 2**20
+_PLACES_IN_MEMORY = 300_000
 _FIRST = 1  # the place of rows whose table has no column `seq`
 
 
@@ -52,21 +55,37 @@ _FIRST = 1  # the place of rows whose table has no column `seq`
 class Places:
     """Content ids of a run's rows and their places (`seq`): about 50 bytes for each row.
 
+    Those of many rows are moved to temporary files, since few imports need them again.
+
     Attributes:
         tables: the rows by table name, as tables, or as lists of both columns for a few rows.
     """
 
     tables: dict[str, list[pa.Table | _Columns]] = field(default_factory=dict)
+    _n_parts_waiting: Counter[str] = field(default_factory=Counter)
+    _n_rows_waiting: int = 0
 
     def add(self, more: Places) -> None:
         """Add the rows of another stream."""
         for name, rows in more.tables.items():
-            self.tables.setdefault(name, []).extend(rows)
+            self.tables[name] = [*rows, *self.tables.get(name, ())]
 
     def add_rows(self, name: str, rows: Rows) -> None:
         """Add rows of a table, if its rows belong to runs."""
-        if BY_NAME[name].of_run:
-            self.tables.setdefault(name, []).append(_places(rows))
+        if not BY_NAME[name].of_run:
+            return
+        self.tables.setdefault(name, []).append(_places(rows))
+        self._n_parts_waiting[name] += 1
+        self._n_rows_waiting += len(rows)
+        if self._n_rows_waiting > _PLACES_IN_MEMORY:
+            self._move()
+
+    def _move(self) -> None:
+        """Move the rows that were added last to files."""
+        for name, n_parts in self._n_parts_waiting.items():
+            parts = self.tables[name]
+            parts[-n_parts:] = [_in_file(pa.concat_tables(map(_as_places, parts[-n_parts:])))]
+        self._n_parts_waiting, self._n_rows_waiting = Counter(), 0
 
     def beginning_with(self, parts: frozenset[str]) -> Places:
         """Return the rows whose ids begin with one of some texts of one length; all without any."""
@@ -334,6 +353,20 @@ def _places(rows: Rows) -> pa.Table | _Columns:
 
 def _as_places(part: pa.Table | _Columns) -> pa.Table:
     return part if isinstance(part, pa.Table) else pa.table(list(part), schema=_PLACES)
+
+
+def _in_file(rows: pa.Table) -> pa.Table:
+    """Return the same rows, read from a temporary file without a name when they are needed.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with tempfile.TemporaryFile(prefix="evalstore-") as file:
+        with pa.ipc.new_file(file, rows.schema) as writer:
+            writer.write_table(rows)
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return pa.ipc.open_file(pa.py_buffer(mapped)).read_all()
 
 
 def _n_not_in(these: pa.Table, those: pa.Table) -> int:

@@ -5,7 +5,10 @@ import sys
 
 import pytest
 from large_logs import WRITERS
-from support import ROOT
+from support import ROOT, digests, import_into, new_store
+
+from ingest import streamed_runs
+from ingest.reconciliation import FileOutcome
 
 MEGABYTE = 2**20
 # Buffers are made small, so that small files fill them. `VmHWM` is the peak of this process only.
@@ -54,3 +57,20 @@ def test_memory_does_not_grow_with_a_log(tmp_path, name):
     before = peak_of_import(tmp_path / "small", WRITERS[name], small)
     after = peak_of_import(tmp_path / "large", WRITERS[name], large)
     assert after - before < (large - small) * 2 / 3
+
+
+@pytest.mark.parametrize("name", ["BFCL", "HELM"])
+def test_places_in_files_are_the_same(tmp_path, monkeypatch, name):
+    logs = tmp_path / "runs"
+    WRITERS[name](logs / "log", 60_000)
+    in_memory = new_store(tmp_path / "memory")
+    import_into(in_memory, logs)
+    monkeypatch.setattr(streamed_runs, "_PLACES_IN_MEMORY", 3)
+    in_files = new_store(tmp_path / "files")
+    import_into(in_files, logs)
+    assert digests(in_files) == digests(in_memory)
+    assert set(import_into(in_files, logs).outcomes) == {FileOutcome.UNCHANGED}
+    log = next(logs.rglob("*_result.json"), None) or next(logs.rglob("scenario_state.json"))
+    text = log.read_text().replace("river", "stream", 1)
+    log.write_text(text)
+    assert FileOutcome.CONFLICT in import_into(in_files, logs).outcomes
