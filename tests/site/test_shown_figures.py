@@ -9,6 +9,7 @@ from support import import_into, new_store
 from exports.site.boards import boards
 from exports.site.pages import audit, run, suite
 from exports.site.paths import shared_path
+from exports.site.report import write_site
 from exports.site.series import is_rate_of
 from exports.site.site import opened_site
 from warehouse.charts.chart import Drawing
@@ -26,11 +27,11 @@ SPEC = {
 }
 
 
-def log_of_verdicts(path, verdicts):
+def log_of_verdicts(path, verdicts, run_id="r"):
     """Write a log whose verdicts are scores of a scorer, as in logs of openai/evals."""
-    lines = [{"spec": SPEC}]
+    lines = [{"spec": SPEC | {"run_id": run_id}}]
     for n, correct in enumerate(verdicts):
-        event = {"run_id": "r", "event_id": n, "sample_id": f"e.dev.{n}", "type": "match"}
+        event = {"run_id": run_id, "event_id": n, "sample_id": f"e.dev.{n}", "type": "match"}
         lines.append(event | {"data": {"correct": correct, "expected": "x"}})
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     return path
@@ -121,3 +122,23 @@ def test_the_table_behind_a_chart_is_bounded():
     page = as_page(Drawing(title="T", chart=chart, words=[], notes=[], columns=("n",), rows=rows))
     assert page.count("<tr>") == 5_000 + 1
     assert "95,000 more rows" in page
+
+
+@pytest.mark.slow
+def test_logs_in_another_order_give_the_same_bytes(tmp_path):
+    logs = [
+        log_of_verdicts(tmp_path / "one.jsonl", [True, False], "one"),
+        log_of_verdicts(tmp_path / "two.jsonl", [False, False], "two"),
+    ]
+    sites = []
+    for name, order in (("a", logs), ("b", logs[::-1])):
+        store = new_store(tmp_path / name)
+        for log in order:
+            import_into(store, log)
+        write_site(store, tmp_path / f"site-{name}")
+        folder = tmp_path / f"site-{name}"
+        sites.append(
+            {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        )
+    assert len(sites[0]) > 20
+    assert sites[0] == sites[1]

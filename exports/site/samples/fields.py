@@ -48,14 +48,17 @@ _OF_OTHER_VIEWS = {
     "messages": "talk.messages",
     "tasks": "known.tasks",
 }
+# Where the store keeps a result: not of the data, and different in a store with the same logs.
+_OF_THE_STORE = {"batch"}
 _INTEGERS = ("BIGINT", "HUGEINT", "UBIGINT")
 _FLOATS = ("DOUBLE", "FLOAT")
 
 
 def record_fields(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the fields of a record by name: every column of `results`, then other views'."""
+    """Return the fields of a record by name: the columns of `results`, then other views'."""
     columns = connection.execute("DESCRIBE results").fetchall()
-    return {name: _exact(name, kind) for name, kind, *_ in columns} | _OF_OTHER_VIEWS
+    own = {name: _exact(name, kind) for name, kind, *_ in columns if name not in _OF_THE_STORE}
+    return own | _OF_OTHER_VIEWS
 
 
 def json_array(fields: dict[str, str]) -> str:
