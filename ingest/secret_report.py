@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warehouse.formats.secrets import article, find_secrets, lines_of, may_hold_secrets
+from warehouse.formats.secrets import article, find_secrets_in, lines_of, may_hold_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,9 +39,10 @@ class SecretReport:
         """Search the files that are waiting."""
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         may_hold = may_hold_secrets([data for _, data, _ in waiting])
-        for (path, data, first_line), is_suspect in zip(waiting, may_hold, strict=True):
-            if is_suspect:
-                self._add(path, lines_of(data, find_secrets(data), first_line))
+        suspects = [each for each, is_suspect in zip(waiting, may_hold, strict=True) if is_suspect]
+        found = find_secrets_in([data for _, data, _ in suspects])
+        for (path, data, first_line), secrets in zip(suspects, found, strict=True):
+            self._add(path, lines_of(data, secrets, first_line))
 
     def add(self, path: Path, secrets: Sequence[tuple[int, str]]) -> None:
         """Add line and kind of each secret in a file, or in a part of it."""

@@ -1,10 +1,12 @@
 """What makes the search for secrets fast passes over nothing that its expressions match."""
 
+import random
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secret_cases import cases
 
 from warehouse.formats.secrets import assignments, search
 from warehouse.formats.secrets.secret import started
@@ -30,6 +32,22 @@ def test_prefixes_without_the_rest_of_a_token_are_passed_over():
 @given(st.from_regex(assignments._NAME, fullmatch=True))
 def test_every_name_of_a_secret_begins_as_expected(name):
     assert assignments._BEGINNINGS.match(name.lower())
+
+
+def test_many_texts_are_searched_as_each_of_them():
+    secrets = [case.secret for case in cases().values()]
+    chance = random.Random(5)
+    texts = [b"", b"x" * 20_000, b"{" * 20_000]
+    for n in range(24):
+        words = ["word ", "\n", "{", '"key": ', "ä"] * 5 + [f" {each} " for each in secrets]
+        length = chance.choice([3, 300, 3000])
+        text = "".join(chance.choices(words, [20] * 25 + [0.1] * len(secrets), k=length))
+        texts.append((text + "\n" * (n % 2)).encode())
+    found = search.find_secrets_in(texts)
+    assert found == [search.find_secrets(text) for text in texts]
+    large = [len(text) > search.SEARCHED_WHOLE for text in texts]
+    assert any(each for each, is_large in zip(found, large, strict=True) if is_large)
+    assert any(each for each, is_large in zip(found, large, strict=True) if not is_large)
 
 
 @pytest.mark.parametrize(("prefix", "word"), [("ghp_", "A-Za-z0-9_-"), ("AKIA", "A-Za-z0-9_+/-")])

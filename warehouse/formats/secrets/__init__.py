@@ -1,6 +1,7 @@
 """Secrets in logs: found by format and context, counted by kind, masked.
 
 find_secrets       the position and kind of each secret
+find_secrets_in    the same in each of many texts
 may_hold_secrets   which of many texts need a search
 mask               replaces secrets by a mask
 lines_of           the lines of secrets, for messages
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.private_keys import open_key
-from warehouse.formats.secrets.search import find_secrets, may_hold_secrets
+from warehouse.formats.secrets.search import find_secrets, find_secrets_in, may_hold_secrets
 from warehouse.formats.secrets.secret import Secret
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "article",
     "describe",
     "find_secrets",
+    "find_secrets_in",
     "lines_of",
     "mask",
     "may_hold_secrets",
