@@ -65,7 +65,7 @@ def write_ratios(ratios: Iterable[Ratio], page: Path = RESULTS) -> None:
         "",
         (
             "Written by `make bench` and `make bench-full`. Both sides of a ratio are measured "
-            "alternately in one run."
+            "alternately in one run. [What bounds the queries](LIMITS.md)."
         ),
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {where}.",
