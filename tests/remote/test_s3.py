@@ -18,6 +18,11 @@ from serving import chat, serving
 from serving import http as reply
 from support import ROOT, command, log, task, write_log
 
+from warehouse.remote.address import store_folder
+from warehouse.scale.driver import sync_tables
+from warehouse.scale.engine import LocalEngine
+from warehouse.store import Store
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("default"),
@@ -184,6 +189,35 @@ def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, val
     ended = on("one", *COUNT, code=2)
     assert ended.err.startswith(f"error: {STORE}: {reason}")
     assert ended.err.count("\n") == 1
+
+
+class Far(LocalEngine):
+    """Runs tasks as on other machines, which have no copy of the lake."""
+
+    def lake_text(self, lake):
+        return lake.mirror.address
+
+
+@pytest.mark.usefixtures("server")
+def test_tables_on_an_object_store(on, tmp_path, monkeypatch):
+    tables = "s3://bucket/tables"
+
+    def read(*arguments):
+        monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "reader"))
+        return command(tables, *arguments)
+
+    on("one", "import", logs(tmp_path / "a", 1, 2, 3))
+    on("one", "sync", "--to", tables, "--shards", 2)
+    assert n_results(read(*COUNT)) == 3
+    on("two", "import", logs(tmp_path / "b", 4))
+    on("two", "compact")
+    store = Store(store_folder(STORE))
+    assert sync_tables(store, tables, Far(1)).n_computed == 1
+    assert n_results(read(*COUNT)) == 4
+    ours = on("two", "sql", "FROM results ORDER BY ALL", "--format", "csv").out
+    assert read("sql", "FROM results ORDER BY ALL", "--format", "csv").out == ours
+    assert "only read" in read("import", tmp_path).err
+    assert "outside the store's" in on("one", "sync", "--to", f"{STORE}/x", code=2).err
 
 
 @pytest.mark.usefixtures("server")
