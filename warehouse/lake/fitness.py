@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.schemas import BATCH, BY_NAME, TABLES, duckdb_type
+from warehouse.schemas import BATCH, BY_NAME, duckdb_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.lake.batch import Batch
     from warehouse.lake.lake import Lake
@@ -46,9 +46,22 @@ def misfits(
     return fitness(lake, folders, connection).misfits
 
 
-def fitness(lake: Lake, folders: Sequence[Batch], connection: duckdb.DuckDBPyConnection) -> Fitness:
-    """Return which files of batches fit their tables, and the columns that they have."""
-    paths = [path for table in TABLES for path in lake.files(folders, table.name)]
+def fitness(
+    lake: Lake,
+    folders: Sequence[Batch],
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    tables: Iterable[str] = tuple(BY_NAME),
+) -> Fitness:
+    """Return which files of batches fit their tables, and the columns that they have.
+
+    Args:
+        lake: the lake.
+        folders: the batches.
+        connection: any database.
+        tables: names of the tables whose files are looked at.
+    """
+    paths = [path for table in tables for path in lake.files(folders, table)]
     columns = _columns(connection, paths)
     return Fitness(
         {

@@ -31,7 +31,7 @@ from warehouse.scale.place import VERSIONS, open_place, place_of
 from warehouse.scale.plan import Planner, Shard
 from warehouse.scale.shard import (
     REFERENCE,
-    known_columns,
+    checked_columns,
     new_warehouse,
     read_files,
     reference_tables,
@@ -244,9 +244,7 @@ class _Sync:
             connection.execute("BEGIN")
             for some in batched(folders, _FOLDERS_AT_ONCE):
                 batches = [self._lake.read(name) for name in some]
-                for batch in batches:
-                    self._lake.verify(batch, tables=_CONTENT)
-                columns = known_columns(self._lake, batches, connection)
+                columns = checked_columns(self._lake, batches, connection, _CONTENT)
                 loading.load(connection, self._lake, batches, columns, runs=())
             derive(connection, emptied=set(), changed=set(_CONTENT))
             connection.execute("COMMIT")

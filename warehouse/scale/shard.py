@@ -147,9 +147,7 @@ def compute_shard(task: Mapping[str, Any]) -> dict[str, Any]:
         new_warehouse(Path(scratch), task["threads"]) as connection,
     ):
         folders = [lake.read(name) for name in task["folders"]]
-        for folder in folders:
-            lake.verify(folder, tables=_OF_RUN)
-        columns = known_columns(lake, folders, connection)
+        columns = checked_columns(lake, folders, connection, _OF_RUN)
         connection.execute("BEGIN")
         loading.load(connection, lake, folders, columns, runs=runs, has_content=False)
         _load_reference(connection, to, task["reference"], {suite for suite, _ in runs})
@@ -173,15 +171,20 @@ def new_warehouse(scratch: Path, threads: int) -> Iterator[duckdb.DuckDBPyConnec
         yield connection
 
 
-def known_columns(
-    lake: Lake, folders: Sequence[Batch], connection: duckdb.DuckDBPyConnection
+def checked_columns(
+    lake: Lake,
+    folders: Sequence[Batch],
+    connection: duckdb.DuckDBPyConnection,
+    tables: frozenset[str],
 ) -> dict[str, frozenset[str]]:
-    """Return the columns of each file of batches, by its path.
+    """Check the files of some tables in batches; return the columns of each file, by its path.
 
     Raises:
-        StoreDamaged: a file does not fit its table.
+        StoreDamaged: a file is not what was written, or does not fit its table.
     """
-    found = fitness(lake, folders, connection)
+    for folder in folders:
+        lake.verify(folder, tables=tables)
+    found = fitness(lake, folders, connection, tables=sorted(tables))
     for problem in found.misfits.values():
         raise StoreDamaged(problem)
     return found.columns
