@@ -83,16 +83,24 @@ set_sizes AS (
     GROUP BY suite, task_set
 ),
 
+medians AS (
+    SELECT entry, list_median(list(latency_ms)) AS p50_ms
+    FROM scores.latencies
+    SEMI JOIN full_runs USING (entry)
+    GROUP BY entry
+),
+
 calls AS (
     SELECT
         entry,
-        list_median(flatten(list(latencies_ms))) AS p50_ms,
+        any_value(p50_ms) AS p50_ms,
         exact_total(sum(latency_whole), sum(latency_fraction)) / nullif(sum(n_timed), 0) AS mean_ms,
         CAST(sum(n_cost_known) AS BIGINT) AS n_cost_known,
         exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd,
         total_cost_usd / nullif(sum(n_passed_of_known_cost), 0) AS cost_per_passed_usd
     FROM scores.entry_calls
     SEMI JOIN full_runs USING (entry)
+    LEFT JOIN medians USING (entry)
     GROUP BY entry
 ),
 

@@ -1,5 +1,5 @@
--- What the calls of a model in a run came to: sums that add up over runs without a digit lost, and the
--- latencies in order, of which percentiles over runs are found without a look at most of them.
+-- What the calls of a model in a run came to: sums that add up over runs without a digit lost, and
+-- marks among the latencies, so that a median over runs is found with few of them put in order.
 -- by_run
 -- grain: run × provider × model × settings × task set × is_replay × is_counted
 -- inherits: results, scores.setups
@@ -13,8 +13,7 @@
 -- n_passed_of_known_cost: calls of known cost that passed
 -- first_date: first date of the calls; NULL if none is known
 -- n_latencies: answered calls of known latency
--- latencies_ms: latencies of the answered calls, in order
--- marks_ms: every 128th of them, and the last
+-- marks_ms: every 128th of these latencies in order, and the last
 SELECT
     calls.suite,
     calls.run_id,
@@ -35,12 +34,12 @@ SELECT
     min(calls.run_date) AS first_date,
     max(calls.run_date) AS last_date,
     count(calls.answered_ms) AS n_latencies,
-    coalesce(
-        list_sort(list(calls.answered_ms) FILTER (calls.answered_ms IS NOT NULL)), []
-    ) AS latencies_ms,
-    list_select(latencies_ms, list_transform(
-        range(128, n_latencies + 128, 128), lambda rank: least(rank, n_latencies)
-    )) AS marks_ms
+    list_select(
+        coalesce(
+            list_sort(list(calls.answered_ms) FILTER (calls.answered_ms IS NOT NULL)), []
+        ),
+        list_transform(range(128, n_latencies + 128, 128), lambda rank: least(rank, n_latencies))
+    ) AS marks_ms
 FROM (
     SELECT
         suite,

@@ -2,7 +2,7 @@
 -- The median is the mean of the latencies at two ranks. Two marks enclose both, and only the latencies
 -- from one to the other are put in order: a few of each run.
 -- grain: suite × provider × model × settings
--- inherits: scores.entry_calls, scores.setups
+-- inherits: scores.entry_calls, scores.latencies, scores.setups
 -- p50_ms: median latency, milliseconds
 WITH marks AS (
     SELECT
@@ -29,36 +29,26 @@ enclosing AS (
         (any_value(n_latencies) + 1) // 2 AS first_rank,
         any_value(n_latencies) // 2 + 1 AS last_rank,
         -- Up to the next mark, each list can have more that are smaller.
-        max(mark_ms) FILTER (n_to_here - n + most_between < (n_latencies + 1) // 2) AS low_ms,
+        coalesce(
+            max(mark_ms) FILTER (n_to_here - n + most_between < (n_latencies + 1) // 2),
+            CAST('-infinity' AS DOUBLE)
+        ) AS low_ms,
         min(mark_ms) FILTER (n_to_here >= n_latencies // 2 + 1) AS high_ms
     FROM marks
     GROUP BY series
 ),
 
-enclosed AS (
-    SELECT
-        calls.series,
-        enclosing.first_rank,
-        enclosing.last_rank,
-        least(
-            128 * len(list_filter(marks_ms, lambda mark: mark < low_ms)), n_latencies
-        ) AS n_before,
-        latencies_ms[
-            n_before + 1:128 * (len(list_filter(marks_ms, lambda mark: mark <= high_ms)) + 1)
-        ] AS between_ms
-    FROM scores.entry_calls AS calls
-    JOIN enclosing ON calls.series = enclosing.series
-    WHERE calls.is_counted AND NOT calls.is_replay
-),
-
 ordered AS (
     SELECT
-        series,
-        list_sort(flatten(list(between_ms))) AS ordered_ms,
-        CAST(any_value(first_rank) - sum(n_before) AS BIGINT) AS first_place,
-        CAST(any_value(last_rank) - sum(n_before) AS BIGINT) AS last_place
-    FROM enclosed
-    GROUP BY series
+        calls.series,
+        list_sort(list(calls.latency_ms) FILTER (calls.latency_ms >= enclosing.low_ms)) AS ordered_ms,
+        count(*) FILTER (calls.latency_ms < enclosing.low_ms) AS n_before,
+        CAST(any_value(enclosing.first_rank) - n_before AS BIGINT) AS first_place,
+        CAST(any_value(enclosing.last_rank) - n_before AS BIGINT) AS last_place
+    FROM scores.latencies AS calls
+    JOIN enclosing ON calls.series = enclosing.series
+    WHERE calls.is_counted AND NOT calls.is_replay AND calls.latency_ms <= enclosing.high_ms
+    GROUP BY calls.series
 )
 
 SELECT
