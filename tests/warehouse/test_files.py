@@ -31,6 +31,7 @@ OPENERS = {
     "exports/site/rendering.py": "files that ship with evalstore",
     "warehouse/remote/objects.py": "a file of a batch that it downloads",
     "exports/posters/publication.py": "a folder, to lock it",
+    "exports/site/folder.py": "a folder, to lock it",
     "runners/command.py": "a new model file",
 }
 READS = {"open", "read_text", "read_bytes", "read_parquet"}
