@@ -52,7 +52,7 @@ except ImportError as shadowed:
     click.echo(f"error: {shadowed}", err=True)
     sys.exit(2)
 
-from warehouse.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
+from warehouse.console.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
 from warehouse.formats.values import defer_pandas, share_allocator  # noqa: E402
 
 # Name, where it is, and its line in the help: listing the commands must not import them.

@@ -17,7 +17,7 @@ from bench.outputs import make_outputs
 from bench.plain_validators import plain_tools, plain_verdict
 from bench.ratios import Ratio
 from warehouse.connection import open_for_writing
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable

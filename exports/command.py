@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from exports.base import EXPORTERS, PUBLISHERS, Exporter
-from warehouse.cli import LazyGroup, note, open_store, say
+from warehouse.console.cli import LazyGroup, note, open_store, say
 from warehouse.errors import CheckFailed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from click import Option
 
 from exports.rows import fetch_rows
-from warehouse.completion import complete_run, complete_suite
+from warehouse.console.completion import complete_run, complete_suite
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 

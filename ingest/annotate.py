@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import (
+from warehouse.console.cli import (
     HelpfulGroup,
     TableOptions,
     note,

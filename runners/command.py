@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from runners.completion import complete_suite_to_run
 from runners.options import RunOptions, run_options
 from runners.suites.options import SuiteOptions, suite_options
-from warehouse.cli import TableOptions, note, open_store, print_rows, table_options
+from warehouse.console.cli import TableOptions, note, open_store, print_rows, table_options
 from warehouse.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from runners.providers.base import Reply
-from warehouse.cli import note
+from warehouse.console.cli import note
 from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import pytest
 import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.crash import EXIT_CODE as CRASHED
+from warehouse.console.crash import EXIT_CODE as CRASHED
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,7 +1,7 @@
 """The generator of the data dictionary and the command reference in `docs/`: `make docs`.
 
-The data dictionary comes from `warehouse/schemas.py`, `warehouse/dictionary.py`, the headers of
-`sql/`, and an empty warehouse, which has the types. The command reference is the help of the
+The data dictionary comes from `warehouse/schemas.py`, `warehouse/views/dictionary.py`, the headers
+of `sql/`, and an empty warehouse, which has the types. The command reference is the help of the
 commands, and the screens are what terminals show of the examples. A test fails if the pages are out
 of date.
 """
@@ -16,17 +16,17 @@ import click
 
 from evalstore import _cli
 from tools.screens import screens
-from warehouse.dictionary import meaning
 from warehouse.schemas import TABLES
 from warehouse.scoring.registry import UDFS
-from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
+from warehouse.views.dictionary import meaning
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from warehouse.schemas import Table
-    from warehouse.sql_files import SqlFile
+    from warehouse.views.sql_files import SqlFile
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 90

@@ -15,7 +15,7 @@ from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 from warehouse.store import Store
-from warehouse.sync import WAIT_SECONDS, remove_runs
+from warehouse.tables.sync import WAIT_SECONDS, remove_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

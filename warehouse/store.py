@@ -16,7 +16,7 @@ from warehouse.files import open_regular
 from warehouse.journal import FOLDER
 from warehouse.lake.lake import Lake
 from warehouse.lake.presence import unreadable_files
-from warehouse.sync import (
+from warehouse.tables.sync import (
     WAIT_SECONDS,
     KnownFolders,
     SyncReport,

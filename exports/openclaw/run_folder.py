@@ -14,7 +14,7 @@ from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
 from exports.rows import fetch_rows, json_object, unknown_run
-from warehouse.completion import run_completer
+from warehouse.console.completion import run_completer
 from warehouse.errors import BadInput
 from warehouse.formats.values import utf8
 from warehouse.targets import check_spelling, write_lines, write_whole

@@ -18,7 +18,7 @@ from exports.base import Exported, Exporter
 from exports.palindrome.documents import log_document, model_document
 from exports.palindrome.yaml_text import dump
 from exports.rows import Document, fetch_rows, unknown_run
-from warehouse.completion import complete_model, run_completer
+from warehouse.console.completion import complete_model, run_completer
 from warehouse.errors import BadInput
 from warehouse.files import read_regular
 from warehouse.formats.yaml.documents import YamlError, load

@@ -15,7 +15,7 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.posters.published_copy import imported_files
 from exports.posters.report import Report, gather, json_bytes
-from warehouse.completion import run_completer
+from warehouse.console.completion import run_completer
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.formats.images import is_image
 from warehouse.scoring.posters.meta import published_label

@@ -8,7 +8,7 @@ from click import Option
 
 from exports.base import Exported, Exporter
 from exports.posters.report import Report, gather
-from warehouse.completion import run_completer
+from warehouse.console.completion import run_completer
 from warehouse.targets import write_whole
 
 if TYPE_CHECKING:

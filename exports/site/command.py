@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import note, open_store, say
-from warehouse.completion import complete_model, complete_run, complete_suite
+from warehouse.console.cli import note, open_store, say
+from warehouse.console.completion import complete_model, complete_run, complete_suite
 
 if TYPE_CHECKING:
     from datetime import datetime

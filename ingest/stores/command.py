@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ingest.stores.recognition import is_store
-from warehouse.cli import note
+from warehouse.console.cli import note
 from warehouse.errors import BadInput, StoreUnreadable
 from warehouse.output.formatting import visible
 

@@ -9,7 +9,7 @@ from warehouse.agents.tools import TOOLS, call_tool, open_desk
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
 from warehouse.schemas import BY_NAME
-from warehouse.sql_files import shown_views
+from warehouse.views.sql_files import shown_views
 
 
 @pytest.fixture

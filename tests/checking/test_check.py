@@ -20,7 +20,7 @@ from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
 from warehouse.output.formatting import human, visible_lines
 from warehouse.schemas import BY_NAME, TABLES
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 EXAMPLES = [ROOT / "examples" / name for name in ("palindrome", "openclaw", "posters")]
 

@@ -14,9 +14,9 @@ import pytest
 from support import EXAMPLES, ROOT, child, command, environment, import_into, log, shell, write_log
 
 import evalstore
-from warehouse.cli import FORMATS, note
+from warehouse.console.cli import FORMATS, note
 from warehouse.scoring.registry import UDFS
-from warehouse.sql_files import shipped_sql, shown_views
+from warehouse.views.sql_files import shipped_sql, shown_views
 
 EVALSTORE = (sys.executable, "-m", "evalstore", "--store")
 COMMANDS = [name for name, _, _ in evalstore._COMMANDS]
@@ -350,7 +350,7 @@ def test_only_the_command_layer_prints():
     allowed |= {ROOT / "runners" / "progress.py"}
     # The columns of a table are shown, and confirmed, before it is read.
     allowed |= {ROOT / "ingest" / "formats" / "tables" / "confirmation.py"}
-    allowed |= {ROOT / "warehouse" / "cli.py", *(ROOT / "warehouse/commands").glob("*.py")}
+    allowed |= {ROOT / "warehouse/console/cli.py", *(ROOT / "warehouse/commands").glob("*.py")}
     assert {path for path in MODULES if list(prints(path))} <= allowed
 
 

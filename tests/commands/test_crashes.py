@@ -72,7 +72,7 @@ def test_without_a_place_for_the_report(tmp_path, monkeypatch):
 
     (tmp_path / "store").mkdir()
     monkeypatch.setattr("warehouse.commands.runs.print_rows", lambda *_, **__: 1 // 0)
-    monkeypatch.setattr("warehouse.crash.write_report", fail)
+    monkeypatch.setattr("warehouse.console.crash.write_report", fail)
     monkeypatch.setenv("EVALSTORE_DEBUG", "")
     with pytest.raises(AssertionError) as crashed:  # of `command`
         command(tmp_path / "store", "runs")

@@ -14,8 +14,8 @@ from support import BROKEN_SAMPLE, ROOT, command, import_into, new_store
 import evalstore
 from tools.generate_docs import DOCS, PAGES
 from tools.screens import shown_on_terminal
-from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
+from warehouse.views.sql_files import shipped_sql
 
 SAMPLES = ROOT / "examples" / "palindrome"
 README = (ROOT / "README.md").read_text("utf-8")

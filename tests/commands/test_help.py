@@ -6,7 +6,7 @@ from click.shell_completion import ShellComplete
 from support import command
 
 import evalstore
-from warehouse.cli import TableOptions, print_rows
+from warehouse.console.cli import TableOptions, print_rows
 from warehouse.errors import BadInput
 
 

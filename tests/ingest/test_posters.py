@@ -16,8 +16,8 @@ import evalstore
 from exports.posters.publication import publish
 from exports.posters.report import gather
 from warehouse.errors import BadInput
-from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
+from warehouse.views.sql_files import shipped_sql
 
 RUN = "20260105-101500-three-models"
 SAMPLE_RUN = "20260405-090000-first-try"

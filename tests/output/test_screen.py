@@ -18,7 +18,7 @@ from warehouse.output.screen_columns import screen_columns
 from warehouse.output.terminal import Layout
 from warehouse.output.text_width import crop, fold
 from warehouse.output.writers import write_query, write_rows
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 WIDTHS = [40, 80, 100, 160]
 

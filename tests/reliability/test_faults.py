@@ -21,7 +21,7 @@ from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.schemas import TABLES
 from warehouse.store import EvalstoreWarning, Store
-from warehouse.sync import sync_lock
+from warehouse.tables.sync import sync_lock
 
 
 @pytest.fixture
@@ -477,7 +477,7 @@ def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
 @pytest.mark.slow
 def test_another_sync_is_running(two, tmp_path, monkeypatch):
     import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
-    monkeypatch.setattr("warehouse.sync._SYNC_SECONDS", 0)
+    monkeypatch.setattr("warehouse.tables.sync._SYNC_SECONDS", 0)
     with sync_lock(two.path):
         with pytest.raises(StoreBusy, match="another sync"):
             two.sync()

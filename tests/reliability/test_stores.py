@@ -90,8 +90,8 @@ def test_a_store_made_by_the_previous_version(small_store, tmp_path):
 @pytest.mark.slow
 def test_a_warehouse_of_another_version_is_brought_up_to_date(small_store, monkeypatch):
     before = summary(small_store)
-    monkeypatch.setattr("warehouse.loading.SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    monkeypatch.setattr("warehouse.template._code_digest", lambda: "other code")
+    monkeypatch.setattr("warehouse.tables.loading.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("warehouse.views.template._code_digest", lambda: "other code")
     assert small_store.sync().rebuilt
     monkeypatch.undo()
     facts = json.loads(command(small_store.path, "info", "--verify", "--format", "json").out)

@@ -23,8 +23,8 @@ from warehouse.lake.forgetting import forget
 from warehouse.scale import driver, version
 from warehouse.scale.engine import FUNCTIONS
 from warehouse.scale.place import Folder
-from warehouse.sql_files import shipped_sql
 from warehouse.store import Store
+from warehouse.views.sql_files import shipped_sql
 
 STORED = {file.qualified for file in shipped_sql() if file.is_table} | {"scores.shared_calls"}
 

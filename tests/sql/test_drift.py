@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 FILES = {file.name: file for file in shipped_sql()}
 RUN_TIMES = """

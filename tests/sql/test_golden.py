@@ -17,7 +17,7 @@ from support import new_store
 from warehouse.formats.yaml.documents import load
 from warehouse.lake.batch import Generation
 from warehouse.schemas import BY_NAME
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 FOLDER = Path(__file__).parent / "golden"
 PATHS = sorted(FOLDER.rglob("*.yaml"))

@@ -12,7 +12,7 @@ from support import REFERENCE, needs_reference
 
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS, TASKS
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 PEERS = REFERENCE / "peers"
 # The same evaluation: by the tool that ran it, and converted by every_eval_ever.

@@ -5,7 +5,7 @@ import random
 import duckdb
 import pytest
 
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 FILES = {file.name: file for file in shipped_sql()}
 # How latencies of a run are drawn: with ties, all different, far from those of other runs, equal.

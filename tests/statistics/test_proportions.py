@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.sql_files import shipped_sql
 from warehouse.statistics.proportions import clopper_pearson_high, newcombe, wilson
+from warehouse.views.sql_files import shipped_sql
 
 TABLES = [
     (36, 12, 2, 0),

@@ -4,9 +4,9 @@ import duckdb
 import pytest
 from support import new_store
 
-from warehouse import dictionary
 from warehouse.schemas import BY_NAME
-from warehouse.sql_files import shipped_sql
+from warehouse.views import dictionary
+from warehouse.views.sql_files import shipped_sql
 
 SCHEMAS = "('main', 'checks', 'scores', 'lake')"
 COMMENTS = f"""
@@ -69,7 +69,7 @@ def test_a_changed_meaning_reaches_an_existing_warehouse(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     store.sync()
     monkeypatch.setitem(dictionary.COMMON, "suite", "what it's a 'family' of")
-    monkeypatch.setattr("warehouse.sync._definitions", dictionary.dictionary_digest)
+    monkeypatch.setattr("warehouse.tables.sync._definitions", dictionary.dictionary_digest)
     assert not store.sync().rebuilt
     assert comments(store)["column main.costs.suite"] == "what it's a 'family' of"
 

@@ -6,7 +6,7 @@ import pytest
 from support import command, import_into, log, new_store, task, write_log
 
 from warehouse.lake import compaction
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 KEY = "suite, run_id, content_id"
 TABLES = {file.name: file for file in shipped_sql() if file.is_by_run}

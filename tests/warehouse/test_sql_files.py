@@ -2,8 +2,8 @@ import shutil
 
 import pytest
 
-from warehouse import sql_files
 from warehouse.paths import SCORING
+from warehouse.views import sql_files
 
 
 @pytest.mark.parametrize("name", ["registry.py", "openclaw/validators.py", "a/folder/deep.py"])

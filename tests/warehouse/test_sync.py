@@ -26,10 +26,10 @@ from support import (
     write_log,
 )
 
-from warehouse import score_tables
 from warehouse.connection import open_for_writing
 from warehouse.hashing import file_sha256
-from warehouse.sql_files import shipped_sql
+from warehouse.tables import score_tables
+from warehouse.views.sql_files import shipped_sql
 
 DEFINED = """
     SELECT function_name FROM duckdb_functions() WHERE function_type = 'macro' AND NOT internal
@@ -176,7 +176,7 @@ def test_a_query_sees_the_latest_import(store, tmp_path):
 def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
-    monkeypatch.setattr("warehouse.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
     report = examples.sync()
     assert (report.loaded, report.rebuilt) == ((), False)
     assert digests(examples) == before
@@ -196,7 +196,7 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
             "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
             "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
         )
-    monkeypatch.setattr("warehouse.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
     assert not examples.sync().rebuilt
     assert examples.sql(DEFINED).fetchall() == names
     assert examples.sql("FROM lake.meta WHERE key LIKE '%former%'").fetchall() == []
@@ -205,8 +205,8 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
 @pytest.mark.slow
 def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
-    monkeypatch.setattr("warehouse.score_tables.code_digest", lambda: "another scorer")
-    monkeypatch.setattr("warehouse.sync._definitions", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.tables.score_tables.code_digest", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "another scorer")
     monkeypatch.setattr(
         "warehouse.scoring.palindrome.is_correct", lambda _answer, _reference: False
     )

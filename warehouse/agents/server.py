@@ -15,7 +15,7 @@ from mcp.types import Tool as OfferedTool
 
 from warehouse.agents.parameters import object_schema
 from warehouse.agents.tools import TOOLS, call_tool
-from warehouse.crash import report_text, summary, write_report
+from warehouse.console.crash import report_text, summary, write_report
 from warehouse.errors import EvalstoreError
 from warehouse.output.formatting import visible_lines
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.agents.parameters import Text
-from warehouse.dictionary import meaning
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
-from warehouse.sql_files import shown_views
+from warehouse.views.dictionary import meaning
+from warehouse.views.sql_files import shown_views
 
 if TYPE_CHECKING:
     from warehouse.agents.tools import Desk

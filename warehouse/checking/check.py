@@ -20,7 +20,7 @@ from warehouse.errors import BadInput
 from warehouse.output.formatting import exact
 from warehouse.output.progress import track
 from warehouse.store import query_errors
-from warehouse.sync import WAIT_SECONDS
+from warehouse.tables.sync import WAIT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -14,15 +14,15 @@ from warehouse.checking.expectations import Expectation, Relation, read_relation
 from warehouse.lake.presence import unreadable_files
 from warehouse.paths import EXPECTATIONS
 from warehouse.schemas import TABLES
-from warehouse.sql_files import shipped_sql
-from warehouse.sync import missing_folders
+from warehouse.tables.sync import missing_folders
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.schemas import Table
-    from warehouse.sql_files import SqlFile
     from warehouse.store import Store
+    from warehouse.views.sql_files import SqlFile
 
 _RUN_KEY = ("suite", "run_id", "content_id")
 

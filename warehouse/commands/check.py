@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.cli import note, open_store, report_format_option
+from warehouse.console.cli import note, open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.files import read_regular
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import note, open_store
+from warehouse.console.cli import note, open_store
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

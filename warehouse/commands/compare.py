@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import (
+from warehouse.commands.comparison import found_rescorer, say_comparisons, warn
+from warehouse.console.cli import (
     TableOptions,
     check_suite,
     note,
@@ -16,8 +17,7 @@ from warehouse.cli import (
     say,
     table_options,
 )
-from warehouse.commands.comparison import found_rescorer, say_comparisons, warn
-from warehouse.completion import complete_side, complete_suite
+from warehouse.console.completion import complete_side, complete_suite
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.cli import note, say, say_wrapped
+from warehouse.console.cli import note, say, say_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.checking import PAGE
-from warehouse.cli import check_suite, note, open_store
-from warehouse.completion import complete_run, complete_suite
+from warehouse.console.cli import check_suite, note, open_store
+from warehouse.console.completion import complete_run, complete_suite
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warehouse.cli import note, open_store
-from warehouse.completion import complete_model, complete_suite
+from warehouse.console.cli import note, open_store
+from warehouse.console.completion import complete_model, complete_suite
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import (
+from warehouse.console.cli import (
     TableOptions,
     check_suite,
     open_store,
@@ -18,10 +18,10 @@ from warehouse.cli import (
     say_wrapped,
     table_options,
 )
-from warehouse.completion import complete_model, complete_suite
+from warehouse.console.completion import complete_model, complete_suite
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
-from warehouse.sql_files import shown_views
+from warehouse.views.sql_files import shown_views
 
 if TYPE_CHECKING:
     from pathlib import Path

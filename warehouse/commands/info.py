@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warehouse.cli import open_store, report_format_option
+from warehouse.console.cli import open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.journal.recovery import pending_journals
 from warehouse.lake.locks import shared_lake_lock

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import note
+from warehouse.console.cli import note
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

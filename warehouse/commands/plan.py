@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import (
+from warehouse.commands.comparison import found_rescorer
+from warehouse.console.cli import (
     TableOptions,
     check_suite,
     note,
@@ -17,8 +18,7 @@ from warehouse.cli import (
     say_wrapped,
     table_options,
 )
-from warehouse.commands.comparison import found_rescorer
-from warehouse.completion import complete_model, complete_suite
+from warehouse.console.completion import complete_model, complete_suite
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:

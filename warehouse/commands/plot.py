@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from warehouse.cli import check_suite, note, open_store
-from warehouse.completion import complete_suite
+from warehouse.console.cli import check_suite, note, open_store
+from warehouse.console.completion import complete_suite
 
 _NAMES = ("leaderboard", "history", "costs", "latency", "difficulty", "heatmap")
 _FORMATS = (".svg", ".png", ".html")

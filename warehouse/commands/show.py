@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import TableOptions, note, open_store, print_rows, say_paged, table_options
-from warehouse.completion import complete_view
+from warehouse.console.cli import (
+    TableOptions,
+    note,
+    open_store,
+    print_rows,
+    say_paged,
+    table_options,
+)
+from warehouse.console.completion import complete_view
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
-from warehouse.sql_files import SqlFile, shown_views
+from warehouse.views.sql_files import SqlFile, shown_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

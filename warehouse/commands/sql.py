@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from warehouse.cli import TableOptions, print_rows, table_options
+from warehouse.console.cli import TableOptions, print_rows, table_options
 from warehouse.errors import BadInput
 from warehouse.files import problem, read_regular
 

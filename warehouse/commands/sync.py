@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from warehouse.cli import note, open_store
+from warehouse.console.cli import note, open_store
 from warehouse.errors import BadInput, CheckFailed
 
 

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.cli import TableOptions, check_suite, note, open_store, print_rows, table_options
-from warehouse.completion import complete_run, complete_suite
-from warehouse.sql_files import shown_views
+from warehouse.console.cli import (
+    TableOptions,
+    check_suite,
+    note,
+    open_store,
+    print_rows,
+    table_options,
+)
+from warehouse.console.completion import complete_run, complete_suite
+from warehouse.views.sql_files import shown_views
 
 if TYPE_CHECKING:
     from pathlib import Path

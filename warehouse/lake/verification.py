@@ -12,7 +12,7 @@ from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.journal.recovery import PendingJournal, pending_journals
 from warehouse.lake.fitness import misfits
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.sync import describe
+from warehouse.tables.sync import describe
 
 if TYPE_CHECKING:
     from warehouse.store import Store

@@ -16,8 +16,8 @@ from warehouse.hashing import content_hash
 from warehouse.paths import cache_folder
 from warehouse.scale.plan import quoted
 from warehouse.scale.shard import read_files
-from warehouse.sql_files import shipped_sql
-from warehouse.sync import WAIT_SECONDS, create_warehouse, digests
+from warehouse.tables.sync import WAIT_SECONDS, create_warehouse, digests
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

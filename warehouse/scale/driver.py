@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse import loading
 from warehouse.connection import open_in_memory
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.hashing import content_hash
@@ -40,8 +39,9 @@ from warehouse.scale.shard import (
 )
 from warehouse.scale.version import Version, latest, publish, read, shard_files
 from warehouse.schemas import TABLES
-from warehouse.sql_files import shipped_sql
-from warehouse.sync import derive, digests
+from warehouse.tables import loading
+from warehouse.tables.sync import derive, digests
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

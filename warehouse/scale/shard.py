@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from warehouse import loading
 from warehouse.connection import open_for_writing
 from warehouse.errors import EvalstoreError, StoreDamaged
 from warehouse.hashing import file_sha256
@@ -25,9 +24,10 @@ from warehouse.scale.place import TABLES as TABLES_FOLDER
 from warehouse.scale.place import open_place
 from warehouse.scale.plan import quoted
 from warehouse.schemas import TABLES
-from warehouse.score_tables import SHARED_COLUMNS, find_all_shared_calls
-from warehouse.sql_files import shipped_sql
-from warehouse.sync import WAIT_SECONDS, create_warehouse, derive, digests
+from warehouse.tables import loading
+from warehouse.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
+from warehouse.tables.sync import WAIT_SECONDS, create_warehouse, derive, digests
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from warehouse.scale.catalog import fill_catalog, make_catalog
 from warehouse.scale.shard import read_files
 from warehouse.scale.version import latest
 from warehouse.store import Store, warn
-from warehouse.sync import WAIT_SECONDS, SyncReport
+from warehouse.tables.sync import WAIT_SECONDS, SyncReport
 from warehouse.targets import open_target
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import AUDIT, run_page
 from exports.site.page import Page, PageType
 from exports.site.tables import Table, table
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from ingest.formats.tables.column_map import (
 from ingest.formats.tables.facts import facts_of
 from ingest.formats.tables.proposal import describe, guess
 from ingest.formats.tables.tables import open_table
-from warehouse.cli import note
 from warehouse.connection import open_in_memory
+from warehouse.console.cli import note
 from warehouse.errors import BadInput
 from warehouse.files import problem
 from warehouse.formats.values import utf8

@@ -14,7 +14,7 @@ from warehouse.scoring.openclaw.text_checks import WHITESPACE, count_sentences
 from warehouse.scoring.openclaw.tools import detect_tools
 from warehouse.scoring.openclaw.validators import validate_batch
 from warehouse.scoring.regex.matching import full_match_batch
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 CHARACTERS = (
     "ab -.!?\n\r\t\v\f\"'`$#<[{}\\/:,1\0\x1b\x1c\x1f\x7f\x85\xa0\u2028\u3000\ufeffé\U0001f600"

@@ -343,7 +343,7 @@ def _crashes_reported(command: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise
-        from warehouse.crash import EXIT_CODE, report_text, summary, write_report
+        from warehouse.console.crash import EXIT_CODE, report_text, summary, write_report
 
         text = report_text(error, command)
         if os.environ.get("EVALSTORE_DEBUG", "") not in {"", "0"}:

@@ -59,7 +59,7 @@ END"""
 # What a run's results have in common is resolved once: see `scores.setups`.
 _SETUP = "hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)"
 
-# Columns that only the warehouse has: type and expression, by table and name. `warehouse.facts`
+# Columns that only the warehouse has: type and expression, by table and name. `facts.py`
 # fills those without a value here, which depend on other rows.
 _COMPUTED = {
     "results": {

@@ -14,14 +14,14 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.sql_files import code_digest
+from warehouse.views.sql_files import code_digest
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
     import duckdb
 
-    from warehouse.sql_files import SqlFile
+    from warehouse.views.sql_files import SqlFile
 
 
 # The one table of schema `scores` that no SQL file defines.

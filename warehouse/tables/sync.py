@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse import facts, loading, score_tables
 from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
-from warehouse.dictionary import comment_on_everything, dictionary_digest
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.files import open_regular
 from warehouse.lake.fitness import fitness
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
-from warehouse.sql_files import (
+from warehouse.tables import facts, loading, score_tables
+from warehouse.views.dictionary import comment_on_everything, dictionary_digest
+from warehouse.views.sql_files import (
     code_digest,
     in_order,
     lake_tables,
@@ -28,7 +28,7 @@ from warehouse.sql_files import (
     shipped_sql,
     sql_digest,
 )
-from warehouse.template import copy_template, discard_template, keep_template
+from warehouse.views.template import copy_template, discard_template, keep_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
-    from warehouse.sql_files import SqlFile
+    from warehouse.views.sql_files import SqlFile
 
 # How long to wait for another program that holds the warehouse, and for another sync.
 WAIT_SECONDS = 5.0

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from warehouse.score_tables import replace_runs
+from warehouse.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import duckdb
 
-    from warehouse.sql_files import SqlFile
+    from warehouse.views.sql_files import SqlFile
 
 _KEY = "suite, run_id, content_id"
 # The rows of `marks` (the key, value) that differ from what the results have.

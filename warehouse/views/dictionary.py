@@ -7,14 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from warehouse.schemas import BATCH, BY_NAME, RESULTS, TABLES
-from warehouse.sql_files import shipped_sql
+from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import duckdb
 
-    from warehouse.sql_files import SqlFile
+    from warehouse.views.sql_files import SqlFile
 
 # Columns that mean the same in every relation that does not say otherwise.
 COMMON = {

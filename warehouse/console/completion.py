@@ -33,7 +33,7 @@ def complete_view(
     _ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the views whose names begin as typed, each with its purpose."""
-    from warehouse.sql_files import shown_views
+    from warehouse.views.sql_files import shown_views
 
     views = shown_views().items()
     return [CompletionItem(n, help=v.purpose) for n, v in views if n.startswith(incomplete)]

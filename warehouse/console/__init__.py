@@ -1,0 +1,1 @@
+"""The command line: its guards and messages, crash reports, shell completion."""
