@@ -511,6 +511,7 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
     assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(100, 50)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indent", [2, None])
 def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
     # Version 0.4.0 names neither time nor filter, nor what is a metric.

@@ -59,6 +59,7 @@ def test_memory_does_not_grow_with_a_log(tmp_path, name):
     assert after - before < (large - small) * 2 / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["BFCL", "HELM"])
 def test_places_in_files_are_the_same(tmp_path, monkeypatch, name):
     logs = tmp_path / "runs"

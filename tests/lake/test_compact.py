@@ -24,7 +24,8 @@ from support import (
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
-from warehouse.lake.locks import exclusive_lake_lock, shared_lake_lock
+from warehouse.lake.lake import Lake
+from warehouse.lake.locks import shared_lake_lock
 from warehouse.schemas import TABLES
 
 POSTERS = ROOT / "examples" / "posters"
@@ -161,7 +162,7 @@ def test_traces_are_found(many):
 
 
 def test_compact_waits_for_readers(lake_of_many, monkeypatch):
-    defaults = exclusive_lake_lock.__wrapped__.__kwdefaults__
+    defaults = Lake.rewriting.__wrapped__.__kwdefaults__
     monkeypatch.setitem(defaults, "wait_seconds", 0)
     names = lake_of_many.lake.batch_names()
     with shared_lake_lock(lake_of_many.path):

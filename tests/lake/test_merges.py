@@ -75,6 +75,7 @@ def test_a_store_that_grows_stays_in_few_folders(store, tmp_path):
     assert content(store) == before
 
 
+@pytest.mark.slow
 def test_a_merge_changes_nothing_but_the_files(five):
     before = content(five)
     assert five.merge_small_batches()

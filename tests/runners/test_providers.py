@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import stat
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -397,12 +398,16 @@ def test_claude_is_stopped_with_its_children(claude, tmp_path):
 
 
 def _is_gone(pid):
-    """Return whether a process has ended; it may still be a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state in "ZX"
+    """Return whether a killed process ends within seconds; it may still be a zombie."""
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state in "ZX":
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def test_claude_is_not_installed(monkeypatch, tmp_path):
