@@ -50,7 +50,8 @@ def test_rows_that_are_missing_without_a_word_are_a_bug(campaign, monkeypatch, c
     readable = sync._readable
 
     def silent(*arguments, **options):
-        return readable(*arguments, **options)[0], []
+        batches, _, columns = readable(*arguments, **options)
+        return batches, [], columns
 
     monkeypatch.setattr(sync, "_readable", silent)
     campaign.strike()

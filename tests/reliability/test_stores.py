@@ -266,10 +266,10 @@ def test_a_full_disk_at_the_export(small_store, tmp_path, n_bytes):
 
 @pytest.fixture
 def tiny_disk(tmp_path):
-    """Return a separate file system of 6 MiB."""
+    """Return a separate file system of 10 MiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=10m", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("only root can mount a small file system")
     yield folder
