@@ -41,8 +41,8 @@ def find_secrets(data: bytes | memoryview) -> list[Secret]:
 def find_secrets_in(texts: Sequence[bytes]) -> list[list[Secret]]:
     """Return the secrets in each of many texts, as `find_secrets` does.
 
-    To prepare the search for suspects takes longer than to search a file of some ten kB, so that one
-    search covers all texts.
+    To prepare the search for suspects takes longer than to search a file of some ten kB, so that
+    one search covers all texts.
     """
     parts: list[list[tuple[int, int]]] = [[(0, len(text))] for text in texts]
     large = [at for at, text in enumerate(texts) if len(text) > SEARCHED_WHOLE]
