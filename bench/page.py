@@ -164,12 +164,15 @@ def _drawn(points: Sequence[Point]) -> str:
         for name, title in _DRAWN.items()
     ]
     scale = alt.Scale(type="log")
+    # Ticks between these overlap.
+    sizes = alt.Axis(values=[point["results"] for point in points], format=",")
+    powers = alt.Axis(values=[0.1, 1, 10, 100, 1000])
     chart = (
         alt.Chart(alt.Data(values=values), width=560, height=320)
         .mark_line(point=True)
         .encode(
-            x=alt.X("results:Q", scale=scale, title="results in the store"),
-            y=alt.Y("seconds:Q", scale=scale, title="seconds"),
+            x=alt.X("results:Q", scale=scale, axis=sizes, title="results in the store"),
+            y=alt.Y("seconds:Q", scale=scale, axis=powers, title="seconds"),
             color=alt.Color("work:N", title=None),
         )
     )
