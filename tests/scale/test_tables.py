@@ -281,12 +281,30 @@ def test_tables_of_another_version_or_damaged_are_refused(store, tmp_path, monke
 
 
 @pytest.mark.slow
+def test_a_first_sync_that_ends_early_can_be_repeated(store, tmp_path, monkeypatch):
+    tables = tmp_path / "tables"
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "publish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        sync(store, tables)
+    assert _files(tables)
+    shown = command(tables, "show", "leaderboard")
+    assert (shown.code, "no version of tables" in shown.err) == (2, True)
+    monkeypatch.undo()
+    sync(store, tables)
+    assert_equal(store, tables)
+
+
+@pytest.mark.slow
 def test_a_damaged_lake_is_not_written(store, tmp_path):
     path = next(store.lake.path.glob("*/results.parquet"))
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(StoreDamaged, match="SHA-256"):
         sync(store, tmp_path / "tables")
-    assert not (tmp_path / "tables" / "versions").exists()
+    assert version.latest(Folder(tmp_path / "tables")) is None
 
 
 def test_places_that_hold_anything_else_are_refused(tmp_path):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 ROWS_PER_GROUP = 100_000
-# Of whole files: they are written as soon as there are so many of them.
+# Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20
 # Their values rarely repeat: a dictionary of them would cost time and save nothing.
 _WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -62,7 +63,13 @@ class LocalEngine:
         n_processes = min(self._n_processes, len(tasks))
         if n_processes <= 1:
             return [FUNCTIONS[function](task) for task in tasks]
-        with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(
+            n_processes,
+            mp_context=get_context("spawn"),
+            # Ctrl-C ends the workers without a traceback each.
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_DFL),
+        ) as pool:
             try:
                 return list(pool.map(FUNCTIONS[function], tasks))
             except BrokenProcessPool as error:

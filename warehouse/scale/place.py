@@ -130,6 +130,8 @@ class Folder:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
+            # First: a folder whose first sync ended early is recognised as one of tables.
+            (self._path / VERSIONS).mkdir(parents=True, exist_ok=True)
             yield
         except OSError as error:
             raise StoreReadOnly(
