@@ -245,9 +245,9 @@ def test_sizes_are_bounded(monkeypatch):
 
 
 def test_a_long_line_is_read_in_linear_time():
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(load(b"a: " + b"x y " * 2_000_000)["a"]) == 7_999_999
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("whitespace", [b" ", b"\n", b"\n ", "\u2028".encode()])

@@ -206,7 +206,7 @@ def test_processes_that_tag_at_once_lose_no_tag(tagged):
         for n in range(4)
     ]
     for process in processes:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 0, err.decode()
     found = tags_of(tagged, RUN)
     assert found.pop("shared") in set("0123")

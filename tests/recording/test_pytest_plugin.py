@@ -164,19 +164,17 @@ def test_a_process_that_is_killed_leaves_the_results_of_the_tests_before(project
 
 def test_nothing_is_imported_until_the_fixture_is_used(project):
     code = """
-import sys, time
+import sys
 import pytest
-before, began = set(sys.modules), time.perf_counter()
+before = set(sys.modules)
 import evalstore_pytest
-print(time.perf_counter() - began, sorted(set(sys.modules) - before))
+print(sorted(set(sys.modules) - before))
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    seconds, modules = ended.stdout.split(maxsplit=1)
-    assert modules.strip() == "['evalstore_pytest']"
-    assert float(seconds) < 0.1
+    assert ended.stdout.strip() == "['evalstore_pytest']"
     (project.folder / "conftest.py").write_text(
         "import sys\n\n\ndef pytest_sessionfinish():\n"
         "    names = {name.partition('.')[0] for name in sys.modules}\n"

@@ -390,9 +390,9 @@ def test_an_answer_is_kept_if_its_judge_is_interrupted(priced, monkeypatch):
 
     def answer(_request):
         if len(server.requests) > 1:
-            for wait in (0.0, 0.3):
+            for wait in (0.0, 2.0):
                 threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
-            time.sleep(1)
+            time.sleep(8)
         return (http(200, chat(PASSED)),)
 
     with serving(answer) as server:

@@ -383,7 +383,7 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
 
     with serving(answer) as server:
         process = start(space, "run", suite(space, 9), "--model", "m", *server_options(server))
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 1
         assert "stopped: interrupted" in err
         assert rows(space, "SELECT count(*) FROM results WHERE success") == [(4,)]

@@ -272,7 +272,7 @@ def test_two_processes_at_once_give_the_same(store, at_once):
         process.stdin.write(b"\n")
         process.stdin.flush()
     for process in both:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, b"")
     assert digests(store) == at_once
     store.sync(rebuild=True)
