@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from warehouse.console.cli import note, open_store
 from warehouse.errors import BadInput, CheckFailed
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from warehouse.scale.engine import Engine
 
 
 @click.command()
@@ -27,9 +33,28 @@ from warehouse.errors import BadInput, CheckFailed
     type=click.IntRange(1),
     help="Number of pieces of the work, and compute all again (with --to).  [default: by size]",
 )
+@click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="Compute on the Spark cluster of this Spark Connect server, such as sc://host:15002 "
+    "(with --to).",
+)
+@click.option(
+    "--environment",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Archive (.tar.gz) of a Python environment with evalstore to send to its workers (with "
+    "--engine).",
+)
 @click.pass_obj
 def sync(
-    path: Path, *, rebuild: bool, snapshot: Path | None, to: str | None, shards: int | None
+    path: Path,
+    *,
+    rebuild: bool,
+    snapshot: Path | None,
+    to: str | None,
+    shards: int | None,
+    engine: str | None,
+    environment: Path | None,
 ) -> None:
     """Update the warehouse from the lake. Commands that read do this automatically.
 
@@ -43,13 +68,16 @@ def sync(
       evalstore sync --snapshot copy.duckdb
       evalstore sync --to tables/
     """
+    if environment is not None and engine is None:
+        raise BadInput("--environment goes with --engine")
     if to is not None:
         if rebuild or snapshot is not None:
             raise BadInput("--to goes with neither --rebuild nor --snapshot")
-        _write_tables(path, to, shards)
+        with _engine(engine, environment) as runs_shards:
+            _write_tables(path, to, runs_shards, shards)
         return
-    if shards is not None:
-        raise BadInput("--shards goes with --to")
+    if shards is not None or engine is not None:
+        raise BadInput("--shards and --engine go with --to")
     from warehouse.lake.compaction import MANY_SMALL, small_folders
 
     store = open_store(path)
@@ -70,15 +98,26 @@ def sync(
         raise CheckFailed(f"files of the lake that cannot be read: {len(report.unreadable)}")
 
 
-def _write_tables(path: Path, to: str, n_shards: int | None) -> None:
-    from warehouse.scale.driver import sync_tables
+def _engine(address: str | None, environment: Path | None) -> AbstractContextManager[Engine]:
+    if address is not None:
+        from warehouse.scale.spark import spark_engine
+
+        return spark_engine(address, environment)
+    from contextlib import nullcontext
+
     from warehouse.scale.engine import LocalEngine
+
+    return nullcontext(LocalEngine())
+
+
+def _write_tables(path: Path, to: str, engine: Engine, n_shards: int | None) -> None:
+    from warehouse.scale.driver import sync_tables
     from warehouse.scale.place import place_of
 
     store = open_store(path)
     if not path.is_dir() or place_of(path) is not None:
         raise BadInput(f"{path}: no store with a lake here, of which tables could be written")
-    report = sync_tables(store, to, LocalEngine(), n_shards=n_shards)
+    report = sync_tables(store, to, engine, n_shards=n_shards)
     if not report.is_new:
         note(f"version {report.number} in {to} is up to date")
         return
