@@ -39,6 +39,7 @@ def site(tmp_path_factory):
         )
         run.log(task_id="javascript:alert(1)", output=LONG, extra={"__proto__": "<img onerror=x>"})
     add_hostile(store)
+    add_same_item(store)
     write_site(store, folder / "site")
     return folder / "site"
 
@@ -100,6 +101,28 @@ def add_hostile(store):
         for table, records in rows.items():
             writer.add(BY_NAME[table], records)
         writer.commit(generations={Generation("chat", "r", "root", None): None})
+
+
+def add_same_item(store):
+    """Add an item that two tools asked by different prompts and under different names."""
+    rows = {"runs": [], "results": [], "tasks": []}
+    for suite, prompt, answer in (
+        ("ours", "Q: Where?", "Here"),
+        ("theirs", "Where? Say.", "There"),
+    ):
+        shared = {"suite": suite, "run_id": "r", "generation": "root"}
+        task = {"task_set": f"of {suite}", "task_id": f"{suite}-7", "task_hash": "h", "seq": 1}
+        rows["runs"].append({**shared, "content_id": suite})
+        asked = {"suite": suite, "question": "Where?", "target": "Here", "content_id": f"t-{suite}"}
+        rows["tasks"].append({**task, **asked, "task_set_hash": "v"})
+        call = {"model": f"of/{suite}", "prompt": prompt, "raw_output": answer}
+        rows["results"].append({**shared, **task, **call, "content_id": f"c-{suite}"})
+    with store.lake.write("import") as writer:
+        for table, records in rows.items():
+            writer.add(BY_NAME[table], records)
+        writer.commit(
+            generations={Generation(run["suite"], "r", "root", None): None for run in rows["runs"]}
+        )
 
 
 def opened(visit, site, run="one", state="", suite="own", **options):
@@ -214,6 +237,27 @@ def test_samples_of_two_runs_stand_side_by_side(visit, site):
     assert again.locator(".side").count() == 0
 
 
+def test_samples_of_an_item_of_other_tools_stand_side_by_side(visit, site):
+    window, page = opened(visit, site, "r", "sample=0", "ours")
+    choice = page.get_by_label("Compare with")
+    choice.focus()
+    group = page.locator("optgroup").first
+    group.wait_for(state="attached")
+    assert group.get_attribute("label") == "same item · theirs · of theirs · theirs-7"
+    choice.select_option(label="of/theirs · r")
+    page.locator(".side").nth(1).wait_for()
+    assert "with=theirs_r%3A0" in page.url
+    sides = page.locator(".side").all_inner_texts()
+    assert "ours · of ours · ours-7" in sides[0]
+    assert "theirs · of theirs · theirs-7" in sides[1]
+    assert ("Q: Where?" in sides[0], "Where? Say." in sides[1]) == (True, True)
+    # The right answer is the same, and is shown once.
+    assert page.get_by_role("heading", name="Reference").count() == 1
+    assert page.locator(".side ins").all_inner_texts()[-1] == "There"
+    assert window.severe() == []
+    assert window.overflow() == 0
+
+
 def test_runs_can_be_put_into_one_table(visit, site):
     _, page = opened(visit, site, state="runs=own_two&q=t249")
     status(page, "2 of 500 samples")
@@ -282,9 +326,9 @@ def test_pages_fit_a_phone(visit, site, state, scheme):
 def test_list_of_runs_is_searched(visit, site):
     window = visit(site)
     page = window.open("samples/index.html")
-    status(page, "4 of 4 runs")
+    status(page, "6 of 6 runs")
     page.get_by_label("Search").fill("example/b")
-    status(page, "1 of 4 runs")
+    status(page, "1 of 6 runs")
     page.get_by_role("link", name="two").click()
     status(page, "250 of 250 samples")
     assert window.severe() == []

@@ -234,6 +234,117 @@ def test_samples_of_more_than_one_query_come_in_order(store):
         ]
 
 
+# --- items
+
+
+def add_items(store, samples, date="2026-01-01"):
+    """Add samples: (suite, run, task set, task, question, model); equal questions are one item."""
+    runs = dict.fromkeys((suite, run) for suite, run, *_ in samples)
+    shared = [{"suite": suite, "run_id": run, "generation": "root"} for suite, run in runs]
+    tasks = dict.fromkeys((suite, *rest[1:4]) for suite, *rest in samples)
+    with store.lake.write("import") as writer:
+        writer.add(
+            BY_NAME["runs"],
+            [{**run, "content_id": str(n), "run_date": date} for n, run in enumerate(shared)],
+        )
+        names = ("suite", "task_set", "task_id", "question")
+        writer.add(
+            BY_NAME["tasks"],
+            [
+                {**dict(zip(names, task, strict=True)), "content_id": f"t{n}", "seq": n}
+                | {"task_hash": f"h{n}", "task_set_hash": "v"}
+                for n, task in enumerate(tasks)
+            ],
+        )
+        writer.add(
+            BY_NAME["results"],
+            [
+                {"suite": suite, "run_id": run, "generation": "root", "content_id": f"c{n}"}
+                | {"seq": n, "task_set": task_set, "task_id": task, "model": model}
+                | {"raw_output": f"{model} says {n}"}
+                for n, (suite, run, task_set, task, _, model) in enumerate(samples)
+            ],
+        )
+        writer.commit(generations={Generation(*run, "root", None): None for run in runs})
+
+
+def items_of(data):
+    """Return the samples of each item of the index: sets of (run, number), with their number."""
+    if "samples/items.js" not in data:
+        return {}
+    about = data["samples/items.js"]
+    found = {}
+    for at, start in enumerate(about["starts"]):
+        entries = data[f"samples/items-{at:04}.js"]
+        assert entries[0][0] == start
+        for item, n, held in entries:
+            named = [dict(zip(about["fields"], each, strict=True)) for each in held]
+            found[item] = (n, named)
+    assert list(found) == sorted(found)
+    return found
+
+
+def test_index_has_the_samples_of_each_item_asked_as_several_tasks(store):
+    rng = random.Random(11)
+    questions = {}
+    samples = []
+    for _ in range(120):
+        suite, task_set, task = rng.choice("ab"), rng.choice("st"), str(rng.randrange(6))
+        question = questions.setdefault((suite, task_set, task), f"Q{rng.randrange(14)}")
+        run, model = rng.choice("xyz"), rng.choice("mn")
+        samples.append((suite, run, task_set, task, question, model))
+    add_items(store, samples)
+    data = data_of(store)
+    rows = {
+        (path.split("/")[1], number): row
+        for path in data
+        if path.endswith("/run.js")
+        for number, row in samples_of(data, path.removesuffix("/run.js"), "rows").items()
+    }
+    # By the definition: the first sample of each run, model and task, of items with several tasks.
+    expected, first = {}, {}
+    for n, sample in enumerate(samples):
+        first.setdefault(sample, n)
+    for (suite, run, task_set, task, question, model), n in first.items():
+        asked = {key for key, each in questions.items() if each == question}
+        if len(asked) > 1:
+            entry = (suite, run, task_set, task, model, f"{model} says {n}")
+            expected.setdefault(question, set()).add(entry)
+    found = {}
+    for item, (n, entries) in items_of(data).items():
+        assert n == len(entries)
+        of_item = set()
+        for each in entries:
+            row = rows[each["run"], each["number"]]
+            assert row["item"] == item
+            assert (row["task_set"], row["task_id"]) == (each["task_set"], each["task_id"])
+            keys = ("suite", "run_id", "task_set", "task_id", "model")
+            of_item.add((*(each[key] for key in keys), row["answer"]))
+        found[item] = of_item
+    assert len(expected) > 3
+    assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected.values()))
+    n_shared = sum(questions[s[0], s[2], s[3]] in expected for s in samples)
+    assert sum(row["item"] is not None for row in rows.values()) == n_shared
+
+
+def test_index_is_bounded_and_has_each_task(store):
+    many = [("a", f"r{n:03}", "s", "1", "Q", "m") for n in range(230)]
+    add_items(store, [*many, ("b", "one", "s", "x", "Q", "m")])
+    [(n, entries)] = items_of(data_of(store)).values()
+    assert (n, len(entries)) == (231, 200)
+    assert [each["run_id"] for each in entries if each["suite"] == "b"] == ["one"]
+    assert entries[0]["run_id"] == "r229"
+
+
+def test_item_of_one_task_has_no_index(store):
+    add_items(store, [("a", run, "s", "1", "Q", "m") for run in ("r", "q")])
+    data = data_of(store)
+    assert not any("items" in path for path in data)
+    assert {row["item"] for row in samples_of(data, run_folder("a", "r"), "rows").values()} == {
+        None
+    }
+
+
 @pytest.mark.slow
 @needs_peers
 def test_reference_data_come_back_from_the_pieces(store):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import samples_page
 from exports.site.samples.fields import ROW_FIELDS, record_fields
+from exports.site.samples.items import data_of_items
 from exports.site.samples.long_records import excerpt, long_pieces, n_long_pieces
 from exports.site.samples.pieces import PIECE_CHARACTERS, Pieces, piece
 from exports.site.samples.query import number_samples, samples
@@ -34,8 +35,10 @@ def data_of_samples(
         only_failed: whether to leave out samples that passed, and those without a verdict.
     """
     yield from _list_of_runs(runs)
+    folders = {(run.suite, run.run_id): run_folder(run.suite, run.run_id) for run in runs}
     unseen = {(run.suite, run.run_id): run for run in runs}
     number_samples(connection, list(unseen), only_failed=only_failed)
+    yield from data_of_items(connection, folders)
     names = list(record_fields(connection))
     for key, of_run in groupby(samples(connection), key=lambda each: (each.suite, each.run_id)):
         yield from _pieces_of_run(unseen.pop(key), of_run, names)
@@ -49,7 +52,7 @@ def run_folder(suite: str, run_id: str) -> str:
 
 
 def _list_of_runs(runs: list[SampledRun]) -> Iterator[tuple[str, bytes]]:
-    pieces = Pieces(RUNS)
+    pieces: Pieces[int] = Pieces(RUNS)
     for number, run in enumerate(runs):
         yield from pieces.add(number, run.entry(run_folder(run.suite, run.run_id)))
     yield from pieces.end()
@@ -61,7 +64,8 @@ def _pieces_of_run(
     run: SampledRun, of_run: Iterable[Sample], names: list[str]
 ) -> Iterator[tuple[str, bytes]]:
     folder = run_folder(run.suite, run.run_id)
-    rows, records = Pieces(f"{folder}/rows"), Pieces(f"{folder}/records")
+    rows: Pieces[int] = Pieces(f"{folder}/rows")
+    records: Pieces[int] = Pieces(f"{folder}/records")
     n_kept = n_long = 0
     for sample in of_run:
         n_kept += 1

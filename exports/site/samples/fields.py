@@ -16,8 +16,8 @@ _EXACT = 2**53 - 1
 _ANSWER_CHARACTERS = 200
 _PROMPT_CHARACTERS = 120
 
-# By name: the expression. `result`, `verdict`, `scored` and `known` are relations of the query in
-# `query.py`.
+# By name: the expression. `result`, `verdict`, `scored`, `known` and `shared` are relations of the
+# query in `query.py`.
 ROW_FIELDS = {
     "task_set": "result.task_set",
     "task_id": "result.task_id",
@@ -37,6 +37,8 @@ ROW_FIELDS = {
     "answer": f"left(coalesce(result.answer, result.raw_output), {_ANSWER_CHARACTERS})",
     "prompt": "left(coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt), "
     f"{_PROMPT_CHARACTERS})",
+    # The start of the item's hash, if it was asked as another task, too; see `items.py`.
+    "item": "shared.item",
 }
 # Fields of a record that follow the columns of `results`.
 _OF_OTHER_VIEWS = {

@@ -8,12 +8,13 @@ one function with its name and one string, the JSON text of its data:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PIECE_CHARACTERS = 200_000
+_Key = TypeVar("_Key", int, str)
 
 # Inside a string in single quotes. `<` so that nothing ends or opens a script element wherever a
 # piece is put; the others end a line.
@@ -40,11 +41,13 @@ def piece(path: str, text: str) -> tuple[str, bytes]:
     return path, f"evalstore.piece(\"{path}\",'{text}');\n".encode()
 
 
-class Pieces:
+class Pieces(Generic[_Key]):
     """Writes JSON values, one after another, to numbered pieces.
 
+    Each value has a key, by which a page finds its piece: the number of a sample, or a hash.
+
     Attributes:
-        starts: the number of the first sample of each complete piece.
+        starts: the first key of each complete piece.
     """
 
     def __init__(self, stem: str) -> None:
@@ -52,15 +55,15 @@ class Pieces:
         self._stem = stem
         self._values: list[str] = []
         self._size = 0
-        self._first = 0
-        self.starts: list[int] = []
+        self._first: _Key
+        self.starts: list[_Key] = []
 
-    def add(self, number: int, value: str) -> Iterator[tuple[str, bytes]]:
-        """Add the JSON text of a sample; yield the piece that it completes, if any."""
+    def add(self, key: _Key, value: str) -> Iterator[tuple[str, bytes]]:
+        """Add a value as JSON text, by its key; yield the piece that it completes, if any."""
         if self._values and self._size + len(value) > PIECE_CHARACTERS:
             yield from self.end()
         if not self._values:
-            self._first = number
+            self._first = key
         self._values.append(value)
         self._size += len(value)
 

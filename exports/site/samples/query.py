@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from exports.site.samples.fields import ROW_FIELDS, json_array, record_fields
+from exports.site.samples.items import find_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,6 +158,7 @@ def number_samples(
     )
     connection.execute(_NUMBERS, {"only_failed": only_failed, "samples_at_once": samples_at_once})
     connection.execute(_TASKS)
+    find_items(connection)
 
 
 def samples(connection: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
@@ -224,5 +226,9 @@ def _query(row: str, record: str) -> str:
         AND result.task_set = known.task_set
         AND result.task_id = known.task_id
         AND result.task_hash IS NOT DISTINCT FROM known.task_hash
+    LEFT JOIN sample_items AS shared
+        ON chosen.suite = shared.suite
+        AND chosen.run_id = shared.run_id
+        AND chosen.result_id = shared.result_id
     ORDER BY chosen.place
     """  # noqa: S608 - names of our own; values are bound

@@ -168,6 +168,7 @@
         of,
         record,
         task,
+        origin: [of.suite, record.task_set, task].filter(Boolean).join(" · "),
         title: state.with.length > 0 ? parts.filter(Boolean).join(" · ") : task,
         address: `${root}samples/${of.name}/index.html${states.write({ sample: String(at.number) })}`,
         without: name === state.sample ? null : states.write({ ...state, with: others }),

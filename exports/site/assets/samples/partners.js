@@ -1,4 +1,5 @@
-// Chooses what a sample is compared with: other samples of its task, here and in other runs.
+// Chooses what a sample is compared with: other samples of its task, here and in other runs, and of
+// its item in other suites, task sets and tools.
 "use strict";
 
 (() => {
@@ -7,7 +8,7 @@
 
   /**
    * Return a field to choose from: samples of the same task in the table, then other runs of the
-   * task set.
+   * task set, then samples of the same item under another task.
    * @param {any} rows the rows of the table
    * @param {any} own the sample's row
    * @param {(row: any) => string} refer returns how an address names a sample
@@ -23,7 +24,7 @@
     select.append(element("option", { value: "" }, "choose"),
       ...here.map((/** @type {any} */ row) =>
         element("option", { value: refer(row) }, title(rows, row))),
-      element("option", { value: "", disabled: true, class: "waiting" }, "other runs: loading"));
+      element("option", { value: "", disabled: true, class: "waiting" }, "others: loading"));
     let isAsked = false;
     return element("label", { for: "partner" }, "Compare with ", select);
 
@@ -39,7 +40,8 @@
       const group = element("optgroup", {}, ...options);
       /** @type {HTMLOptGroupElement} */ (group).label =
         others.length > MOST_CHOICES ? `the last ${MOST_CHOICES} of ${others.length} runs` : "other runs";
-      select.querySelector(".waiting")?.replaceWith(...(options.length ? [group] : []));
+      const elsewhere = await sameItem(rows, own, refer).catch(() => []);
+      select.querySelector(".waiting")?.replaceWith(...(options.length ? [group] : []), ...elsewhere);
     }
 
     async function choose() {
@@ -56,6 +58,35 @@
         onProblem(String(error));
       }
     }
+  }
+
+  /** Return the samples of the same item under other tasks as groups of options, one for each task. */
+  async function sameItem(/** @type {any} */ rows, /** @type {any} */ own,
+    /** @type {(row: any) => string} */ refer) {
+    const item = rows.value(own, "item");
+    if (item === null) return [];
+    const { n, entries } = await runs.itemSamples(item);
+    /** @type {Map<string, HTMLElement>} */
+    const groups = new Map();
+    for (const entry of entries) {
+      const isHere = entry.suite === own.run.suite
+        && ["task_set", "task_id"].every((name) => entry[name] === rows.value(own, name));
+      if (isHere) continue;
+      const title = visible(["same item", entry.suite, entry.task_set, entry.task_id]
+        .filter(Boolean).join(" · "));
+      const group = groups.get(title) ?? element("optgroup");
+      /** @type {HTMLOptGroupElement} */ (group).label = title;
+      groups.set(title, group);
+      const parts = [entry.model ?? "unknown", entry.settings, entry.run_id];
+      group.append(element("option", { value: refer({ run: { name: entry.run }, number: entry.number }) },
+        visible(parts.filter(Boolean).join(" · "))));
+    }
+    const found = [...groups.values()];
+    if (n > entries.length && found.length > 0) {
+      found.push(element("option", { value: "", disabled: true },
+        `the newest ${entries.length} of ${n} samples of the item`));
+    }
+    return found;
   }
 
   /** Return the row of the same task in another run, of the same attempt if it has it. */

@@ -70,9 +70,23 @@
     return { ...named(of.record_fields, JSON.parse(parts.join(""))), more: null };
   }
 
+  /**
+   * Return the samples of an item, one of each run and model, and how many the store has.
+   * @param {string} item the start of its hash
+   * @returns {Promise<{n: number, entries: Record<string, any>[]}>}
+   */
+  async function itemSamples(item) {
+    const about = await pieces.load("samples/items.js");
+    const at = about.starts.findLastIndex((/** @type {string} */ start) => start <= item);
+    const held = at < 0 ? [] : await pieces.load(pieces.numbered("samples/items", at));
+    const found = held.find((/** @type {any[]} */ each) => each[0] === item);
+    if (!found) return { n: 0, entries: [] };
+    return { n: found[1], entries: found[2].map((/** @type {any[]} */ values) => named(about.fields, values)) };
+  }
+
   function named(/** @type {string[]} */ fields, /** @type {any[]} */ values) {
     return Object.fromEntries(fields.map((name, at) => [name, values[at]]));
   }
 
-  evalstore.runs = { run, list, record, wholeRecord };
+  evalstore.runs = { run, list, record, wholeRecord, itemSamples };
 })();

@@ -1,4 +1,4 @@
-// Shows samples of the same task side by side, with the words that differ marked.
+// Shows samples of the same task or item side by side, with the words that differ marked.
 "use strict";
 
 (() => {
@@ -6,7 +6,7 @@
 
   /**
    * Return samples side by side.
-   * @param {{task: string, title: string, address: string, record: any, without: string | null}[]} sides
+   * @param {{task: string, origin: string, title: string, address: string, record: any, without: string | null}[]} sides
    */
   function versus(sides) {
     const first = sides[0].record;
@@ -15,11 +15,18 @@
     if (isSamePrompt && records.prompt(first)) {
       parts.push(records.section("Prompt", longText(records.prompt(first))));
     }
-    parts.push(records.section("Reference", ...records.reference(first)));
+    const isSameReference = sides.every((side) => references(side) === references(sides[0]));
+    if (isSameReference) parts.push(records.section("Reference", ...records.reference(first)));
+    const isSameTask = sides.every(({ origin }) => origin === sides[0].origin);
+    if (!isSameTask) {
+      parts.push(element("p", { class: "note" },
+        "Asked as different tasks: each side names its suite, task set and task."));
+    }
     const columns = sides.map((side, at) => element("section", { class: "side" },
-      heading(side),
+      heading(side, isSameTask),
       records.facts(side.record),
       !isSamePrompt && compared("Prompt", records.prompt, sides, at),
+      !isSameReference && element("div", {}, element("h4", {}, "Reference"), ...records.reference(side.record)),
       compared("Answer", records.answer, sides, at),
       element("h4", {}, "Scores"),
       records.scores(side.record) ?? element("p", { class: "pale" }, "none")));
@@ -27,10 +34,17 @@
     return parts.filter((part) => part);
   }
 
-  function heading(/** @type {any} */ { title, address, record, without }) {
+  /** Return all that a side says of the right answer, to be compared. */
+  function references(/** @type {any} */ { record }) {
+    return JSON.stringify((record.tasks ?? []).map((/** @type {any} */ task) =>
+      [task.reference ?? task.target, task.choices, task.expected_tools, task.image_url]));
+  }
+
+  function heading(/** @type {any} */ { title, origin, address, record, without }, /** @type {boolean} */ isSameTask) {
     const why = records.why(record);
     return element("header", {},
       element("h3", {}, element("a", { href: address }, visible(title))),
+      !isSameTask && element("p", { class: "pale", dir: "auto" }, visible(origin)),
       element("p", {}, table.badge(records.outcome(record)),
         why && element("small", {}, visible(why)),
         without && element("a", { href: without }, "remove")));
