@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.reconciliation import FileOutcome, conflict_message, next_generation
-from warehouse.connection import open_in_memory
 from warehouse.hashing import content_hash
 from warehouse.lake.contents import COMPARED
 from warehouse.lake.writer import ROWS_PER_GROUP, arrow_table
@@ -378,6 +377,9 @@ def _new_ids(now: pa.Table, before: pa.Table) -> pa.Array:
     """Return the ids that are new, or at a later place than in a smaller part of the log."""
     if not len(now):
         return pa.array([], pa.string())
+    # Imported here: most imports are of new runs, and do without DuckDB.
+    from warehouse.connection import open_in_memory
+
     with open_in_memory() as connection:
         connection.register("now", now)
         connection.register("before", before)

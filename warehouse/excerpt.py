@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.output.suggestions import did_you_mean
 from warehouse.store import Store
-from warehouse.tables.sync import WAIT_SECONDS, remove_runs
+from warehouse.tables.sync import remove_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,24 +8,11 @@ import warnings
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
-from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.files import open_regular
 from warehouse.journal import FOLDER
 from warehouse.lake.lake import Lake
-from warehouse.lake.presence import unreadable_files
-from warehouse.tables.sync import (
-    WAIT_SECONDS,
-    KnownFolders,
-    SyncReport,
-    is_current,
-    is_syncing,
-    known_folders,
-    sync,
-    sync_lock,
-)
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.targets import open_target
 
 if TYPE_CHECKING:
@@ -33,13 +20,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import altair as alt
+    import duckdb
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
     from warehouse.output.rows import Rows
     from warehouse.recording.recording import Recording
+    from warehouse.tables.sync import KnownFolders, SyncReport
 
+# Imports that an import of logs can do without are in the functions that use them.
 
 # Readers that follow each other list an object store once.
 _FRESH_SECONDS = 2.0
@@ -169,6 +159,8 @@ class Store:
         return report
 
     def _sync(self, *, rebuild: bool = False) -> SyncReport:
+        from warehouse.tables.sync import sync
+
         report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
         for problem in report.damaged:
             self._on_warning(problem)
@@ -187,6 +179,11 @@ class Store:
 
         if len(self.lake.batch_names()) < FAN or not self.warehouse.exists():
             return False
+        import duckdb
+
+        from warehouse.connection import open_for_reading
+        from warehouse.tables.sync import known_folders
+
         try:
             if known is None:
                 with open_for_reading(self.warehouse, wait_seconds=0) as connection:
@@ -224,6 +221,8 @@ class Store:
         Raises:
             BadInput: the file is inside the store, or cannot be written.
         """
+        from warehouse.tables.sync import sync_lock
+
         if path.resolve().is_relative_to(self.path.resolve()):
             raise BadInput(f"{path} is inside the store; write the snapshot to another folder")
         with (
@@ -248,6 +247,8 @@ class Store:
             BadInput: the folder does not exist.
             StoreBusy: another program holds the warehouse for writing.
         """
+        from warehouse.lake.presence import unreadable_files
+
         if not self.path.is_dir():
             raise BadInput(
                 f"{self.path}: no store here; `evalstore import` or `evalstore run` creates one"
@@ -264,10 +265,16 @@ class Store:
             yield connection
 
     def _opened(self, query: str) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        from warehouse.connection import open_for_reading
+
         return open_for_reading(self.warehouse, wait_seconds=self._wait_seconds, query=query)
 
     def _open_if_current(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection | None:
         """Open the warehouse; None, with nothing left open, if the lake has changed."""
+        import duckdb
+
+        from warehouse.tables.sync import is_current, is_syncing
+
         if not self.warehouse.exists():
             return None
         with ExitStack() as attempt:
@@ -408,6 +415,8 @@ def query_errors(*, is_users: bool = True) -> Iterator[None]:
         BadInput: the query is wrong.
         StoreDamaged: the warehouse file is damaged; a query cannot reach other files.
     """
+    import duckdb
+
     try:
         yield
     except (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException) as error:

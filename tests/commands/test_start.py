@@ -123,6 +123,14 @@ def test_every_command_has_a_limit():
 
 
 @pytest.mark.slow
+def test_an_import_of_new_logs_does_without_duckdb(tmp_path):
+    """It is only needed to compare a log with what the lake has of its run."""
+    code, modules = loaded("--store", tmp_path / "store", "import", EXAMPLES)
+    assert code in {"0", "None"}
+    assert "duckdb" not in modules
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_imports_no_library(command):
     code, modules = loaded(command, "--help")

@@ -17,10 +17,10 @@ from warehouse.checking import gx
 from warehouse.checking.frames import SAMPLE, Frame, RelationRows, types_of_views
 from warehouse.checking.gx import GxResult
 from warehouse.errors import BadInput
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.output.formatting import exact
 from warehouse.output.progress import track
 from warehouse.store import query_errors
-from warehouse.tables.sync import WAIT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""The rows of some runs in the lake: enough to distinguish a grown source from a conflict."""
+"""The rows of some runs in the lake: enough to distinguish a grown source from a conflict.
+
+DuckDB is imported by the functions that use it: most imports are of new runs.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
-from warehouse.connection import open_in_memory
 from warehouse.lake.batch import Generation, RunKey, current_generations
 from warehouse.schemas import (
     EVENTS,
@@ -22,6 +22,7 @@ from warehouse.schemas import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import duckdb
     import pyarrow as pa
 
     from warehouse.lake.batch import Batch
@@ -119,6 +120,8 @@ def read_contents(
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     if not contents:
         return contents
+    from warehouse.connection import open_in_memory
+
     with open_in_memory() as connection, _report_damage(lake, batches):
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):
@@ -141,6 +144,8 @@ def read_positions(
 
     For tables without `seq`, only `content_id` is read.
     """
+    from warehouse.connection import open_in_memory
+
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, _report_damage(lake, batches):
         return {
@@ -157,6 +162,8 @@ def read_added(
     lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Iterable[Table]
 ) -> set[tuple[str, str]]:
     """Read table name and content id of a run's rows in some of the tables `ADDED`."""
+    from warehouse.connection import open_in_memory
+
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, _report_damage(lake, batches):
         return {
@@ -218,6 +225,8 @@ def _report_damage(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
     Raises:
         StoreDamaged: a file is missing or has changed since it was written.
     """
+    import duckdb
+
     try:
         yield
     except duckdb.Error:

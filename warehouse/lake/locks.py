@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _LAKE_LOCK = "lake.lock"
 _RECOVERY_LOCK = "absorb.lock"  # the name that earlier versions use
 _PAUSE_SECONDS = 0.05
+# How long to wait for another program that holds the warehouse.
+WAIT_SECONDS = 5.0
 # How long readers of the lake and commands that replace batches wait for each other.
 LAKE_SECONDS = 120.0
 # How long a command waits for another one that recovers a journal.

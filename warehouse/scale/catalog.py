@@ -13,10 +13,11 @@ from ulid import ULID
 from warehouse.connection import open_for_writing
 from warehouse.errors import EvalstoreError, StoreNewer
 from warehouse.hashing import content_hash
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.paths import cache_folder
 from warehouse.scale.plan import quoted
 from warehouse.scale.shard import read_files
-from warehouse.tables.sync import WAIT_SECONDS, create_warehouse, digests
+from warehouse.tables.sync import create_warehouse, digests
 from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from warehouse.errors import EvalstoreError, StoreDamaged
 from warehouse.hashing import file_sha256
 from warehouse.lake.fitness import fitness
 from warehouse.lake.lake import Lake
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.remote.objects import open_objects
 from warehouse.scale.place import TABLES as TABLES_FOLDER
 from warehouse.scale.place import open_place
@@ -26,7 +27,7 @@ from warehouse.scale.plan import quoted
 from warehouse.schemas import TABLES
 from warehouse.tables import loading
 from warehouse.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
-from warehouse.tables.sync import WAIT_SECONDS, create_warehouse, derive, digests
+from warehouse.tables.sync import create_warehouse, derive, digests
 from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:

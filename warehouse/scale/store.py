@@ -14,11 +14,12 @@ import duckdb
 from warehouse.connection import open_for_reading
 from warehouse.errors import BadInput, StoreDamaged, StoreReadOnly
 from warehouse.files import open_regular
+from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.scale.catalog import fill_catalog, make_catalog
 from warehouse.scale.shard import read_files
 from warehouse.scale.version import latest
 from warehouse.store import Store, warn
-from warehouse.tables.sync import WAIT_SECONDS, SyncReport
+from warehouse.tables.sync import SyncReport
 from warehouse.targets import open_target
 
 if TYPE_CHECKING:

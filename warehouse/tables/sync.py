@@ -15,7 +15,13 @@ from warehouse.connection import open_for_reading, open_for_writing, open_in_mem
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.files import open_regular
 from warehouse.lake.fitness import fitness
-from warehouse.lake.locks import exclusive_lake_lock, open_lock, shared_lake_lock, wait_for
+from warehouse.lake.locks import (
+    WAIT_SECONDS,
+    exclusive_lake_lock,
+    open_lock,
+    shared_lake_lock,
+    wait_for,
+)
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
 from warehouse.tables import facts, loading, score_tables
@@ -38,8 +44,7 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
     from warehouse.views.sql_files import SqlFile
 
-# How long to wait for another program that holds the warehouse, and for another sync.
-WAIT_SECONDS = 5.0
+# How long to wait for another sync.
 _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
 # A message about a damaged batch names this many runs at most.

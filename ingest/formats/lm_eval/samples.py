@@ -20,7 +20,6 @@ from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.lm_eval.sample_columns import KNOWN, SAMPLES
 from ingest.formats.lm_eval.sample_rows import ReadBlock, SamplePart, SampleRows, query, raw_line
 from ingest.reading import Reject
-from warehouse.connection import open_in_memory
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.formats.values import utf8
@@ -66,6 +65,9 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
     Raises:
         OSError: a file cannot be read.
     """
+    # Imported here: other formats do without DuckDB.
+    from warehouse.connection import open_in_memory
+
     with open_in_memory(threads=1) as connection, ThreadPoolExecutor(_THREADS) as pool:
         for task_set, path in run.samples.items():
             reader = _Reader(task_set, connection, is_masked=mask)

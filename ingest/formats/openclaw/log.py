@@ -24,7 +24,6 @@ from ingest.formats.common.lines import line_blocks
 from ingest.formats.openclaw.fields import FIELDS, FITTING_LINE, MOMENTS
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.reading import Reject
-from warehouse.connection import open_in_memory
 from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.schemas import RESULTS, arrow_schema
 
@@ -74,6 +73,9 @@ class LogReader:
     """Reads logs, a few blocks ahead of the caller."""
 
     def __init__(self) -> None:
+        # Imported here: other formats do without DuckDB.
+        from warehouse.connection import open_in_memory
+
         self._open = ExitStack()
         self._connection = self._open.enter_context(open_in_memory(threads=1))
         self._pool = self._open.enter_context(ThreadPoolExecutor(_THREADS))
