@@ -70,7 +70,7 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
 
-    def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> Query:
+    def sql(self, query: str, parameters: Mapping[str, object] | None = None) -> Query:
         """Prepare a query; it runs when its rows are fetched, on the content of that moment.
 
         Args:
@@ -320,7 +320,7 @@ def open_store(path: Path, *, on_warning: Callable[[str], None] = warn) -> Store
 class Query:
     """A query that runs when its rows are fetched; it holds no file open before or after."""
 
-    def __init__(self, store: Store, query: str, parameters: dict[str, Any]) -> None:
+    def __init__(self, store: Store, query: str, parameters: dict[str, object]) -> None:
         self._store = store
         self._query = query
         self._parameters = parameters

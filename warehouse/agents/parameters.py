@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
@@ -29,7 +29,7 @@ class Text:
     is_required: bool = False
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Its JSON Schema."""
         return {"type": "string", "description": self.meaning, "maxLength": _MAX_TEXT}
 
@@ -75,7 +75,7 @@ class Number:
     is_required: bool = False
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Its JSON Schema."""
         limits = {"minimum": self.low, "maximum": self.high}
         default = {} if self.default is None else {"default": self.default}
@@ -111,7 +111,7 @@ class Values:
     is_required: bool = False
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """Its JSON Schema."""
         kinds = ["string", "number", "boolean", "null"]
         values = {"type": kinds}
@@ -141,7 +141,7 @@ class Values:
 Parameter = Text | Number | Values
 
 
-def object_schema(parameters: Iterable[Parameter]) -> dict[str, Any]:
+def object_schema(parameters: Iterable[Parameter]) -> dict[str, object]:
     """Return the JSON Schema of the arguments of a call."""
     parameters = tuple(parameters)
     return {
@@ -154,7 +154,7 @@ def object_schema(parameters: Iterable[Parameter]) -> dict[str, Any]:
 
 def checked_arguments(
     parameters: Iterable[Parameter], arguments: Mapping[str, object]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the value of each parameter in a call; null is the same as an argument left out.
 
     Raises:
@@ -164,7 +164,7 @@ def checked_arguments(
     for name in arguments.keys() - known.keys():
         names = f"the parameters are: {', '.join(known) or 'none'}"
         raise BadInput(f"unknown parameter {name!r}; {did_you_mean(name, known, names)}")
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, parameter in known.items():
         value = arguments.get(name)
         if value is None and parameter.is_required:

@@ -110,10 +110,10 @@ def _only_statement(
 
 def _shortened(
     rows: Sequence[Sequence[Any]], columns: Sequence[str], max_characters: int
-) -> tuple[list[list[Any]], list[str]]:
+) -> tuple[list[list[object]], list[str]]:
     """Return rows without the character that was selected only to see which texts are longer."""
     cut: dict[str, None] = {}
-    shown: list[list[Any]] = []
+    shown: list[list[object]] = []
     for row in rows:
         shown.append([])
         for column, value in zip(columns, row, strict=True):
@@ -124,10 +124,10 @@ def _shortened(
     return shown, list(cut)
 
 
-def _fitting(rows: Sequence[list[Any]]) -> list[list[Any]]:
+def _fitting(rows: Sequence[list[object]]) -> list[list[object]]:
     """Return the first rows that make an answer of at most `_MAX_ANSWER` characters."""
     left = _MAX_ANSWER
-    fitting: list[list[Any]] = []
+    fitting: list[list[object]] = []
     for row in rows:
         left -= len(as_json(row))
         if left < 0 and fitting:

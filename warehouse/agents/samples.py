@@ -136,7 +136,7 @@ def _rows(
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def _shortened(value: Any, limit: int) -> Any:  # noqa: ANN401 - values of any depth
+def _shortened(value: object, limit: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= limit else value[:limit] + _CUT
     if isinstance(value, dict):

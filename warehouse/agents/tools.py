@@ -7,7 +7,7 @@ which control and invisible characters are escaped.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.agents import comparisons, queries, samples, views
 from warehouse.agents.parameters import Parameter, checked_arguments
@@ -108,7 +108,7 @@ def call_tool(desk: Desk, name: str, arguments: Mapping[str, object]) -> str:
         EvalstoreError: the store cannot be read.
     """
     tool = _tool(name)
-    answer: dict[str, Any] = {**tool.call(desk, **checked_arguments(tool.parameters, arguments))}
+    answer: dict[str, object] = {**tool.call(desk, **checked_arguments(tool.parameters, arguments))}
     if desk.warnings:
         answer["warnings"] = list(dict.fromkeys(desk.warnings))
         desk.warnings.clear()

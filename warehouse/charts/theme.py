@@ -6,7 +6,7 @@ style sheet `chart.css` gives the names values for light and dark.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,7 +43,7 @@ _SIZE = 12
 def themed(chart: alt.VConcatChart) -> alt.VConcatChart:
     """Return a chart with the look of all charts."""
     text = {"labelColor": INK, "titleColor": PALE, "labelFontSize": _SIZE, "titleFontSize": _SIZE}
-    axis: dict[str, Any] = {
+    axis: dict[str, object] = {
         **text,
         "domainColor": GRID,
         "gridColor": GRID,

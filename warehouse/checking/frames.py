@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from warehouse.output.rows import of_query, without_semicolon
 
@@ -225,7 +225,7 @@ class RelationRows:
         values = read.drop_columns([_EACH])
         return Frame(_pandas(values), values, read.column(_EACH).to_pylist())
 
-    def rows_with(self, values: pa.Table) -> list[dict[str, Any]]:
+    def rows_with(self, values: pa.Table) -> list[dict[str, object]]:
         """Return a few rows of the relation that have the values of any of the given rows."""
         columns = values.column_names
         same = " AND ".join(f"{_quoted(name)} IS NOT DISTINCT FROM ?" for name in columns)
@@ -236,13 +236,13 @@ class RelationRows:
             [row[name] for row in rows for name in columns],
         )
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return a few rows of the relation: the columns of its key, or all columns."""
         return self._rows(columns=self._relation.key)
 
     def _rows(
         self, where: str = "", columns: Iterable[str] = (), values: Sequence[object] = ()
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         query = f"SELECT {_list(columns) or '*'} FROM {self._shown} {where} LIMIT {SAMPLE}"
         rows = of_query(self._connection, query, values)
         return [

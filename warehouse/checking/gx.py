@@ -129,7 +129,7 @@ def _batches() -> Any:  # noqa: ANN401
 
 
 @cache
-def _known() -> dict[str, Any]:
+def _known() -> dict[str, object]:
     """Return the expectations that can be evaluated on a frame, by name."""
     load()
     from great_expectations.expectations.registry import (

@@ -179,7 +179,7 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     return Rules(**found)
 
 
-def _of_file(file: Path) -> dict[str, Any]:
+def _of_file(file: Path) -> dict[str, object]:
     from warehouse.decisions.gate.rules_file import MAX_BYTES, read_rules_file
     from warehouse.files import read_regular
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -55,7 +55,7 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
         _show(_facts(store), fmt)
 
 
-def _facts(store: Store) -> dict[str, Any]:
+def _facts(store: Store) -> dict[str, object]:
     with store.reading() as connection:
         counts = connection.execute(_COUNTS)
         names = [column[0] for column in counts.description or ()]
@@ -85,7 +85,7 @@ def _verify(store: Store, fmt: str) -> None:
         raise CheckFailed(f"the warehouse is {found.warehouse}; the lake is undamaged")
 
 
-def _journal(pending: PendingJournal) -> dict[str, Any]:
+def _journal(pending: PendingJournal) -> dict[str, object]:
     if pending.problem is not None:
         return {"path": str(pending.path), "unreadable": pending.problem}
     run = pending.run
@@ -93,7 +93,7 @@ def _journal(pending: PendingJournal) -> dict[str, Any]:
     return {**named, "results": pending.n_results}
 
 
-def _show(facts: dict[str, Any], fmt: str) -> None:
+def _show(facts: dict[str, object], fmt: str) -> None:
     """Print facts as one JSON object, or one per line."""
     if fmt == "json":
         click.echo(as_json(facts))
@@ -106,7 +106,7 @@ def _show(facts: dict[str, Any], fmt: str) -> None:
                 click.echo(f"{visible(shown):<14} {visible(text)}")
 
 
-def _texts(name: str, value: Any) -> list[str]:  # noqa: ANN401 - any fact
+def _texts(name: str, value: object) -> list[str]:
     match value:
         case bool():
             return ["yes" if value else "no"]

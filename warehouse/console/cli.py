@@ -119,7 +119,7 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option("--wide", is_flag=True, help="Show every column in full on a terminal.")
     @wraps(command)
-    def wrapped(*args: Any, fmt: str, columns: str, wide: bool, **kwargs: Any) -> None:  # noqa: ANN401 - as click passes options
+    def wrapped(*args: object, fmt: str, columns: str, wide: bool, **kwargs: object) -> None:
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
         output = TableOptions(fmt=fmt, columns=names, is_wide=wide, is_paged=True)
         command(*args, output=output, **kwargs)
@@ -166,7 +166,7 @@ def print_rows(
     path: Path,
     query: str,
     output: TableOptions,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     *,
     answer: tuple[str, ...] = (),
     is_users: bool = False,
@@ -290,7 +290,7 @@ class RootGroup(LazyGroup):
         info_name: str | None,
         args: list[str],
         parent: click.Context | None = None,
-        **extra: Any,  # noqa: ANN401 - as click has it
+        **extra: object,
     ) -> click.Context:
         """Parse the arguments."""
         command = " ".join(self._without_values(args))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def changed_tasks(
         contests: the pairs.
     """
     names = ("place", "suite", "run_id", "task_set", "provider", "model", "settings", "task_id")
-    wanted: dict[str, list[Any]] = {name: [] for name in names}
+    wanted: dict[str, list[object]] = {name: [] for name in names}
     found: list[tuple[Contest, int]] = []
     for contest in contests:
         paired = contest.paired

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ class Circumstances:
     """What is known about the runs behind series, besides the model."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, series: Sequence[Series]) -> None:
-        parameters: dict[str, list[Any]] = {
+        parameters: dict[str, list[object]] = {
             name: []
             for name in ("place", "suite", "run_id", "task_set", "provider", "model", "settings")
         }

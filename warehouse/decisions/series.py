@@ -7,7 +7,7 @@ but not judged: an older value does not stand in for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -241,7 +241,7 @@ def read_series(
 def _scored(
     connection: duckdb.DuckDBPyConnection,
     metric: str | None,
-    parameters: dict[str, Any],
+    parameters: dict[str, object],
     rescorer: Rescorer | None,
 ) -> list[_Scored]:
     if metric is not None and metric in CALL_METRICS:
@@ -298,7 +298,7 @@ def read_items(
     return {(SeriesKey(*row[:6]), row[6], row[7]): row[8] for row in rows}
 
 
-def _parameters(sides: Iterable[ResolvedSide]) -> dict[str, Any]:
+def _parameters(sides: Iterable[ResolvedSide]) -> dict[str, object]:
     calls = [(place, *call) for place, side in enumerate(sides) for call in side.calls]
     names = ("side", "suite", "run_id", "model")
     return {name: [call[at] for call in calls] for at, name in enumerate(names)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from warehouse.formats.values import utf8
 
@@ -39,7 +38,7 @@ def is_exact(value: object) -> bool:
     return True
 
 
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _finite(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
@@ -49,7 +48,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-def _sorted(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _sorted(value: object) -> object:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     if isinstance(value, list):

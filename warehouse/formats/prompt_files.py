@@ -30,7 +30,7 @@ def is_prompt_list(document: object) -> bool:
     )
 
 
-def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[Violation]]:
+def prompt_rows(document: list[object], *, task_set: str) -> tuple[list[Row], list[Violation]]:
     """Return a row of table `tasks` for each prompt, and the prompts' violations.
 
     Args:
@@ -52,7 +52,7 @@ def prompt_rows(document: list[Any], *, task_set: str) -> tuple[list[Row], list[
     return [_identified(row) for row in rows], violations
 
 
-def recorded_prompt_rows(config: dict[str, Any], *, task_set: str) -> list[Row]:
+def recorded_prompt_rows(config: dict[str, object], *, task_set: str) -> list[Row]:
     """Return the rows of table `tasks` for the prompts that a run's config.json holds.
 
     They equal those of the prompt file, so that a run and its file describe one task set.
@@ -103,7 +103,7 @@ def _message(problem: Problem) -> str:
     return utf8(": ".join([*filter(None, places), problem.message]))
 
 
-def _row(prompt: dict[str, Any]) -> Row:
+def _row(prompt: dict[str, object]) -> Row:
     validator = prompt.get("validator")
     extra = {key: value for key, value in prompt.items() if key not in _COLUMNS}
     return {

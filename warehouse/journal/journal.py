@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from warehouse.errors import StoreReadOnly, StoreUnreadable, UnknownColumn
 from warehouse.formats.values import is_integer, utf8
@@ -354,7 +354,7 @@ def _boolean(value: object) -> bool:
     return value
 
 
-_FROM_JSON: dict[str, Callable[[Any], object]] = {
+_FROM_JSON: dict[str, Callable[[object], object]] = {
     "VARCHAR": _text,
     "JSON": _json,
     "VARCHAR[]": _texts,

@@ -147,14 +147,14 @@ def _ascii_escapes(text: str) -> str:
     return text if text.isprintable() else text.translate(_JSON_VISIBLE)
 
 
-def _refuse(constant: str) -> Any:  # noqa: ANN401 - the signature that json.loads requires
+def _refuse(constant: str) -> object:
     raise ValueError(constant)
 
 
 class _ByType(dict[type, Callable[[Any], str]]):
     """A function for each type; a subclass has that of its nearest base class."""
 
-    def __missing__(self, kind: type) -> Callable[[Any], str]:
+    def __missing__(self, kind: type) -> Callable[[object], str]:
         self[kind] = next(self[base] for base in kind.__mro__ if base in self)
         return self[kind]
 

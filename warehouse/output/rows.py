@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -22,7 +22,7 @@ from warehouse.output.suggestions import did_you_mean
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Batch = list[tuple[Any, ...]]
+Batch = list[tuple[object, ...]]
 Parameters = Sequence[object] | dict[str, object]
 
 BATCH = 256  # rows: with answers of 100 kB each, a batch is 26 MB

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.errors import EvalstoreError
 from warehouse.paths import SCORING, SQL
@@ -265,7 +265,7 @@ def _references(file: SqlFile, connection: duckdb.DuckDBPyConnection) -> set[str
 def _tables_in(sql: str, connection: duckdb.DuckDBPyConnection) -> set[str]:
     # Fetched completely: an open result would hide the error below.
     [(text,)] = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
-    tree: dict[str, Any] = json.loads(text)
+    tree: dict[str, object] = json.loads(text)
     if tree["error"]:
         raise EvalstoreError(f"sql/: {tree['error_message']} in: {sql[:200]}")
     return set(_base_tables(tree))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warehouse.files import open_regular
 from warehouse.formats.secrets import find_secrets, lines_of, mask
@@ -48,7 +48,7 @@ class Elements:
     _raw: str = ""
     _line: int = 1
 
-    def read(self) -> Iterator[Any]:
+    def read(self) -> Iterator[object]:
         """Yield the elements; the values of other keys are passed over.
 
         Raises:
@@ -56,7 +56,7 @@ class Elements:
             OSError: the file cannot be read.
         """
         text = _Text(_texts(self.path))
-        waiting: list[tuple[Any, str]] = []
+        waiting: list[tuple[object, str]] = []
         broken: BrokenElementsError | None = None
         self._line = 1
         try:
@@ -80,7 +80,7 @@ class Elements:
         found, self.secrets = self.secrets, []
         return found
 
-    def _elements(self, text: _Text) -> Iterator[Any]:
+    def _elements(self, text: _Text) -> Iterator[object]:
         if self.key is None:
             if text.next() != "[":
                 raise BrokenElementsError("no JSON list")
@@ -90,7 +90,7 @@ class Elements:
         if text.next(skip=False):
             raise BrokenElementsError("not JSON: text after the end")
 
-    def _of_key(self, text: _Text) -> Iterator[Any]:
+    def _of_key(self, text: _Text) -> Iterator[object]:
         if text.next() != "{":
             raise BrokenElementsError("no JSON object")
         found = False
@@ -111,7 +111,7 @@ class Elements:
         if not found:
             raise BrokenElementsError(f"no list `{self.key}`")
 
-    def _searched(self, waiting: list[tuple[Any, str]], passed: str) -> Iterator[Any]:
+    def _searched(self, waiting: list[tuple[object, str]], passed: str) -> Iterator[object]:
         """Yield elements after a search of the text that they are from, and what is around them."""
         data = passed.encode()
         secrets = find_secrets(data)
@@ -121,7 +121,7 @@ class Elements:
             self._raw = raw
             yield self._masked(value) if secrets and self.is_masked else value
 
-    def _masked(self, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def _masked(self, value: object) -> object:
         """Return an element without the secrets in its text."""
         data = self._raw.encode()
         masked = mask(data, find_secrets(data))
@@ -179,7 +179,7 @@ class _Text:
             if not self._more():
                 return ""
 
-    def elements(self) -> Iterator[Any]:
+    def elements(self) -> Iterator[object]:
         """Yield the elements of a list after its bracket."""
         if self.next(skip=False) == "]":
             self.next()
@@ -194,7 +194,7 @@ class _Text:
                     "not JSON: it ends too early" if not after else "not JSON: a comma is expected"
                 )
 
-    def value(self) -> Any:  # noqa: ANN401 - any JSON value
+    def value(self) -> object:
         """Return the next value."""
         self.next(skip=False)
         while True:

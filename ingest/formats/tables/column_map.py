@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CONFIG_KEY = "table"
 # What else a mapping file may have: whether a value is right, and what it must be.
-_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_SETTINGS: dict[str, tuple[Callable[[object], bool], str]] = {
     "scores": (
         lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
         "a list of columns",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import orjson
@@ -149,5 +149,5 @@ def _stored(lake: Lake, suite: str, run: str) -> TableSpec | None:
         ).fetchall()
     if not rows:
         return None
-    config: dict[str, Any] = orjson.loads(rows[0][0])
+    config: dict[str, object] = orjson.loads(rows[0][0])
     return stored_spec(suite, config)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from warehouse.scoring.openclaw.json_keys import RULE_TYPES
 from warehouse.scoring.openclaw.validators import CHECKS
@@ -161,7 +160,7 @@ def _kind(value: object) -> str:
     return "null" if value is None else _JSON_KINDS.get(type(value), "a number")
 
 
-_KEYS: Mapping[str, Mapping[str, Callable[[Any, str], _Found]]] = {
+_KEYS: Mapping[str, Mapping[str, Callable[[object, str], _Found]]] = {
     "exact": {"value": _text},
     "one_of": {"values": _check_names},
     "regex_fullmatch": {"pattern": _pattern},
