@@ -116,7 +116,13 @@ def plan(
     texts = [model] if other is None else [model, other]
     with open_store(path).reading() as connection:
         rescorer = found_rescorer(connection, scorer, suite)
-        plans = _plans(connection, texts, (metric, suite, task_set), wanted, rescorer)
+        plans = _plans(
+            connection,
+            texts,
+            (metric, suite, task_set),
+            wanted=wanted,
+            rescorer=rescorer,
+        )
     if output.fmt == "table":
         for rows in plans:
             say_wrapped(plan_sentence(rows, wanted))
@@ -132,6 +138,7 @@ def _plans(
     connection: duckdb.DuckDBPyConnection,
     texts: list[str],
     chosen: tuple[str, str | None, str | None],
+    *,
     wanted: Wanted,
     rescorer: Rescorer | None,
 ) -> list[list[PlanRow]]:

@@ -118,7 +118,7 @@ def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Pa
     for one in series:
         groups.setdefault((one.key.suite, one.key.task_set, one.metric), []).append(one)
     return [
-        _panel(suite, task_set, metric, members, missing)
+        _panel(members, suite=suite, task_set=task_set, metric=metric, missing=missing)
         for (suite, task_set, metric), members in groups.items()
     ]
 
@@ -143,11 +143,11 @@ def across_suites(
         groups.setdefault(metric, []).append(_by_item(one, items))
     return [
         _panel(
-            "+".join(sorted({one.key.suite for one in members})),
-            "+".join(sorted({one.key.task_set for one in members})),
-            metric,
             members,
-            missing,
+            suite="+".join(sorted({one.key.suite for one in members})),
+            task_set="+".join(sorted({one.key.task_set for one in members})),
+            metric=metric,
+            missing=missing,
         )
         for metric, members in groups.items()
     ]
@@ -174,8 +174,9 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
     attempts_a, attempts_b = panel.n_attempts[a, tasks], panel.n_attempts[b, tasks]
     tested_a, tested_b = means_a, means_b
     if (attempts_a != attempts_b).any():
-        tested_a = _first_attempts(panel, a, tasks, np.minimum(attempts_a, attempts_b), seed)
-        tested_b = _first_attempts(panel, b, tasks, np.minimum(attempts_a, attempts_b), seed)
+        counts = np.minimum(attempts_a, attempts_b)
+        tested_a = _first_attempts(panel, a, tasks, counts=counts, seed=seed)
+        tested_b = _first_attempts(panel, b, tasks, counts=counts, seed=seed)
     return Paired(
         panel=panel,
         a=a,
@@ -196,7 +197,7 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
 
 
 def _panel(
-    suite: str, task_set: str, metric: MetricKey, series: list[Series], missing: Missing
+    series: list[Series], *, suite: str, task_set: str, metric: MetricKey, missing: Missing
 ) -> Panel:
     task_ids = tuple(sorted(set().union(*(one.asked for one in series))))
     places = {task_id: place for place, task_id in enumerate(task_ids)}
@@ -255,7 +256,9 @@ def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) ->
     )
 
 
-def _first_attempts(panel: Panel, row: int, tasks: Indices, counts: Indices, seed: int) -> Floats:
+def _first_attempts(
+    panel: Panel, row: int, tasks: Indices, *, counts: Indices, seed: int
+) -> Floats:
     """Return the mean of so many attempts at each task, the first ones.
 
     Of verdicts only the first attempt and the number of passes are known; the others are drawn at

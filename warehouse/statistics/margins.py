@@ -120,7 +120,10 @@ def missed_proportion(
     low, high = max(margin, 0.0), 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        is_found = _power(min(rate, (1 - middle) / 2), middle, margin, n_tasks, alpha) >= power
+        is_found = (
+            _power(min(rate, (1 - middle) / 2), middle, margin=margin, n_tasks=n_tasks, alpha=alpha)
+            >= power
+        )
         low, high = (low, middle) if is_found else (middle, high)
     return high
 
@@ -211,7 +214,7 @@ def _tail(rate: float, needed: Floats, n_tasks: int, margin: float) -> float:
     return float((chance * beyond).sum())
 
 
-def _power(rate: float, excess: float, margin: float, n_tasks: int, alpha: float) -> float:
+def _power(rate: float, excess: float, *, margin: float, n_tasks: int, alpha: float) -> float:
     """Return the chance that the score exceeds its critical value, if A's excess is `excess`."""
     one = np.array([1.0])
     under_null = restricted_rate(one * (rate + excess), one * rate, 1, margin)[0]

@@ -89,7 +89,9 @@ def sign_flips(
     others = [place for place in range(len(contrasts)) if place not in found]
     if others:
         family = n_tests or len(contrasts)
-        tests = _random_flips(sums, contrasts[others], (alpha, family), alternative, seed)
+        tests = _random_flips(
+            sums, contrasts[others], (alpha, family), alternative=alternative, seed=seed
+        )
         found.update(zip(others, tests, strict=True))
     return [found[place] for place in range(len(contrasts))]
 
@@ -114,6 +116,7 @@ def _random_flips(
     sums: Floats,
     contrasts: Floats,
     family: tuple[float, int],
+    *,
     alternative: Alternative,
     seed: int,
 ) -> list[SignFlip]:

@@ -137,7 +137,7 @@ def _groups(site: Site, board: Board) -> Iterator[_Group]:
         board=board,
         path=compare_page(board.suite, board.task_set),
         pairs=[
-            _pair(site, contest, row, mark, len(compared))
+            _pair(site, contest, row, mark=mark, n_comparisons=len(compared))
             for (contest, row), mark in zip(by_evidence, drawn, strict=False)
         ],
         command=_command(board, sides),
@@ -153,7 +153,7 @@ def _command(board: Board, sides: Sequence[str]) -> str:
 
 
 def _pair(
-    site: Site, contest: Contest, row: Comparison, mark: Mark | None, n_comparisons: int
+    site: Site, contest: Contest, row: Comparison, *, mark: Mark | None, n_comparisons: int
 ) -> _Pair:
     differences = contest.paired.differences
     n_flips = int((differences != 0).sum())

@@ -110,7 +110,7 @@ def request_rows(record: JsonObject, seq: int, task_set: str) -> RequestRows:
         instance["id"], instance.get("perturbation"), record.get("train_trial_index")
     )
     task = _task_row(record, instance, key, task_set)
-    result = _result_row(record, key, task, seq, task_set)
+    result = _result_row(record, key, task, seq=seq, task_set=task_set)
     return RequestRows(
         key=key,
         result=result,
@@ -155,7 +155,7 @@ def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_s
 
 
 def _result_row(
-    record: JsonObject, key: InstanceKey, task: TaskRow, seq: int, task_set: str
+    record: JsonObject, key: InstanceKey, task: TaskRow, *, seq: int, task_set: str
 ) -> ResultRow:
     request, result = object_of(record.get("request")), object_of(record.get("result"))
     completions = list_of(result.get("completions"))

@@ -54,7 +54,7 @@ def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
     documents = {"run_spec": run_spec, "scenario": _other(path / SCENARIO, context, reading)}
     header = _header(reading.run[1], task_set_of(name), documents, path)
     reading.rows["runs"] = [header]
-    _add_figures(path / STATS, header, run_spec, context, reading)
+    _add_figures(path / STATS, header, run_spec, context=context, reading=reading)
     state, instances = (
         each if each.is_file() else None for each in (path / STATE, path / INSTANCES)
     )
@@ -91,7 +91,7 @@ def _header(run_id: str, task_set: str, documents: JsonObject, path: Path) -> Ru
 
 
 def _add_figures(
-    path: Path, header: RunRow, run_spec: JsonObject, context: ImportContext, reading: Reading
+    path: Path, header: RunRow, run_spec: JsonObject, *, context: ImportContext, reading: Reading
 ) -> None:
     stats = _other(path, context, reading)
     if stats is None:

@@ -48,7 +48,9 @@ class EvaluationRows:
         n_columns = len(self._prompts) if isinstance(self._prompts, list) else 0
         if index is not None and test is not None and 0 <= index < n_columns and 0 <= test < _MOST:
             seq = test * n_columns + index + 1
-        return add_row(row, seq, self._task_set, self._columns, self._rows)
+        return add_row(
+            row, seq=seq, task_set=self._task_set, columns=self._columns, rows=self._rows
+        )
 
     def add_figures(self) -> None:
         """Add the figures, once all results were added."""

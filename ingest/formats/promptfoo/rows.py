@@ -39,7 +39,7 @@ _IDENTITY = (
 
 
 def add_row(
-    row: JsonObject, seq: int, task_set: str, columns: Collection[int], rows: RowCollector
+    row: JsonObject, *, seq: int, task_set: str, columns: Collection[int], rows: RowCollector
 ) -> ResultRow:
     """Add the rows of a result of promptfoo, and return that of `results`.
 

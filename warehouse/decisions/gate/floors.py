@@ -26,7 +26,7 @@ _SHOWN = 10
 
 
 def decide_value(
-    rule: Rule, rules: Rules, panel: Panel, row: int, labels: Mapping[str, Hashable] | None
+    rule: Rule, rules: Rules, panel: Panel, *, row: int, labels: Mapping[str, Hashable] | None
 ) -> Decision:
     """Decide a rule of the least value, by the lower end of the candidate's interval.
 

@@ -105,7 +105,7 @@ class _Gate:
             yield from self._drops(rule)
         elif rule.kind == "min_value":
             for panel, row in self._of_candidate(rule):
-                yield decide_value(rule, self._rules, panel, row, self._labels(panel))
+                yield decide_value(rule, self._rules, panel, row=row, labels=self._labels(panel))
         elif rule.kind == "must_pass":
             yield decide_tasks(rule, list(self._of_candidate(rule)))
         else:
