@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DEEDS = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_SECONDS = 60  # work that takes longer is considered to hang
+_SECONDS = 600  # work that takes longer is considered to hang
 
 
 @dataclass(frozen=True)
