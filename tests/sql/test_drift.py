@@ -19,25 +19,26 @@ SELECT
 FROM range(1, 41) AS t(position)
 """
 CALLS = """
-CREATE OR REPLACE TABLE scores.counted_verdicts AS
-SELECT
-    'mine' AS suite, 'set' AS task_set, 'p' AS provider, 'm' || series AS model, '' AS settings,
-    'r' || run AS run_id, row_number() OVER () AS result_id, 't' || task AS task_id,
-    'h' AS task_hash, passed, 'ok' AS availability_status, true AS success, false AS is_cached,
-    latency_ms, cost_usd
+CREATE OR REPLACE TABLE scores.setups AS
+SELECT DISTINCT
+    series, 'mine' AS suite, 'set' AS task_set, 'p' AS provider, 'm' || series AS model,
+    '' AS settings, false AS is_replay
 FROM simulated;
-CREATE OR REPLACE TABLE lake.results AS
+CREATE OR REPLACE TABLE scores.resolved_results AS
 SELECT
-    'mine' AS suite, 'r' || run AS run_id, row_number() OVER () AS content_id,
-    't' AS template_hash, repeat('x', length) AS raw_output, NULL::VARCHAR AS answer
+    setups.*, 'r' || run AS run_id, 't' || task AS task_id, 'h' AS task_hash, 't' AS template_hash,
+    passed AS is_correct, NULL::BOOLEAN AS objective_pass, NULL::BOOLEAN AS computed,
+    'ok' AS availability_status, true AS success, false AS is_cached, NULL::VARCHAR AS duplicate_of,
+    repeat('x', length) AS raw_output, NULL::VARCHAR AS answer, latency_ms, cost_usd
 FROM simulated
+JOIN scores.setups USING (series)
 """
 
 
 @pytest.fixture(scope="module")
 def con():
     with duckdb.connect() as con:
-        con.execute("SET threads = 1; CREATE SCHEMA scores; CREATE SCHEMA lake")
+        con.execute("SET threads = 1; CREATE SCHEMA scores")
         con.execute(RUN_TIMES)
         for file in shipped_sql():
             if file.is_function:

@@ -27,90 +27,57 @@
 -- p_value: of the test, times n_breaks (Bonferroni); NULL if nothing can be tested
 -- p_holm: adjusted for all series of the suite (Holm 1979)
 -- is_drift: whether p_holm is below 0.05; NULL if nothing can be tested
-WITH measured AS (
+WITH
+-- As many rows as answers, and narrow: models and tasks are hashes until little is left. Only the
+-- metrics that are tested by ranks go through a window, which keeps all its rows.
+calls AS NOT MATERIALIZED (
     SELECT
-        verdicts.suite,
-        verdicts.task_set,
-        verdicts.provider,
-        verdicts.model,
-        verdicts.settings,
-        verdicts.run_id,
-        hash(verdicts.task_id, verdicts.task_hash, raw.template_hash) AS task,
-        unnest([
-            {metric: 'passed', value: CAST(verdicts.passed AS DOUBLE)},
-            {
-                metric: 'answer_characters',
-                value: if(
-                    verdicts.availability_status = 'ok' AND verdicts.success,
-                    ln(1 + length(coalesce(raw.raw_output, raw.answer))),
-                    NULL
-                )
-            },
-            {
-                metric: 'latency_ms',
-                value: if(
-                    verdicts.availability_status = 'ok' AND verdicts.success
-                    AND NOT verdicts.is_cached AND verdicts.latency_ms > 0,
-                    ln(verdicts.latency_ms),
-                    NULL
-                )
-            },
-            {
-                metric: 'cost_usd',
-                value: if(
-                    verdicts.availability_status = 'ok' AND verdicts.success
-                    AND verdicts.cost_usd > 0,
-                    ln(verdicts.cost_usd),
-                    NULL
-                )
-            }
-        ]) AS value_of
-    FROM scores.counted_verdicts AS verdicts
-    JOIN lake.results AS raw
-        ON verdicts.suite = raw.suite
-        AND verdicts.run_id = raw.run_id
-        AND verdicts.result_id = raw.content_id
-),
-
-calls AS (
-    SELECT
-        measured.* EXCLUDE (value_of, run_id),
-        value_of.metric AS metric,
-        value_of.value AS value,
-        times.position
-    FROM measured
+        hash(raw.series, raw.task_set) AS subject,
+        hash(raw.series, raw.task_set, raw.task_id, raw.task_hash, raw.template_hash) AS task,
+        times.position,
+        coalesce(raw.is_correct, raw.objective_pass, raw.computed) AS passed,
+        raw.availability_status = 'ok' AND raw.success AS is_answered,
+        length(coalesce(raw.raw_output, raw.answer)) AS characters,
+        if(NOT raw.is_cached AND raw.latency_ms > 0, raw.latency_ms, NULL) AS latency_ms,
+        if(NOT raw.is_cached AND raw.cost_usd > 0, raw.cost_usd, NULL) AS cost_usd
+    FROM scores.resolved_results AS raw
     JOIN scores.run_times AS times
-        ON measured.suite = times.suite
-        AND measured.run_id = times.run_id
-    WHERE value_of.value IS NOT NULL
+        ON raw.suite = times.suite
+        AND raw.run_id = times.run_id
+    WHERE raw.duplicate_of IS NULL
+        AND NOT raw.is_replay
         AND coalesce(times.started_at, times.run_date) IS NOT NULL
 ),
 
--- Ranks, so that a single answer cannot make a break.
+valued AS NOT MATERIALIZED (
+    SELECT subject, task, position, 2 AS metric, ln(1 + characters) AS value
+    FROM calls
+    WHERE is_answered AND characters IS NOT NULL
+    UNION ALL
+    SELECT subject, task, position, 4 AS metric, ln(cost_usd) AS value
+    FROM calls
+    WHERE is_answered AND cost_usd IS NOT NULL
+),
+
+-- Ranks, so that a single answer cannot make a break: the mean of the first and the last of equals.
 ranked AS (
     SELECT
-        *,
-        CASE
-            WHEN metric = 'passed' THEN value
-            ELSE (
-                rank() OVER (of_task ORDER BY value)
-                + (count(*) OVER (of_task ORDER BY value RANGE BETWEEN CURRENT ROW AND CURRENT ROW) - 1) / 2
-            ) / (count(*) OVER of_task + 1)
-        END AS score
-    FROM calls
-    WINDOW of_task AS (
-        PARTITION BY suite, task_set, metric, provider, model, settings, task
-    )
+        subject,
+        metric,
+        task,
+        position,
+        value,
+        (rank() OVER until + count(*) OVER until) / 2 / (count(*) OVER of_task + 1) AS score
+    FROM valued
+    WINDOW
+        of_task AS (PARTITION BY task, metric),
+        until AS (PARTITION BY task, metric ORDER BY value)
 ),
 
 tasks AS (
     SELECT
-        suite,
-        task_set,
+        subject,
         metric,
-        provider,
-        model,
-        settings,
         task,
         position,
         count(*) AS n,
@@ -120,17 +87,41 @@ tasks AS (
         exact_sum(score ** 2) AS score_squares
     FROM ranked
     GROUP BY ALL
+    UNION ALL
+    SELECT
+        subject,
+        1 AS metric,
+        task,
+        position,
+        count(*) AS n,
+        CAST(count(*) FILTER (passed) AS DOUBLE) AS total,
+        total AS squares,
+        total AS score_total,
+        total AS score_squares
+    FROM calls
+    WHERE passed IS NOT NULL
+    GROUP BY subject, task, position
+    UNION ALL
+    -- A test over runs needs neither squares nor ranks.
+    SELECT
+        subject,
+        3 AS metric,
+        task,
+        position,
+        count(*) AS n,
+        exact_sum(ln(latency_ms)) AS total,
+        0 AS squares,
+        0 AS score_total,
+        0 AS score_squares
+    FROM calls
+    WHERE is_answered AND latency_ms IS NOT NULL
+    GROUP BY subject, task, position
 ),
 
 strata AS (
     SELECT
-        suite,
-        task_set,
-        metric,
-        provider,
-        model,
-        settings,
         task,
+        metric,
         CAST(sum(n) AS DOUBLE) AS n_all,
         exact_sum(total) / n_all AS mean,
         exact_sum(score_total) / n_all AS score_mean,
@@ -141,7 +132,7 @@ strata AS (
             0, exact_sum(score_squares) - exact_sum(score_total) ** 2 / n_all
         ) / nullif(n_all - 1, 0), 0) AS score_spread
     FROM tasks
-    GROUP BY ALL
+    GROUP BY task, metric
 ),
 
 placed AS (
@@ -153,33 +144,22 @@ placed AS (
         strata.spread,
         strata.score_spread,
         CAST(sum(tasks.n) OVER (
-            PARTITION BY
-                tasks.suite, tasks.task_set, tasks.metric, tasks.provider, tasks.model,
-                tasks.settings, tasks.task
+            PARTITION BY tasks.task, tasks.metric
             ORDER BY tasks.position
         ) AS DOUBLE) AS n_until,
         -- What the run adds to n₁n₂ / (n₁ + n₂) of a break after it.
         (n_until * (n_all - n_until) - (n_until - n) * (n_all - n_until + n)) / n_all AS weight
     FROM tasks
     JOIN strata
-        ON tasks.suite = strata.suite
-        AND tasks.task_set = strata.task_set
+        ON tasks.task = strata.task
         AND tasks.metric = strata.metric
-        AND tasks.provider IS NOT DISTINCT FROM strata.provider
-        AND tasks.model IS NOT DISTINCT FROM strata.model
-        AND tasks.settings = strata.settings
-        AND tasks.task = strata.task
 ),
 
 -- What each run adds to the sums of the side before a break.
-of_runs AS (
+summed AS (
     SELECT
-        suite,
-        task_set,
+        subject,
         metric,
-        provider,
-        model,
-        settings,
         position,
         exact_sum(total - n * mean) AS excess,
         exact_sum(total - n * mean) / sum(n) AS mean_excess,
@@ -190,7 +170,23 @@ of_runs AS (
         count(*) FILTER (n_until = n AND n_until < n_all)
             - count(*) FILTER (n_until = n_all AND n_until > n) AS n_tasks
     FROM placed
-    GROUP BY ALL
+    GROUP BY subject, metric, position
+),
+
+subjects AS (
+    SELECT DISTINCT
+        hash(series, task_set) AS subject, suite, task_set, provider, model, settings
+    FROM scores.setups
+    WHERE NOT is_replay
+),
+
+of_runs AS (
+    SELECT
+        subjects.* EXCLUDE (subject),
+        summed.* EXCLUDE (subject, metric),
+        ['passed', 'answer_characters', 'latency_ms', 'cost_usd'][summed.metric] AS metric
+    FROM summed
+    JOIN subjects ON summed.subject = subjects.subject
 ),
 
 breaks AS (
