@@ -7,9 +7,10 @@ READY := $(VENV)/.ready
 OLDEST := build/oldest
 BROWSER := build/tools/browser
 S3 := build/tools/s3
+SPARK := build/tools/spark
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 peers format docs lock bench bench-full bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs lock bench bench-full bench-quick clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -77,6 +78,23 @@ $(S3)/.ready: tests/s3.txt $(READY)
 
 s3: $(S3)/.ready  ## test stores on an object store with a server on loopback
 	@$(S3)/bin/python -m pytest -n 2 -m slow tests/remote
+
+# Where Java or the package cannot be had, this says so and ends.
+define tests_with_spark
+@sh tools/spark.sh $(PYTHON) $(SPARK)
+@[ ! -e $(SPARK)/.ready ] || $(SPARK)/bin/python -m pytest -m slow tests/scale/test_spark.py
+endef
+
+spark: $(READY)  ## install Spark where possible, and test tables that a cluster on loopback writes
+	$(tests_with_spark)
+
+spark-full: export EVALSTORE_SPARK_SHARDS = 1 2 7
+spark-full: $(READY)  ## the same with 1, 2 and 7 shards
+	$(tests_with_spark)
+
+spark-kills: export EVALSTORE_SPARK_KILLS = 10
+spark-kills: $(READY)  ## the same, with workers and the command killed at ten moments each
+	$(tests_with_spark)
 
 # Other tools' own programs, never in $(VENV): they are only asked what they write and read.
 peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval and promptfoo in build/tools, and test with them

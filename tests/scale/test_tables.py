@@ -15,6 +15,7 @@ from support import (
     task,
     write_log,
 )
+from table_content import assert_equal, content
 
 import evalstore
 from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
@@ -24,9 +25,6 @@ from warehouse.scale import driver, version
 from warehouse.scale.engine import FUNCTIONS
 from warehouse.scale.place import Folder
 from warehouse.store import Store
-from warehouse.views.sql_files import shipped_sql
-
-STORED = {file.qualified for file in shipped_sql() if file.is_table} | {"scores.shared_calls"}
 
 
 class Here:
@@ -47,37 +45,6 @@ class Here:
                 reply = FUNCTIONS[function](each)
             replies.append(reply)
         return replies
-
-
-def content(store, *, has_views=False):
-    """Return the types and a hash of the rows of every table, and of every view of them."""
-    found = {}
-    with store.reading() as connection:
-        names = connection.execute(
-            """
-            SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE NOT internal
-            UNION ALL
-            SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal
-            """
-        ).fetchall()
-        for (name,) in names:
-            is_stored = name.startswith("lake.") or name in STORED
-            if name == "lake.meta" or not (has_views or is_stored):  # `meta`: what it is made by
-                continue
-            types = [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
-            [rows] = connection.execute(
-                f"SELECT count(*), sum(CAST(hash(x) AS HUGEINT)) FROM (FROM {name}) AS x"
-            ).fetchall()
-            found[name] = types, rows
-    return found
-
-
-def assert_equal(store, tables, *, has_views=False):
-    store.sync()
-    ours = content(store, has_views=has_views)
-    theirs = content(evalstore.open(tables), has_views=has_views)
-    assert ours.keys() == theirs.keys()
-    assert {name: theirs[name] for name in ours if ours[name] != theirs[name]} == {}
 
 
 def sync(store, tables, n_shards=None, **options):

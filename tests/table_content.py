@@ -1,0 +1,38 @@
+"""Compares tables that shards wrote with the warehouse of one process."""
+
+import evalstore
+from warehouse.views.sql_files import shipped_sql
+
+_STORED = {file.qualified for file in shipped_sql() if file.is_table} | {"scores.shared_calls"}
+
+
+def content(store, *, has_views=False):
+    """Return the types and a hash of the rows of every table, and of every view of them."""
+    found = {}
+    with store.reading() as connection:
+        names = connection.execute(
+            """
+            SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE NOT internal
+            UNION ALL
+            SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal
+            """
+        ).fetchall()
+        for (name,) in names:
+            is_stored = name.startswith("lake.") or name in _STORED
+            if name == "lake.meta" or not (has_views or is_stored):  # `meta`: what it is made by
+                continue
+            types = [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
+            [rows] = connection.execute(
+                f"SELECT count(*), sum(CAST(hash(x) AS HUGEINT)) FROM (FROM {name}) AS x"
+            ).fetchall()
+            found[name] = types, rows
+    return found
+
+
+def assert_equal(store, tables, *, has_views=False):
+    """Check that tables have the rows of a store's warehouse, and with views those of each view."""
+    store.sync()
+    ours = content(store, has_views=has_views)
+    theirs = content(evalstore.open(tables), has_views=has_views)
+    assert ours.keys() == theirs.keys()
+    assert {name: theirs[name] for name in ours if ours[name] != theirs[name]} == {}
