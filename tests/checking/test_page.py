@@ -17,8 +17,8 @@ from warehouse.output import formatting
 PACKAGES = ("ingest", "runners", "exports", "warehouse")
 POSTERS = ROOT / "examples" / "posters"
 HARMLESS = {
-    "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "img", "table",
-    "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd",
+    "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "div", "img",
+    "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd",
 }  # fmt: skip
 
 

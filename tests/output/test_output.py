@@ -224,7 +224,9 @@ def test_output_without_rows_is_a_valid_document(con, fmt):
     text = queried(con, "SELECT 1 AS a WHERE false", fmt)
     if fmt == "html":
         table = '<thead><tr><th class="n">a</th></tr></thead>\n<tbody>\n</tbody>\n</table></div>\n'
-        assert text.endswith(f'<div class="wide" tabindex="0"><table>\n{table}</body>\n</html>\n')
+        assert text.endswith(
+            f'<div class="wide" tabindex="0"><table>\n{table}</main>\n</body>\n</html>\n'
+        )
         return
     empty = {
         "table": "a\n-\n",
