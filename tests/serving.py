@@ -130,7 +130,10 @@ def serving(*parts):
         server.close()
 
 
+_closed = socket.socket()
+_closed.bind(("127.0.0.1", 0))
+
+
 def closed_port():
-    """Return the base URL of a port on which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
+    """Return the base URL of a port on which nothing listens; it stays bound, so nothing will."""
+    return f"http://127.0.0.1:{_closed.getsockname()[1]}"
