@@ -21,6 +21,7 @@ import pytest
 import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
+from warehouse.connection import log_file
 from warehouse.console.crash import EXIT_CODE as CRASHED
 from warehouse.store import Store
 
@@ -72,7 +73,9 @@ def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE
         provenance: columns to leave out.
     """
     with store.reading() as connection:
-        content = hashlib.sha256(store.warehouse.read_bytes()).digest()
+        files = (store.warehouse, log_file(store.warehouse))
+        held = (file.read_bytes() for file in files if file.exists())
+        content = hashlib.sha256(b"".join(held)).digest()
         key = content, *map(frozenset, (schemas, without, provenance))
         if key not in _known_digests:
             columns = _columns(connection, schemas)

@@ -36,6 +36,9 @@ _STORAGE = "v1.2.0"
 _PAUSE_SECONDS = 0.05
 # An optimizer that takes a third of the time of planning our views, and makes none of them faster.
 _NOT_WORTH_ITS_TIME = "projection_pullup"
+# A checkpoint takes longer than a sync of a small run, and replaying the log of one a few
+# milliseconds at each open: changes stay in the log file until it is larger than this.
+_LOG_BYTES = 256 * 2**10
 # Errors when another program, or a reader of this one, holds the file.
 _HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
@@ -46,6 +49,8 @@ def open_for_writing(
     path: Path, *, wait_seconds: float, has_functions: bool = True
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the warehouse exclusively, with all scoring functions unless they are not needed.
+
+    Committed changes may be in DuckDB's log file next to it (`log_file`) until there are more.
 
     Raises:
         StoreBusy: another program still holds the file after `wait_seconds`.
@@ -60,7 +65,24 @@ def open_for_writing(
             registered.append(udf.name)
         yield connection
     finally:
+        _keep_small_log(connection, log_file(path))
         _close(connection, registered)
+
+
+def log_file(path: Path) -> Path:
+    """Return the path of a warehouse's log of committed changes, which need not exist."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def checkpoint(path: Path, *, wait_seconds: float) -> None:
+    """Move changes from the log file into the warehouse: the file is then complete without it.
+
+    Raises:
+        StoreBusy: another program still holds the file after `wait_seconds`.
+        duckdb.Error: the file is damaged, or cannot be written.
+    """
+    with open_for_writing(path, wait_seconds=wait_seconds, has_functions=False) as connection:
+        connection.execute("CHECKPOINT")
 
 
 @contextmanager
@@ -153,6 +175,13 @@ def open_in_memory(*, threads: int | None = None) -> Iterator[duckdb.DuckDBPyCon
         connection.close()
 
 
+def _keep_small_log(connection: duckdb.DuckDBPyConnection, log: Path) -> None:
+    """Let `close` leave the log file as it is, if it is small."""
+    with suppress(OSError, duckdb.Error):
+        if log.stat().st_size < _LOG_BYTES:
+            connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+
+
 def _close(connection: duckdb.DuckDBPyConnection, functions: Iterable[str]) -> None:
     # A half-read result or a failed transaction must not hide the actual error.
     with suppress(duckdb.Error):
@@ -191,7 +220,7 @@ def _without_optimizer(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPy
 
 def _check_files(path: Path) -> None:
     """Raise an error if DuckDB would open a pipe or a device, which blocks or never ends."""
-    for file in (path, path.with_name(f"{path.name}.wal")):
+    for file in (path, log_file(path)):
         try:
             with suppress(FileNotFoundError, PermissionError):
                 check_regular(file)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
@@ -17,7 +18,6 @@ from warehouse.targets import open_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     import altair as alt
     import duckdb
@@ -228,13 +228,42 @@ class Store:
         with (
             open_target(path) as target,
             sync_lock(self.path),
-            open_regular(self.warehouse) as source,
+            self._checkpointed() as warehouse,
+            open_regular(warehouse) as source,
         ):
             shutil.copyfileobj(source, target, _COPIED_AT_ONCE)
 
+    @contextmanager
+    def _checkpointed(self) -> Iterator[Path]:
+        """Yield a warehouse file without a log; a copy if this one is being read."""
+        from warehouse.connection import log_file
+
+        if not log_file(self.warehouse).exists():
+            yield self.warehouse
+            return
+        import tempfile
+
+        import duckdb
+
+        from warehouse.connection import checkpoint
+
+        with tempfile.TemporaryDirectory(prefix="evalstore-") as folder:
+            whole = self.warehouse
+            try:
+                checkpoint(whole, wait_seconds=0)
+            except (StoreBusy, duckdb.Error):
+                whole = Path(folder) / whole.name
+                self.copy_warehouse(whole)
+                checkpoint(whole, wait_seconds=0)
+            yield whole
+
     def copy_warehouse(self, path: Path) -> None:
-        """Copy the warehouse as it is to a new file; the caller keeps its writers out."""
+        """Copy the warehouse as it is, with its log, to a new file; the caller keeps writers out."""
+        from warehouse.connection import log_file
+
         shutil.copyfile(self.warehouse, path)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(log_file(self.warehouse), log_file(path))
 
     @contextmanager
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.connection import open_for_reading, open_for_writing, open_in_memory
+from warehouse.connection import log_file, open_for_reading, open_for_writing, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.files import open_regular
 from warehouse.lake.fitness import fitness
@@ -244,7 +244,7 @@ def _new_file(warehouse: Path) -> Path:
 
 
 def _discard(warehouse: Path) -> None:
-    for path in (warehouse, warehouse.with_name(f"{warehouse.name}.wal")):
+    for path in (warehouse, log_file(warehouse)):
         path.unlink(missing_ok=True)
 
 
@@ -256,7 +256,7 @@ def _swap(new_file: Path, warehouse: Path, wait_seconds: float) -> None:
                 pass
         except duckdb.Error:
             pass
-    warehouse.with_name(f"{warehouse.name}.wal").unlink(missing_ok=True)
+    log_file(warehouse).unlink(missing_ok=True)
     new_file.replace(warehouse)
 
 
