@@ -258,7 +258,7 @@ class Store:
             yield whole
 
     def copy_warehouse(self, path: Path) -> None:
-        """Copy the warehouse as it is, with its log, to a new file; the caller keeps writers out."""
+        """Copy the warehouse, with its log, to a new file; the caller keeps its writers out."""
         from warehouse.connection import log_file
 
         shutil.copyfile(self.warehouse, path)

@@ -8,8 +8,10 @@ with a row that has changed; `scores.setups` holds what model files and headers 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.tables.runs import runs_in
 from warehouse.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from warehouse.tables.runs import Runs
     from warehouse.views.sql_files import SqlFile
 
 _KEY = "suite, run_id, content_id"
+_TOUCHED_RUNS = "CREATE OR REPLACE TEMP TABLE touched_runs (suite VARCHAR, run_id VARCHAR)"
 # The rows of `marks` (the key, value) that differ from what the results have.
 _MARK = """
 UPDATE lake.results SET {column} = marks.value FROM marks
@@ -30,22 +34,45 @@ WHERE results.run_id BETWEEN ? AND ?
 """
 
 
+@dataclass(slots=True)
+class Touched:
+    """The runs whose facts are computed again.
+
+    Attributes:
+        runs: the changed runs; None if there are none.
+        others: whether the temporary table `touched_runs` has runs to add.
+    """
+
+    runs: Runs | None
+    others: bool = False
+
+    def add(self, connection: duckdb.DuckDBPyConnection, runs: str) -> None:
+        """Add the runs of a query (suite, run_id)."""
+        if not self.others:
+            connection.execute(_TOUCHED_RUNS)
+            self.others = True
+        connection.execute(f"INSERT INTO touched_runs {runs}")
+
+    def all(self, connection: duckdb.DuckDBPyConnection) -> Runs | None:
+        """Return all of them; None if there are none."""
+        if not self.others:
+            return self.runs
+        self.add(connection, "SELECT suite, run_id FROM changed_runs")
+        touched = "SELECT DISTINCT suite, run_id, false AS is_new FROM touched_runs"
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE touched_runs AS {touched}")
+        return runs_in(connection, "touched_runs")
+
+
 def begin(
     connection: duckdb.DuckDBPyConnection, *, may_change_setups: bool, may_change_duplicates: bool
 ) -> None:
     """Remember what may change, in the caller's transaction after `loading.load`.
-
-    Leaves the temporary table `touched_runs` (suite, run_id): the runs whose facts are computed
-    again; first those with rows in the new batches.
 
     Args:
         connection: the warehouse.
         may_change_setups: whether setups of other runs than the changed ones may change.
         may_change_duplicates: whether `scores.duplicate_calls` is computed again.
     """
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE touched_runs AS SELECT suite, run_id FROM changed_runs"
-    )
     if may_change_duplicates:
         connection.execute(
             "CREATE OR REPLACE TEMP TABLE former_duplicates AS FROM scores.duplicate_calls"
@@ -61,30 +88,35 @@ def begin(
 
 
 def mark_replaced_and_duplicate_results(
-    connection: duckdb.DuckDBPyConnection, *, may_change_setups: bool, may_change_duplicates: bool
+    connection: duckdb.DuckDBPyConnection,
+    touched: Touched,
+    *,
+    may_change_setups: bool,
+    may_change_duplicates: bool,
 ) -> None:
     """Mark results that another stands in for, or another run counts, after `scores.setups`.
 
     Args:
         connection: the warehouse, after `begin`.
+        touched: runs with a changed setup or result are added.
         may_change_setups: as for `begin`.
         may_change_duplicates: as for `begin`.
     """
     if may_change_setups:
-        connection.execute(
-            """
-            INSERT INTO touched_runs
-                SELECT suite, run_id FROM former_setups
-                ANTI JOIN scores.setups USING (suite, run_id, setup, input_hash);
-            DROP TABLE former_setups
-            """
-        )
-    replaced = """
-        SELECT suite, run_id, stands_in_for AS content_id, true AS value
-        FROM lake.results SEMI JOIN changed_runs USING (suite, run_id)
-        WHERE stands_in_for IS NOT NULL
-    """
-    _mark(connection, "is_replaced", replaced)
+        changed = """
+            SELECT suite, run_id FROM former_setups
+            ANTI JOIN scores.setups USING (suite, run_id, setup, input_hash)
+        """
+        touched.add(connection, changed)
+        connection.execute("DROP TABLE former_setups")
+    if touched.runs is not None:
+        restriction, parameters = touched.runs.restrict()
+        replaced = f"""
+            SELECT suite, run_id, stands_in_for AS content_id, true AS value
+            FROM (SELECT suite, run_id, stands_in_for FROM lake.results {restriction})
+            WHERE stands_in_for IS NOT NULL
+        """
+        _mark(connection, touched, "is_replaced", replaced, parameters)
     if not may_change_duplicates:
         return
     duplicates = f"""
@@ -97,18 +129,22 @@ def mark_replaced_and_duplicate_results(
         UNION
         SELECT {_KEY}, counted_in AS value FROM now SEMI JOIN changed_runs USING (suite, run_id)
     """
-    _mark(connection, "duplicate_of", duplicates)
+    _mark(connection, touched, "duplicate_of", duplicates)
     connection.execute("DROP TABLE former_duplicates")
 
 
-def mark_verdicts(connection: duckdb.DuckDBPyConnection, *, everywhere: bool) -> None:
+def mark_verdicts(
+    connection: duckdb.DuckDBPyConnection, touched: Touched, *, everywhere: bool
+) -> None:
     """Mark results with the verdicts that were computed of them.
 
     Args:
         connection: the warehouse, after the scores that `scores.computed_verdicts` refers to.
+        touched: runs with a changed result are added.
         everywhere: whether verdicts of runs other than the changed ones may have changed.
     """
     verdicts = f"SELECT {_KEY}, is_correct AS value FROM scores.computed_verdicts"
+    parameters: list[str] = []
     if everywhere:
         verdicts = f"""
             WITH former AS (
@@ -120,18 +156,27 @@ def mark_verdicts(connection: duckdb.DuckDBPyConnection, *, everywhere: bool) ->
             FROM former FULL JOIN now USING ({_KEY})
             WHERE former.computed_verdict IS DISTINCT FROM now.value
         """
+    elif touched.runs is not None:
+        restriction, parameters = touched.runs.restrict()
+        verdicts = f"FROM ({verdicts} {restriction}) WHERE value IS NOT NULL"
     else:
-        verdicts += " SEMI JOIN changed_runs USING (suite, run_id) WHERE is_correct IS NOT NULL"
-    _mark(connection, "computed_verdict", verdicts)
+        return
+    _mark(connection, touched, "computed_verdict", verdicts, parameters)
 
 
-def _mark(connection: duckdb.DuckDBPyConnection, column: str, marks: str) -> None:
+def _mark(
+    connection: duckdb.DuckDBPyConnection,
+    touched: Touched,
+    column: str,
+    marks: str,
+    parameters: Sequence[str] = (),
+) -> None:
     """Set a column of the results that a query names (suite, run_id, content_id, value)."""
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE marks AS {marks}")
-    [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM marks").fetchall()
-    if bounds[0] is not None:
+    made = connection.execute(f"CREATE OR REPLACE TEMP TABLE marks AS {marks}", parameters)
+    if made.fetchall() != [(0,)]:
+        [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM marks").fetchall()
         connection.execute(_MARK.format(column=column), bounds)
-        connection.execute("INSERT INTO touched_runs SELECT DISTINCT suite, run_id FROM marks")
+        touched.add(connection, "SELECT DISTINCT suite, run_id FROM marks")
     connection.execute("DROP TABLE marks")
 
 
@@ -157,21 +202,25 @@ def create_table_by_run(
 
 
 def update_facts(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], *, emptied: set[str]
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[SqlFile],
+    touched: Touched,
+    *,
+    emptied: set[str],
 ) -> None:
     """Compute the rows of the touched runs in the tables by run.
 
     Args:
         connection: the warehouse, after everything has been marked.
         files: the SQL files, in order.
+        touched: the runs.
         emptied: names of tables that lack all rows, because their query has changed.
     """
-    [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM touched_runs").fetchall()
+    runs = touched.all(connection)
     for file in files:
         if not file.is_by_run or file.is_refreshed:
             continue
         if file.name in emptied:
             connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
-        elif bounds[0] is not None:
-            replace_runs(connection, file, "touched_runs", bounds)
-    connection.execute("DROP TABLE touched_runs")
+        elif runs is not None:
+            replace_runs(connection, file, runs)

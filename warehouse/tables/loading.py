@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.lake.batch import Generation, current_generations
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table, duckdb_type
@@ -86,9 +86,19 @@ CREATE TABLE lake.generations (
 
 _CHANGED_RUNS = """
 CREATE OR REPLACE TEMP TABLE changed_runs (
-    suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN
+    suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN, is_new BOOLEAN
 )
 """
+
+
+class _ChangedRun(NamedTuple):
+    """A row of `changed_runs`."""
+
+    suite: str
+    run_id: str
+    generation: str
+    is_single_batch: bool
+    is_new: bool
 
 
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
@@ -113,6 +123,8 @@ def is_preserved(
     connection: duckdb.DuckDBPyConnection, folders: Iterable[Batch], gone: Collection[str]
 ) -> bool:
     """Return whether new folders hold all batches of the folders that are gone, unchanged."""
+    if not gone:
+        return True
     parts = {(part.name, part.rewritten_by) for folder in folders for part in folder.contents}
     rows = connection.execute(
         "SELECT batch, rewritten_by FROM lake.batches WHERE list_contains($gone, folder)",
@@ -133,8 +145,9 @@ def load(
     """Load new batches in the caller's transaction; return them as they were added.
 
     Parts of merged batches that are loaded already are only noted under their new folder. The
-    temporary table `changed_runs` (suite, run_id, generation, is_single_batch) is left behind: the
-    runs with rows in the new batches, and whether all their rows come from one batch.
+    temporary table `changed_runs` (suite, run_id, generation, is_single_batch, is_new) is left
+    behind: the runs with rows in the new batches, whether all their rows come from one batch, and
+    whether no other batch has any.
 
     Args:
         connection: the warehouse.
@@ -145,20 +158,23 @@ def load(
         has_content: whether to load the rows that are of no run, too.
     """
     new = _record(connection, folders)
-    _find_changed_runs(connection, new)
+    changed = _find_changed_runs(connection, new)
     if runs is not None:
         _keep_changed_runs(connection, runs)
-    is_late = _has_earlier(connection, new)
+    is_late: bool | None = None
     for table in TABLES:
         is_wanted = has_content if not table.of_run else runs is None or bool(runs)
         paths = lake.files(new, table.name) if is_wanted else []
         if paths and table.of_run:
             _load_single_batch_runs(connection, table, paths, _present(paths, columns))
         elif paths:
+            if is_late is None:
+                is_late = _has_earlier(connection, new)
             if is_late:
                 _drop_later_copies(connection, table, paths)
             _load_by_content(connection, table, paths)
-    _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
+    if not all(run.is_single_batch for run in changed):
+        _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
     return new
 
 
@@ -169,7 +185,7 @@ def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -
     that are not of runs and may have lost rows about them, such as tags.
     """
     connection.execute(_CHANGED_RUNS)
-    gone = [(suite, run_id, "", True) for suite, run_id in runs]
+    gone = [(suite, run_id, "", True, False) for suite, run_id in runs]
     _insert_many(connection, "changed_runs", gone)
     tables = [t for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
     for name in (*(table.name for table in tables), "generations"):
@@ -227,7 +243,10 @@ def _utc(moment: str) -> datetime:
     return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
 
 
-def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]) -> None:
+def _find_changed_runs(
+    connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]
+) -> list[_ChangedRun]:
+    """Fill `changed_runs`; return what it holds."""
     new = [batch.name for batch in batches]
     rows = connection.execute(
         """
@@ -244,15 +263,17 @@ def _find_changed_runs(connection: duckdb.DuckDBPyConnection, batches: Sequence[
         batches_of.setdefault((suite, run_id), set()).add(batch)
     current = current_generations(Generation(*row[:4]) for row in rows)
     multi_file = {run for batch in batches for run in _in_several_files(batch)}
+    changed = [
+        _ChangedRun(
+            *(*run, g.generation),
+            is_single_batch=len(batches_of[run]) == 1 and run not in multi_file,
+            is_new=batches_of[run].issubset(new),
+        )
+        for run, g in current.items()
+    ]
     connection.execute(_CHANGED_RUNS)
-    _insert_many(
-        connection,
-        "changed_runs",
-        [
-            (*run, g.generation, len(batches_of[run]) == 1 and run not in multi_file)
-            for run, g in current.items()
-        ],
-    )
+    _insert_many(connection, "changed_runs", changed)
+    return changed
 
 
 def _keep_changed_runs(connection: duckdb.DuckDBPyConnection, runs: Collection[RunKey]) -> None:

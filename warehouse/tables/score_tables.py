@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from warehouse.views.sql_files import code_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Collection, Container, Iterable, Sequence
 
     import duckdb
 
+    from warehouse.tables.runs import Runs
     from warehouse.views.sql_files import SqlFile
 
 
@@ -50,21 +51,18 @@ INSERT INTO scores.shared_calls BY NAME
     QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
         <> max(run_id) OVER (PARTITION BY suite, call_hash)
 """
+# Of changed runs; those of `scores.shared_calls` are what a run had before.
+_CALLS_OF_RUNS = """
+SELECT call_hash, started_at, run_date, model_path FROM {table} {restriction}
+"""
 _AFFECTED = """
 CREATE OR REPLACE TEMP TABLE affected AS
-    WITH calls AS (
-        SELECT call_hash, started_at, run_date, model_path FROM lake.results
-            SEMI JOIN changed_runs USING (suite, run_id)
-            WHERE call_hash IS NOT NULL AND run_id BETWEEN ? AND ?
-        UNION ALL
-        SELECT call_hash, started_at, run_date, model_path FROM scores.shared_calls
-            SEMI JOIN changed_runs USING (suite, run_id)
-    )
     SELECT DISTINCT
         call_hash,
         CASE WHEN model_path IS NULL THEN started_at END AS started_at,
         CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
-    FROM calls
+    FROM ({calls})
+    WHERE call_hash IS NOT NULL
 """
 # With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
 # for the hashes only reads all of them.
@@ -116,62 +114,67 @@ class Scope:
     """What is scored.
 
     Attributes:
-        suites: the suites with runs or annotations: only these are scored. Planning the queries of
-            a suite without any would take most of a small sync.
+        suites: the suites with runs or annotations, or those of the changed runs if no score is
+            computed for other runs: only these are scored. Planning the queries of a suite without
+            any would take most of a small sync.
         own: the suites of users' own.
-        changed_runs: the smallest and largest id of the changed runs, by suite.
+        runs: the changed runs; None if there are none.
         recompute_all: names of scores that may lack rows of any run, because their scorer changed
             or new tasks, models or annotations are among their inputs.
     """
 
     suites: set[str | None]
     own: set[str | None]
-    changed_runs: dict[str | None, tuple[str, str]]
-    recompute_all: Container[str]
+    runs: Runs | None
+    recompute_all: Collection[str]
 
 
-def scope(connection: duckdb.DuckDBPyConnection, *, recompute_all: Container[str]) -> Scope:
+def scope(
+    connection: duckdb.DuckDBPyConnection, runs: Runs | None, *, recompute_all: Collection[str]
+) -> Scope:
     """Return what is scored after `loading.load`.
 
     Args:
-        connection: has the temporary table `changed_runs` of `loading.load`.
+        connection: the warehouse.
+        runs: the changed runs; None if there are none.
         recompute_all: see `Scope`.
     """
-    rows = connection.execute(
-        "SELECT suite, min(run_id), max(run_id) FROM changed_runs GROUP BY suite"
-    ).fetchall()
+    suites = "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations"
+    of_runs: set[str | None] = set() if runs is None else set(runs.ranges)
     return Scope(
-        _names(
-            connection,
-            "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations",
-        ),
+        _names(connection, suites) if recompute_all else of_runs,
         _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL"),
-        {suite: (first, last) for suite, first, last in rows},
+        runs,
         recompute_all,
     )
 
 
 def update_scores(
     connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], scope: Scope
-) -> None:
+) -> bool:
     """Compute the missing rows of every score in the caller's transaction.
 
     Args:
-        connection: has the temporary table `changed_runs` of `loading.load`.
+        connection: the warehouse.
         files: the SQL files, in order.
         scope: what is scored.
+
+    Returns:
+        Whether a score may have rows of the changed runs.
     """
+    may_have = False
     for file in files:
         own = scope.own if file.suite == _OWN else {file.suite}
         covered = scope.suites if file.suite == _EVERY else own
         if not file.is_materialised or scope.suites.isdisjoint(covered):
             continue
-        ranges = [scope.changed_runs[suite] for suite in covered & scope.changed_runs.keys()]
         if file.name in scope.recompute_all:
             _update(connection, file, None)
-        elif ranges:
-            first, last = min(first for first, _ in ranges), max(last for _, last in ranges)
-            _update(connection, file, (first, last))
+            may_have = True
+        elif scope.runs is not None and (suites := covered & scope.runs.ranges.keys()):
+            has_rows = _update(connection, file, scope.runs, {str(suite) for suite in suites})
+            may_have = may_have or has_rows
+    return may_have
 
 
 def _names(connection: duckdb.DuckDBPyConnection, query: str) -> set[str | None]:
@@ -206,17 +209,21 @@ def create_refreshed_table(connection: duckdb.DuckDBPyConnection, file: SqlFile)
 
 
 def refresh(
-    connection: duckdb.DuckDBPyConnection, files: Iterable[SqlFile], *, recompute: Container[str]
+    connection: duckdb.DuckDBPyConnection,
+    files: Iterable[SqlFile],
+    runs: Runs | None,
+    *,
+    recompute: Container[str],
 ) -> None:
     """Compute the rows of the refreshed tables among the files, in the caller's transaction.
 
     Args:
-        connection: the warehouse, after `update_shared_calls`; has `changed_runs`.
+        connection: the warehouse, after `update_shared_calls`.
         files: the SQL files, in order.
+        runs: the changed runs; None if there are none.
         recompute: names of the tables to compute from scratch. Of the others, those by run get the
             rows of the changed runs.
     """
-    [bounds] = connection.execute("SELECT min(run_id), max(run_id) FROM changed_runs").fetchall()
     for file in files:
         if not file.is_refreshed:
             continue
@@ -225,39 +232,34 @@ def refresh(
             connection.execute(
                 f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}"
             )
-        elif file.is_by_run and bounds[0] is not None:
-            replace_runs(connection, file, "changed_runs", bounds)
+        elif file.is_by_run and runs is not None:
+            replace_runs(connection, file, runs)
 
 
-def replace_runs(
-    connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: str, bounds: tuple[str, str]
-) -> None:
+def replace_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
     """Compute the rows of some runs in a table by run.
 
     Args:
         connection: the warehouse, in a transaction.
         file: defines the table; each row depends on one run.
-        runs: a table of the runs (suite, run_id), each once or more.
-        bounds: the smallest and largest run id.
+        runs: the runs.
     """
-    # DuckDB pushes the bounds down to the scan, so that a sync does not read the history.
-    held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
-    if connection.execute(held, bounds).fetchall():
-        connection.execute(
-            f"""
-            DELETE FROM {file.qualified} AS facts USING {runs} AS touched
-            WHERE facts.run_id BETWEEN ? AND ?
-                AND facts.suite = touched.suite AND facts.run_id = touched.run_id
-            """,
-            bounds,
-        )
+    if not runs.are_new:
+        bounds = runs.bounds()
+        held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
+        if connection.execute(held, bounds).fetchall():
+            connection.execute(
+                f"""
+                DELETE FROM {file.qualified} AS facts USING {runs.table} AS touched
+                WHERE facts.run_id BETWEEN ? AND ?
+                    AND facts.suite = touched.suite AND facts.run_id = touched.run_id
+                """,
+                bounds,
+            )
+    restriction, parameters = runs.restrict()
     connection.execute(
-        f"""
-        INSERT INTO {file.qualified}
-        SELECT facts.* FROM ({file.sql}) AS facts SEMI JOIN {runs} USING (suite, run_id)
-        WHERE run_id BETWEEN ? AND ?
-        """,
-        bounds,
+        f"INSERT INTO {file.qualified} SELECT facts.* FROM ({file.sql}) AS facts {restriction}",
+        parameters,
     )
 
 
@@ -273,31 +275,31 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
             connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
 
 
-def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> bool:
+def update_shared_calls(connection: duckdb.DuckDBPyConnection, runs: Runs | None) -> bool:
     """Find the calls whose hash is in several runs; only those of changed runs are examined.
 
     `scores.shared_calls` holds what decides which of them are one call: that also depends on
     model files, which may arrive later, and is therefore left to the refreshed table
     `scores.duplicate_calls`.
 
-    Return whether calls of the changed runs are shared with others, or were: if not, nothing has
-    changed.
+    Args:
+        connection: the warehouse.
+        runs: the changed runs; None if there are none.
+
+    Returns:
+        Whether calls of the changed runs are shared with others, or were: if not, nothing has
+        changed.
     """
-    [(n_changed, n_runs, first, last)] = connection.execute(
-        """
-        SELECT
-            count(*), (SELECT approx_count_distinct(run_id) FROM lake.generations),
-            min(run_id), max(run_id)
-        FROM changed_runs
-        """
-    ).fetchall()
-    if n_changed > n_runs / 2:
+    if runs is None:
+        return False
+    count = "SELECT approx_count_distinct(run_id) FROM lake.generations"
+    [(n_runs,)] = connection.execute(count).fetchall()
+    if runs.n_rows > n_runs / 2:
         had_any = _has_rows(connection, f"scores.{_SHARED_CALLS}")
         find_all_shared_calls(connection)
         return had_any or _has_rows(connection, f"scores.{_SHARED_CALLS}")
-    if not n_changed:
+    if not _find_affected(connection, runs):
         return False
-    connection.execute(_AFFECTED, [first, last])
     n_gone = _count(
         connection,
         "DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected)",
@@ -307,6 +309,15 @@ def update_shared_calls(connection: duckdb.DuckDBPyConnection) -> bool:
         n_new = _count(connection, _SHARED_CALLS_LIKE.format(calls=calls))
     connection.execute("DROP TABLE affected")
     return bool(n_gone or n_new)
+
+
+def _find_affected(connection: duckdb.DuckDBPyConnection, runs: Runs) -> int:
+    """Fill the temporary table `affected` with what the calls of runs share; return its rows."""
+    tables = ["lake.results"] if runs.are_new else ["lake.results", f"scores.{_SHARED_CALLS}"]
+    restriction, parameters = runs.restrict()
+    calls = (_CALLS_OF_RUNS.format(table=table, restriction=restriction) for table in tables)
+    affected = _AFFECTED.format(calls=" UNION ALL ".join(calls))
+    return _count(connection, affected, parameters * len(tables))
 
 
 def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
@@ -324,9 +335,11 @@ def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
     return " UNION ".join(f"{calls} {chosen}" for chosen, count in found if count)
 
 
-def _count(connection: duckdb.DuckDBPyConnection, change: str) -> int:
-    """Return the number of rows that a statement changes."""
-    [(n_rows,)] = connection.execute(change).fetchall()
+def _count(
+    connection: duckdb.DuckDBPyConnection, change: str, parameters: Sequence[object] = ()
+) -> int:
+    """Return the number of rows that a statement changes or adds."""
+    [(n_rows,)] = connection.execute(change, parameters).fetchall()
     return int(n_rows)
 
 
@@ -357,40 +370,55 @@ def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
 
 
 def _update(
-    connection: duckdb.DuckDBPyConnection, file: SqlFile, run_range: tuple[str, str] | None
-) -> None:
+    connection: duckdb.DuckDBPyConnection,
+    file: SqlFile,
+    runs: Runs | None,
+    suites: Collection[str] | None = None,
+) -> bool:
     """Drop the rows whose inputs are gone or changed, then compute the missing rows.
 
     Args:
-        connection: has the temporary table `changed_runs`.
+        connection: the warehouse.
         file: the score.
-        run_range: the first and last id of the changed runs; None for all runs.
+        runs: the changed runs; None for all runs.
+        suites: the suites among theirs that it covers; None for all.
+
+    Returns:
+        Whether it may have rows of the runs.
     """
-    in_scope = "" if run_range is None else "SEMI JOIN changed_runs USING (suite, run_id)"
-    # DuckDB pushes these bounds down to the scan; it does not push the join with the runs.
-    within = "" if run_range is None else "WHERE run_id BETWEEN ? AND ?"
+    restriction, parameters = ("", []) if runs is None else runs.restrict(suites=suites)
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
-    connection.execute(
+    n_inputs = _count(
+        connection,
         f"""
         CREATE OR REPLACE TEMP TABLE inputs AS
             SELECT source.*, hash(source) AS input_hash
-            FROM scores.{file.inputs} AS source {in_scope} {within}
+            FROM scores.{file.inputs} AS source {restriction}
         """,
-        run_range,
+        parameters,
     )
-    # Planning these statements takes most of a small sync, and a new run has no scores yet.
-    held = f"SELECT true FROM {file.qualified} {within} LIMIT 1"
-    if connection.execute(held, run_range).fetchall():
+    had_rows = False
+    # Planning these statements takes longer than a new run, which has no scores, does otherwise.
+    if runs is None or not runs.are_new:
+        held = f"SELECT true FROM {file.qualified} AS score {restriction} LIMIT 1"
+        had_rows = bool(connection.execute(held, parameters).fetchall())
+    if had_rows:
         connection.execute(
             f"""
             DELETE FROM {file.qualified} WHERE rowid IN (
-                SELECT score.rowid FROM {file.qualified} AS score {in_scope}
+                SELECT score.row FROM (
+                    SELECT score.*, score.rowid AS row FROM {file.qualified} AS score {restriction}
+                ) AS score
                 ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
-            );
-            DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same})
-            """
+            )
+            """,
+            parameters,
         )
-    if _has_rows(connection, "inputs"):
+        n_inputs -= _count(
+            connection,
+            f"DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same})",
+        )
+    if n_inputs:
         connection.execute(
             f"""
             INSERT INTO {file.qualified} BY NAME
@@ -398,6 +426,7 @@ def _update(
             """
         )
     connection.execute("DROP TABLE inputs")
+    return had_rows or n_inputs > 0
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

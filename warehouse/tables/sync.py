@@ -25,6 +25,7 @@ from warehouse.lake.locks import (
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
 from warehouse.tables import facts, loading, score_tables
+from warehouse.tables.runs import runs_in
 from warehouse.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.views.sql_files import (
     code_digest,
@@ -364,7 +365,8 @@ def derive(
         duplicates: a query for the rows of `scores.duplicate_calls`, where the warehouse does not
             have all runs; None to look for duplicate calls among its own.
     """
-    has_shared_calls = duplicates is not None or score_tables.update_shared_calls(connection)
+    runs = runs_in(connection, "changed_runs")
+    has_shared_calls = duplicates is not None or score_tables.update_shared_calls(connection, runs)
     tables = _tables_of_scores(connection)
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
     if has_shared_calls:
@@ -377,17 +379,18 @@ def derive(
         "may_change_duplicates": score_tables.DUPLICATE_CALLS in recompute_all,
     }
     facts.begin(connection, **others_change)
-    score_tables.refresh(connection, in_order, recompute=recompute_all)
+    score_tables.refresh(connection, in_order, runs, recompute=recompute_all)
     if duplicates is not None:
         connection.execute(f"INSERT INTO scores.duplicate_calls BY NAME {duplicates}")
     # Facts need setups and verdicts; other scores need facts.
-    scope = score_tables.scope(connection, recompute_all=recompute_all)
+    touched = facts.Touched(runs)
+    scope = score_tables.scope(connection, runs, recompute_all=recompute_all)
     score_tables.update_scores(connection, stages.setups, scope)
-    facts.mark_replaced_and_duplicate_results(connection, **others_change)
-    score_tables.update_scores(connection, stages.verdicts, scope)
-    everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
-    facts.mark_verdicts(connection, everywhere=everywhere)
-    facts.update_facts(connection, in_order, emptied=emptied)
+    facts.mark_replaced_and_duplicate_results(connection, touched, **others_change)
+    if score_tables.update_scores(connection, stages.verdicts, scope):
+        everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
+        facts.mark_verdicts(connection, touched, everywhere=everywhere)
+    facts.update_facts(connection, in_order, touched, emptied=emptied)
     score_tables.update_scores(connection, stages.others, scope)
 
 

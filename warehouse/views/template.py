@@ -31,6 +31,7 @@ _CODE = (
     "schemas",
     "tables/facts",
     "tables/loading",
+    "tables/runs",
     "tables/score_tables",
     "tables/sync",
     "views/dictionary",
