@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -219,22 +219,34 @@ def check_columns(rows: Rows, table: Table) -> None:
 
 
 def as_table(rows: Rows, table: Table) -> pa.Table:
-    """Return rows as an Arrow table with the columns that they have."""
+    """Return rows as an Arrow table with the columns that they have.
+
+    Raises:
+        UnknownColumn: a row has a column that the table lacks.
+    """
     if isinstance(rows, pa.Table):
         return rows
-    names = set[str]().union(*rows)
-    schema = pa.schema([column for column in arrow_schema(table) if column.name in names])
-    columns = _columns(rows, schema.names)
+    names, columns = _columns(rows)
+    table.check_columns(names)
+    fields = _arrow_fields(table)
+    schema = pa.schema([fields[name] for name in names])
     arrays = [pa.array(values, each.type) for values, each in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _columns(rows: Sequence[Row], names: Sequence[str]) -> Iterable[Sequence[object]]:
-    """Return the values of each column, None where a row has none."""
-    if len(names) > 1:
-        with suppress(KeyError):  # most rows have all columns
-            return list(zip(*map(itemgetter(*names), rows), strict=True))
-    return [[row.get(name) for row in rows] for name in names]
+@cache
+def _arrow_fields(table: Table) -> dict[str, pa.Field]:
+    return {column.name: column for column in arrow_schema(table)}
+
+
+def _columns(rows: Sequence[Row]) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    """Return the columns that rows have, and the values of each, None where a row has none."""
+    names = list(rows[0]) if rows else []
+    if len(names) > 1 and all(len(row) == len(names) for row in rows):
+        with suppress(KeyError):  # most rows have the same columns
+            return names, list(zip(*map(itemgetter(*names), rows), strict=True))
+    names = list(dict.fromkeys(chain.from_iterable(rows)))
+    return names, [[row.get(name) for row in rows] for name in names]
 
 
 def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:

@@ -20,10 +20,11 @@ from inspect_cases import (
 from support import command, digests, import_into, new_store
 
 from ingest.formats.common.columns import CollectedRows
-from ingest.formats.inspect.documents import as_moment, read_object
+from ingest.formats.inspect.documents import HUGE_NUMBER_GATE, as_moment, read_object
 from ingest.formats.inspect.scores import as_number, verdict
 from ingest.reconciliation import FileOutcome
 from warehouse.errors import UnknownColumn
+from warehouse.formats.secrets import may_hold_secrets
 
 
 @pytest.fixture
@@ -564,6 +565,7 @@ def test_texts_in_samples_do_not_make_a_log_of_another_tool(store, tmp_path, sam
         ("2026-03-04T05:06:08Z", "2026-03-04T05:06:08"),
         ("2026-03-04T05:06:08", "2026-03-04T05:06:08"),
         ("2026-03-04T05:06:08+01:00+00:00", None),
+        ("20260304T0506+01:00+00:00", None),
         ("2026-02-30T05:06:08+00:00", None),
     ],
 )
@@ -577,6 +579,21 @@ def test_a_huge_number_is_kept_as_it_is(number):
     read = read_object(f'{{"a": {number}}}'.encode())
     assert read.value == json.loads(f'{{"a": {number}}}')
     assert not read.is_plain
+
+
+@pytest.mark.parametrize("number", ["1e400", "1.5E+0400", "-1e308", "1234567890123456789012"])
+@pytest.mark.parametrize("text", ['{"a":%s}', '{"a": [1, -2,\n%s]}', '{"a": [%s, {}]}'])
+def test_the_search_for_huge_numbers_finds_each(text, number):
+    """What it does not find is parsed without another look."""
+    huge, usual = (text % value for value in (number, "12.25"))
+    found = may_hold_secrets([huge.encode(), usual.encode()], also=HUGE_NUMBER_GATE)
+    assert found == [True, False]
+    assert read_object(usual.encode(), has_usual_numbers=True) == read_object(usual.encode())
+
+
+def test_a_uuid_is_no_huge_number():
+    text = b'{"uuid": "0a1e1234-12e1-4e12-9e10-1e4567890123"}'
+    assert may_hold_secrets([text], also=HUGE_NUMBER_GATE) == [False]
 
 
 def test_rows_become_columns_in_order_with_nulls_for_what_they_lack():

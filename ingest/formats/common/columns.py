@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ingest.streamed_runs import as_table, check_columns
+from ingest.streamed_runs import as_table
 from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
@@ -27,9 +27,13 @@ class CollectedRows:
 
     def add(self, table: str, row: Row) -> None:
         """Add a row of a table."""
+        self.extend(table, (row,))
+
+    def extend(self, table: str, new: Sequence[Row]) -> None:
+        """Add rows of a table."""
         rows = self._rows.setdefault(table, [])
-        rows.append(row)
-        if len(rows) == _ROWS_AT_ONCE:
+        rows += new
+        if len(rows) >= _ROWS_AT_ONCE:
             self._convert(table)
 
     def taken(self) -> dict[str, pa.Table | Sequence[Row]]:
@@ -53,6 +57,5 @@ class CollectedRows:
     def _convert(self, table: str) -> None:
         rows = self._rows[table]
         if rows:
-            check_columns(rows, BY_NAME[table])
             self._columns.setdefault(table, []).append(as_table(rows, BY_NAME[table]))
             self._rows[table] = []

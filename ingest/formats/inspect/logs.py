@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.columns import CollectedRows
 from ingest.formats.common.json_spans import head_keys
-from ingest.formats.inspect.documents import LogObject, UnreadableDocumentError, read_object
+from ingest.formats.inspect.documents import (
+    HUGE_NUMBER_GATE,
+    LogObject,
+    UnreadableDocumentError,
+    read_object,
+)
 from ingest.formats.inspect.figures import figure_rows
 from ingest.formats.inspect.files import LogFile, UnusableLogError, merged_header, open_log
 from ingest.formats.inspect.header import SUITE, evaluation, run_row
@@ -144,20 +149,30 @@ class _LogBlocks:
 
     def _block(self, parts: list[Part], collected: _Collected) -> Block:
         block = Block(path=self._path, run_id=self._shared.run_id)
-        may_hold = may_hold_secrets([part.data or b"" for part in parts])
+        # One search for all that is rare in samples.
+        may_hold = may_hold_secrets([part.data or b"" for part in parts], also=HUGE_NUMBER_GATE)
         for part, is_suspect in zip(parts, may_hold, strict=True):
             collected.number += 1
             data = self._masked(part.data, collected.number, block) if is_suspect else part.data
             if data is None:
                 block.rejects.append(Reject(f"{part.name}: {part.problem}"))
             else:
-                self._add(part.name, data, block, collected)
+                self._add(part.name, data, block, collected, has_usual_numbers=not is_suspect)
         block.rows.update(collected.taken())
         return block
 
-    def _add(self, name: str, data: bytes, block: Block, collected: _Collected) -> None:
+    def _add(
+        self,
+        name: str,
+        data: bytes,
+        block: Block,
+        collected: _Collected,
+        *,
+        has_usual_numbers: bool,
+    ) -> None:
         try:
-            rows = sample_rows(read_object(data), self._shared, collected.number)
+            sample = read_object(data, has_usual_numbers=has_usual_numbers)
+            rows = sample_rows(sample, self._shared, collected.number)
         except (UnreadableDocumentError, UnusableSampleError) as error:
             reason = f"{name}: {error}"
         except RecursionError:
@@ -221,10 +236,8 @@ class _Collected:
         if rows.task["content_id"] not in self._tasks:
             self._tasks.add(rows.task["content_id"])
             self._rows.add("tasks", rows.task)
-        for score in rows.scores:
-            self._rows.add("result_scores", score)
-        for message in rows.messages:
-            self._rows.add("messages", message)
+        self._rows.extend("result_scores", rows.scores)
+        self._rows.extend("messages", rows.messages)
 
     def taken(self) -> dict[str, pa.Table | Sequence[Row]]:
         """Return the rows by table name, which are then no longer held."""

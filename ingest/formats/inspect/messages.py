@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 ATTACHMENT = "attachment://"
 _SCHEMES = (ATTACHMENT, "tc://")  # the second in older logs
+# The messages of most conversations have these roles, a text, and none of the other fields.
+_USUAL_ROLES = ("system", "user", "assistant")
+_USUAL_FIELDS = ("role", "content")
 # Fields of a message that columns hold.
 _IN_COLUMNS = {"role", "content", "tool_calls", "tool_call_id"}
 
@@ -92,29 +95,65 @@ def message_rows(
         attachments: the sample's long texts.
     """
     for seq, (given, text) in enumerate(zip(messages, texts, strict=True), 1):
-        message = as_object(given)
-        content = message.get("content")
-        recorded_calls = message.get("tool_calls")
-        calls = None if recorded_calls is None else _calls(recorded_calls)
-        extra = _unheld(message, attachments)
-        if recorded_calls is not None and calls is None:
-            extra["tool_calls"] = recorded_calls
-        parts: Any = None if isinstance(content, str) else content
-        if not isinstance(given, dict):
-            parts = given
-        role, call_id = as_text(message.get("role")), as_text(message.get("tool_call_id"))
-        yield {
+        row: MessageRow = {
             "content_id": f"{result_id}/{seq}",
             "result_id": result_id,
             "seq": seq,
-            "role": role and utf8(role),
+            "role": None,
             "text": text,
-            "parts": None if parts is None else log.as_json(parts),
-            "tool_calls": None if calls is None else log.as_json(calls),
-            "tool_call_id": call_id and utf8(call_id),
-            "error": _error(message.get("error")),
-            "extra": log.as_json(extra) if extra else None,
+            "parts": None,
+            "tool_calls": None,
+            "tool_call_id": None,
+            "error": None,
+            "extra": None,
         }
+        if isinstance(given, dict) and _is_usual(given, text):
+            row["role"] = given["role"]
+            if len(given) > len(_USUAL_FIELDS):
+                extra = given.copy()
+                del extra["role"], extra["content"]
+                row["extra"] = log.as_json(extra)
+        else:
+            row.update(_columns(log, given, attachments))
+        yield row
+
+
+def _is_usual(message: Mapping[str, Any], text: str | None) -> bool:
+    """Return whether role and text are all that columns hold of a message, and hold it unchanged.
+
+    A text that is the recorded one itself was neither an attachment nor cleaned.
+    """
+    return (
+        bool(text)
+        and message.get("content") is text
+        and message.get("role") in _USUAL_ROLES
+        and "tool_calls" not in message
+        and "tool_call_id" not in message
+        and "error" not in message
+    )
+
+
+def _columns(log: LogObject, given: object, attachments: Attachments) -> MessageRow:
+    """Return the columns of a message of any kind, but for its place and its text."""
+    message = as_object(given)
+    content = message.get("content")
+    recorded_calls = message.get("tool_calls")
+    calls = None if recorded_calls is None else _calls(recorded_calls)
+    extra = _unheld(message, attachments)
+    if recorded_calls is not None and calls is None:
+        extra["tool_calls"] = recorded_calls
+    parts: Any = None if isinstance(content, str) else content
+    if not isinstance(given, dict):
+        parts = given
+    role, call_id = as_text(message.get("role")), as_text(message.get("tool_call_id"))
+    return {
+        "role": role and utf8(role),
+        "parts": None if parts is None else log.as_json(parts),
+        "tool_calls": None if calls is None else log.as_json(calls),
+        "tool_call_id": call_id and utf8(call_id),
+        "error": _error(message.get("error")),
+        "extra": log.as_json(extra) if extra else None,
+    }
 
 
 def called_tools(messages: Sequence[object]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ingest.formats.inspect.documents import (
     as_amount,
@@ -92,17 +92,15 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     scorer, first = first_score(scores)
     passed = verdict(first.get("value"), is_graded=scorer in shared.graded)
     answer = as_text(first.get("answer"))
-    result |= {
-        "content_id": result_id,
-        "prompt": prompt,
-        "seq": _seq(shared, key, number),
-        "task_hash": task["task_hash"],
-        "answer": answer and utf8(answer),
-        "is_correct": passed,
-        "scorer": utf8(scorer) if scorer is not None and passed is not None else None,
-        "extra": log.as_json(_rest(sample, {*kept, "scores"} if scores else kept)),
-        "source": log.text,
-    }
+    result["content_id"] = result_id
+    result["prompt"] = prompt
+    result["seq"] = _seq(shared, key, number)
+    result["task_hash"] = task["task_hash"]
+    result["answer"] = answer and utf8(answer)
+    result["is_correct"] = passed
+    result["scorer"] = utf8(scorer) if scorer is not None and passed is not None else None
+    result["extra"] = log.as_json(_rest(sample, {*kept, "scores"} if scores else kept))
+    result["source"] = log.text
     return SampleRows(
         key=key,
         result=result,
@@ -171,6 +169,10 @@ def _task(
     }, held
 
 
+def _are_objects(values: Sequence[object]) -> bool:
+    return not [each for each in values if not isinstance(each, dict)]
+
+
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
@@ -233,8 +235,9 @@ def _times(sample: Mapping[str, Any], shared: Evaluation) -> ResultRow:
     ]
     made = [each for each in calls if each.get("cache") != "read"]
     times = [as_amount(as_object(each.get("output")).get("time")) for each in made]
-    known = [seconds for seconds in times if seconds is not None]
-    milliseconds = round(sum(known) * 1000) if known and len(known) == len(times) else None
+    milliseconds = None
+    if times and None not in times:
+        milliseconds = round(sum(cast("list[float]", times)) * 1000)
     return {
         "started_at": started,
         "ended_at": ended,
@@ -278,12 +281,15 @@ def _retries(given: object) -> str | None:
 
 def _rest(sample: Mapping[str, Any], held: set[str]) -> dict[str, Any]:
     """Return what no column holds as it was."""
-    held = {*held, "epoch"}
-    messages = sample.get("messages")
-    if isinstance(messages, list) and not [m for m in messages if not isinstance(m, dict)]:
-        held.add("messages")
-    if isinstance(sample.get("id"), str):
-        held.add("id")
-    if as_amount(sample.get("total_time")) is not None:
-        held.add("total_time")
-    return {key: value for key, value in sample.items() if key not in held}
+    rest = dict(sample)
+    rest.pop("epoch", None)
+    messages = rest.get("messages")
+    if isinstance(messages, list) and _are_objects(messages):
+        del rest["messages"]
+    if isinstance(rest.get("id"), str):
+        del rest["id"]
+    if as_amount(rest.get("total_time")) is not None:
+        del rest["total_time"]
+    for key in held:
+        rest.pop(key, None)
+    return rest
