@@ -288,7 +288,35 @@ def write_promptfoo_database(folder, n_bytes, size=4000):
     return n
 
 
+# --- lm-evaluation-harness
+
+
+def write_lm_eval(folder, n_bytes, size=4000):
+    """Write a samples file of generated answers; return their number."""
+
+    def sample(seq):
+        record = {
+            "doc_id": seq,
+            "doc": {"question": text(seq, size // 4), "answer": "yes"},
+            "target": "yes",
+            "arguments": {
+                "gen_args_0": {"arg_0": text(seq, size // 2), "arg_1": {"until": ["\n"]}}
+            },
+            "resps": [[text(seq, size // 8)]],
+            "filtered_resps": ["yes"],
+            "filter": "none",
+            "metrics": ["exact_match"],
+            "exact_match": float(seq % 2),
+        }
+        return json.dumps(record)
+
+    folder.mkdir(parents=True)
+    with (folder / "samples_rivers_2026-03-04T05-06-07.123456.jsonl").open("wb") as file:
+        return _fill(file, n_bytes, sample)
+
+
 WRITERS = {
+    "lm-eval": write_lm_eval,
     "HELM": write_helm,
     "BFCL": write_bfcl,
     "every_eval_ever": write_eee,

@@ -12,6 +12,7 @@ from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
 from support import digests, import_into, new_store
 
+from ingest.formats.lm_eval.layout import RunFiles
 from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
 from ingest.formats.tables.tables import TableOption
@@ -499,16 +500,36 @@ def test_secrets_are_reported_and_masked(store, tmp_path):
 
 @pytest.mark.slow
 def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
-    from ingest.formats.lm_eval import samples
+    from ingest.formats.lm_eval import sample_lines, samples
 
     many = [generated(n % 50, filter_=f"f{n // 50}") for n in range(150)]
+    many[70:70] = [generated(n, ["a"], filter_="none") for n in range(90)]
     write_samples(tmp_path / "run", *many)
     one, small = new_store(tmp_path / "one"), new_store(tmp_path / "small")
     import_into(one, tmp_path / "run")
     monkeypatch.setattr(samples, "_BLOCK_BYTES", 3000)
+    # Streams of some blocks; of each, some lines at a time.
+    monkeypatch.setattr(sample_lines, "_STREAM_BYTES", 10_000)
+    monkeypatch.setattr(sample_lines, "_STEPS", (16, 4, 1))
+    monkeypatch.setattr(sample_lines, "_STEP_BYTES", 4000)
     import_into(small, tmp_path / "run")
     assert content(one) == content(small)
-    assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(100, 50)]
+    assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(190, 90)]
+
+
+def test_an_error_of_the_disk_amid_a_stream(tmp_path, monkeypatch):
+    from ingest.formats.common.lines import LineBlock
+    from ingest.formats.lm_eval import samples
+
+    def cut_off(*_):
+        yield LineBlock(lines([generated(1, ["a"]), sample(2)]).encode(), 1, 0)
+        raise OSError(5, "input/output error")
+
+    monkeypatch.setattr(samples, "sample_blocks", cut_off)
+    read = samples.blocks(RunFiles("r", samples={"capitals": tmp_path / SAMPLES}), mask=False)
+    assert len(next(read).rows["results"]) == 2
+    with pytest.raises(OSError, match="input/output error"):
+        next(read)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Takes plain samples apart: those of one generated answer, as nearly all of a file may be.
 
-What `SAMPLES` decides for each sample is decided once for a block of lines, by its first line: the
+What `SAMPLES` decides for each sample is decided once for many lines, by the first of a block: the
 names of the fields, and which of them are scores. A line that differs is not plain; neither is one
 with a value of another kind. Both queries give the same of a plain sample.
 """
@@ -8,6 +8,7 @@ with a value of another kind. Both queries give the same of a plain sample.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from ingest.formats.lm_eval.sample_columns import (
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warehouse.types import Json, JsonObject
 
@@ -41,11 +42,12 @@ _AROUND_REQUEST = len(_BEFORE_REQUEST + ',"arg_1":' + "}}")
 _HASHES = ("doc_hash", "prompt_hash", "target_hash")
 _LONGEST_FIRST_LINE = 2**20
 _MOST_OTHERS = 100
+_PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class PlainForm:
-    """The form of the plain samples of a block.
+    """The form of plain samples.
 
     Attributes:
         names: names of all fields: the known ones first, then others as they are in the line.
@@ -57,9 +59,15 @@ class PlainForm:
     metrics: str | None
     scored: tuple[str, ...]
 
-    def query(self) -> tuple[str, dict[str, str]]:
-        """Return the query, and its parameters but for those of `SAMPLES`."""
-        return _query(self), {"structure": json.dumps(dict.fromkeys(self.names, "JSON"))}
+    def query(self, shared: Mapping[str, str]) -> str:
+        """Return the query, with its parameters as literals.
+
+        Version 1.5.5 of DuckDB waits forever for a stream if a query has parameters.
+
+        Args:
+            shared: the parameters that this query and `SAMPLES` have by the same names.
+        """
+        return _query(self, shared)
 
 
 def plain_form(line: bytes) -> PlainForm | None:
@@ -96,15 +104,16 @@ def _is_plain(sample: JsonObject) -> bool:
     return isinstance(request, dict) and isinstance(request.get("arg_1"), dict)
 
 
-def _query(form: PlainForm) -> str:
+def _query(form: PlainForm, shared: Mapping[str, str]) -> str:
     columns = [_column(form, name) for name in form.names]
     unknown = [name for name in form.names if name not in KNOWN and name not in form.scored]
     hashes = [name for name in _HASHES if name in form.names]
     filtered, filter_ = _column(form, "filtered_resps"), _column(form, "filter")
+    structure = json.dumps(dict.fromkeys(form.names, "JSON"))
     has_metrics = f"metrics = {_text(form.metrics)}" if form.metrics is not None else "true"
     return f"""
 WITH taken(line, text, {", ".join(columns)}) AS (
-    SELECT line, text, unnest(try(json_transform(text, $structure)))
+    SELECT line, text, unnest(try(json_transform(text, {_text(structure)})))
     FROM lines
 ),
 
@@ -156,7 +165,7 @@ texts AS (
 items AS (
     SELECT
         *,
-        {QUESTION},
+        {_bound(QUESTION, shared)},
         {LISTED},
         CASE WHEN len(named) > 1 THEN named END AS choices,
         {HASHES},
@@ -173,24 +182,24 @@ SELECT
     NULL::VARCHAR AS problem,
     task_id,
     json_extract_string({filter_}, '$') AS filter_name,
-    {ITEM},
+    {_bound(ITEM, shared)},
     response_text,
     CAST(request.arg_1 AS VARCHAR) AS sent,
     {_object(form, [*hashes, *unknown])} AS result_extra,
     {_object(form, unknown)} AS score_extra,
     concat('{{"doc":', doc, '}}') AS task_extra,
-    {TASK_KEY} AS task_key,
+    {_bound(TASK_KEY, shared)} AS task_key,
     {TASK_SEQ} AS task_seq,
     CASE
         WHEN {filtered} = '[' || response || ']' THEN response_text
         ELSE {answer_of(filtered)}
     END AS answer
-    {"".join(_score(form, n) for n in range(len(form.scored)))}
+    {"".join(_score(form, n, shared) for n in range(len(form.scored)))}
 FROM items
 """  # noqa: S608 - names of fields, quoted
 
 
-def _score(form: PlainForm, n: int) -> str:
+def _score(form: PlainForm, n: int, shared: Mapping[str, str]) -> str:
     """Return SQL for the columns of a row of `result_scores`."""
     name = form.scored[n]
     raw = _column(form, name)
@@ -201,7 +210,7 @@ def _score(form: PlainForm, n: int) -> str:
     CASE WHEN isfinite(number_{n}) THEN number_{n} END AS value_{n},
     CASE WHEN value_{n} IS NULL THEN json_extract_string({raw}, '$') END AS text_{n},
     {passed if name in VERDICTS else "NULL::BOOLEAN"} AS passed_{n},
-    $part || substr(md5(concat_ws(
+    {_text(shared["part"])} || substr(md5(concat_ws(
         chr(31), result_id, {_text(name)}, coalesce(filter_name, chr(30)), CAST({raw} AS VARCHAR)
     )), 1, 24) AS score_id_{n}"""
 
@@ -223,6 +232,11 @@ def _column(form: PlainForm, name: str) -> str:
     if name not in form.names:
         return "NULL::JSON"
     return name if name in KNOWN else f"field_{form.names.index(name)}"
+
+
+def _bound(part: str, shared: Mapping[str, str]) -> str:
+    """Return a part of `SAMPLES`, which has no texts from a file, with literals as parameters."""
+    return _PARAMETER.sub(lambda match: _text(shared[match[1]]), part)
 
 
 def _text(text: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from itertools import islice
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,7 @@ from ingest.formats.lm_eval.layout import part_of
 from ingest.formats.lm_eval.lists import sample_blocks
 from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.lm_eval.sample_columns import KNOWN, SAMPLES
+from ingest.formats.lm_eval.sample_lines import LINES, SampleLines, SampleStream, flat
 from ingest.formats.lm_eval.sample_rows import ReadBlock, SamplePart, SampleRows, query, raw_line
 from ingest.reading import Reject
 from warehouse.formats.json_text import is_exact, json_text
@@ -25,20 +25,18 @@ from warehouse.formats.secrets import find_secrets, lines_of, mask
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     import duckdb
 
     from ingest.formats.common.lines import LineBlock
     from ingest.formats.lm_eval.layout import RunFiles
+    from ingest.formats.lm_eval.plain_samples import PlainForm
     from ingest.reading import Block
 
-_THREADS = 1
 # Less than usual: DuckDB takes ten times as much for what it makes of them.
 _BLOCK_BYTES = 4 * 2**20
 _MOST_FIELDS = 1000
-# DuckDB reads JSON of any depth; Python refuses what is nested too deeply.
-_MOST_BRACKETS = 2000
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
 _WHITESPACE = " \t\n\r\f\v"
 _KEYS = "SELECT DISTINCT unnest(json_keys(text)) AS key FROM lines ORDER BY key"
@@ -68,22 +66,22 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
     # Imported here: other formats do without DuckDB.
     from warehouse.connection import open_in_memory
 
-    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(_THREADS) as pool:
+    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(1) as pool:
         for task_set, path in run.samples.items():
             reader = _Reader(task_set, connection, is_masked=mask)
             samples = SampleRows(run.run_id, task_set, path, connection)
-            futures = (pool.submit(reader.read, each) for each in sample_blocks(path, _BLOCK_BYTES))
-            waiting = deque(islice(futures, _THREADS))
+            read = reader.read(sample_blocks(path, _BLOCK_BYTES))
+            waiting = pool.submit(next, read, None)
             try:
-                while waiting:
-                    block = samples.block(waiting.popleft().result())
-                    waiting.extend(islice(futures, 1))
+                while (part := waiting.result()) is not None:
+                    waiting = pool.submit(next, read, None)
+                    block = samples.block(part)
                     yield block
                     # What is written must not wait in memory for what is read next.
-                    del block
+                    del part, block
             finally:
-                for future in waiting:
-                    future.cancel()
+                wait([waiting])
+                read.close()
 
 
 class _Reader:
@@ -92,63 +90,70 @@ class _Reader:
     def __init__(
         self, task_set: str, connection: duckdb.DuckDBPyConnection, *, is_masked: bool
     ) -> None:
-        self._task_set = task_set
         self._part = part_of(task_set)
+        self._shared = {"part": self._part, "task_set": task_set, "whitespace": _WHITESPACE}
         self._connection = connection
         self._is_masked = is_masked
+        self._n_bytes = 0
 
-    def read(self, lines: LineBlock) -> ReadBlock:
-        """Return the samples of some lines."""
-        read = ReadBlock()
-        if lines.reject is not None:
-            read.rejects.append(lines.reject)
-            return read
-        data = lines.data
+    def read(self, blocks: Iterator[LineBlock]) -> Generator[ReadBlock]:
+        """Yield the samples of lines, some thousands at a time."""
+        for key, lines in groupby(map(self._searched, blocks), key=lambda each: each.key):
+            if key is None:
+                yield from map(self._read_any, lines)
+            else:
+                yield from self._read_plain(SampleStream(key, lines), key.form)
+
+    def _searched(self, block: LineBlock) -> SampleLines:
+        """Return the lines of a block, with the possible secrets in them."""
+        if block.reject is not None:
+            return SampleLines(LINES.empty_table(), reject=block.reject)
+        data = block.data
         secrets = find_secrets(data)
-        read.secrets = lines_of(data, secrets, lines.first_line)
+        places = lines_of(data, secrets, block.first_line)
         if self._is_masked:
             data = mask(data, secrets)
         raw = _lines(data)
-        numbers = np.arange(lines.first_line, lines.first_line + len(raw))
-        table = pa.table({"line": numbers, "text": _texts(raw, data), "raw": raw})
-        with self._connection.cursor() as cursor:
-            table = self._read_plain(table, cursor, read)
-            if len(table):
-                self._read_other(_objects(table, cursor, read), cursor, read)
+        numbers = np.arange(block.first_line, block.first_line + len(raw))
+        lines = pa.table({"line": numbers, "text": _texts(raw, data), "raw": raw}, schema=LINES)
+        start, self._n_bytes = self._n_bytes, self._n_bytes + len(data)
+        return SampleLines(lines, places, form=plain_form(raw[0].as_py()), start=start)
+
+    def _read_any(self, lines: SampleLines) -> ReadBlock:
+        read = ReadBlock(secrets=lines.secrets)
+        if lines.reject is not None:
+            read.rejects.append(lines.reject)
+        self._read_other(lines.lines, read)
         return read
 
-    def _read_plain(
-        self, lines: pa.Table, cursor: duckdb.DuckDBPyConnection, read: ReadBlock
-    ) -> pa.Table:
-        """Read the lines that are plain samples, and return the others."""
-        form = plain_form(lines["raw"][0].as_py())
-        if form is None:
-            return lines
-        text, parameters = form.query()
-        shared = {"part": self._part, "task_set": self._task_set, "whitespace": _WHITESPACE}
-        cursor.register("lines", lines.set_column(1, "text", _flat(lines["text"])))
-        samples = query(cursor, text, **parameters, **shared)
-        is_plain = samples["is_plain"]
-        is_other = pc.invert(is_plain)
-        if not pc.any(is_other).as_py():
-            read.parts.append(SamplePart(lines, samples, form))
-            return lines.slice(0, 0)
-        read.parts.append(SamplePart(lines.filter(is_plain), samples.filter(is_plain), form))
-        return lines.filter(is_other)
+    def _read_plain(self, stream: SampleStream, form: PlainForm) -> Iterator[ReadBlock]:
+        """Yield plain samples, which one query reads, and others among them."""
+        with self._connection.cursor() as cursor:
+            for lines, samples in stream.samples(cursor, self._shared):
+                read = ReadBlock(secrets=lines.secrets)
+                is_plain = samples["is_plain"]
+                if pc.all(is_plain).as_py():
+                    read.parts.append(SamplePart(lines.lines, samples, form))
+                else:
+                    plain = lines.lines.filter(is_plain)
+                    read.parts.append(SamplePart(plain, samples.filter(is_plain), form))
+                    self._read_other(lines.lines.filter(pc.invert(is_plain)), read)
+                yield read
 
-    def _read_other(
-        self, lines: pa.Table, cursor: duckdb.DuckDBPyConnection, read: ReadBlock
-    ) -> None:
+    def _read_other(self, lines: pa.Table, read: ReadBlock) -> None:
         """Read samples of any form."""
-        for keys, part in _parts(lines, cursor, read.rejects):
-            names = [key for key in keys if key not in KNOWN]
-            cursor.register("lines", part)
-            pointers = [
-                f"/{name.replace('~', '~0').replace('/', '~1')}" for name in (*KNOWN, *names)
-            ]
-            parameters = {"part": self._part, "names": names, "pointers": pointers}
-            samples = query(cursor, SAMPLES, **parameters, whitespace=_WHITESPACE)
-            read.parts.append(SamplePart(part, samples))
+        if not len(lines):
+            return
+        with self._connection.cursor() as cursor:
+            for keys, part in _parts(_objects(lines, cursor, read), cursor, read.rejects):
+                names = [key for key in keys if key not in KNOWN]
+                cursor.register("lines", part)
+                pointers = [
+                    f"/{name.replace('~', '~0').replace('/', '~1')}" for name in (*KNOWN, *names)
+                ]
+                parameters = {"part": self._part, "names": names, "pointers": pointers}
+                samples = query(cursor, SAMPLES, **parameters, whitespace=_WHITESPACE)
+                read.parts.append(SamplePart(part, samples))
 
 
 def _texts(raw: pa.Array, data: bytes) -> pa.Array:
@@ -162,7 +167,7 @@ def _texts(raw: pa.Array, data: bytes) -> pa.Array:
 
 def _objects(lines: pa.Table, cursor: duckdb.DuckDBPyConnection, read: ReadBlock) -> pa.Table:
     """Return the lines that are JSON objects, `line` and `text`; others are rejected."""
-    cursor.register("lines", pa.table({"text": _flat(lines["text"])}))
+    cursor.register("lines", pa.table({"text": flat(lines["text"])}))
     fits = pc.fill_null(query(cursor, _FITS).column(0), fill_value=False)
     table = lines.select(["line", "text"])
     if pc.all(fits).as_py():
@@ -229,17 +234,6 @@ def _lines(data: bytes) -> pa.Array:
     starts = np.concatenate([np.zeros(1, np.int64), ends])
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers).cast(pa.binary())
-
-
-def _flat(texts: pa.Array) -> pa.Array:
-    """Return texts with NULL for those that may be nested deeply."""
-    is_long = pc.greater(pc.binary_length(texts), _MOST_BRACKETS)
-    if not pc.any(is_long).as_py():
-        return texts
-    long = pc.if_else(is_long, texts, pa.scalar(None, pa.string()))
-    n_brackets = pc.add(pc.count_substring(long, "["), pc.count_substring(long, "{"))
-    is_deep = pc.fill_null(pc.greater(n_brackets, _MOST_BRACKETS), fill_value=False)
-    return pc.if_else(is_deep, pa.scalar(None, pa.string()), texts)
 
 
 def _decoded(line: bytes) -> str | None:
