@@ -51,13 +51,19 @@ judged AS (
 
 -- A score `passed` is the verdict, but for logs that have no other.
 recorded AS (
-    SELECT result_id, scorer, metric, filter, value, answer
+    SELECT result_id, scorer, metric, filter, value, answer, scorer AS method
     FROM result_scores
     WHERE suite = $suite AND run_id = $run AND value IS NOT NULL
         AND (metric <> 'passed' OR result_id NOT IN (SELECT result_id FROM judged))
     UNION ALL
-    SELECT result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), NULL
+    SELECT result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), given.answer, given.method
     FROM judged
+    LEFT JOIN (
+        SELECT result_id, min(answer) AS answer, min(scorer) AS method
+        FROM result_scores
+        WHERE suite = $suite AND run_id = $run AND metric = 'passed' AND answer IS NOT NULL
+        GROUP BY result_id
+    ) AS given USING (result_id)
     -- In this format itself the verdict is a part of each score.
     WHERE $suite <> 'eee'
 ),
@@ -86,8 +92,8 @@ SELECT
     calls.success, calls.failure_type, calls.latency_ms, calls.ttft_ms, calls.input_tokens,
     calls.output_tokens, calls.tool_call_count, calls.cost_usd, calls.is_cached,
     calls.started_at, asked.question, asked.choices, asked.target, items.item_hash,
-    recorded.scorer, recorded.metric, recorded.filter, recorded.value, outcomes.passed,
-    turns.n_turns, turns.messages,
+    recorded.scorer, recorded.metric, recorded.filter, recorded.value, recorded.method,
+    outcomes.passed, turns.n_turns, turns.messages,
     row_number() OVER (
         PARTITION BY calls.result_id
         ORDER BY recorded.metric <> 'passed', recorded.metric, recorded.scorer, recorded.filter
@@ -212,7 +218,7 @@ def _attribution(row: Row, *, has_turns: bool) -> list[Document]:
             "turn_idx": max(len(row["messages"]) - 1, 0) if has_turns else 0,
             "source": "messages" if has_turns else "output.raw",
             "extracted_value": row["answer"],
-            "extraction_method": row["scorer"] or "unknown",
+            "extraction_method": row["method"] or "unknown",
             "is_terminal": True,
         }
     ]

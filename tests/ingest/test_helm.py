@@ -303,3 +303,43 @@ def test_secrets_in_elements(tmp_path, monkeypatch, size, indent):
     masked = Elements(path, "list", is_masked=True)
     found = [(each, json.loads(masked.raw())) for each in masked.read()]
     assert found == [(each, each) for each in [{"a": 1}, {"b": "é (redacted)"}, {"c": 2}]]
+
+
+def verdicts(store):
+    return [
+        passed for (passed,) in rows(store, "SELECT passed FROM verdicts ORDER BY run_id, task_id")
+    ]
+
+
+def test_exact_match_is_the_verdict(store, tmp_path):
+    write_run(tmp_path / "exact" / NAME)
+    same = [entry(n, stat("quasi_exact_match", float(n % 2))) for n in range(4)]
+    write_run(tmp_path / "same" / NAME, name=f"a-{NAME}", entries=same)
+    import_into(store, tmp_path)
+    assert verdicts(store) == [False, True, False, True] * 2
+    assert rows(store, "SELECT DISTINCT verdict_source FROM verdicts") == [("computed",)]
+    # One row of the board for each task set, with a rate.
+    assert rows(
+        store, "SELECT DISTINCT metric, pass_rate FROM leaderboard WHERE metric = 'passed'"
+    ) == [("passed", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        (stat("quasi_exact_match", 1.0), "exact_match and quasi_exact_match differ in its run"),
+        (stat("f1_score", 0.5), "its run is also scored by f1_score"),
+        (stat("num_output_tokens", 7), None),
+        (stat("inference_idealized_runtime", 0.5), None),
+        (stat("toxic_frac", 0.0), None),
+        (stat("quasi_exact_match", 1.0, perturbation={"name": "typos"}), None),
+    ],
+)
+def test_scores_that_leave_the_verdict_open(store, tmp_path, extra, reason):
+    # The first answer is wrong; what is open about it is open about the run.
+    write_run(tmp_path / NAME, entries=[entry(0, extra), entry(1), entry(2), entry(3)])
+    import_into(store, tmp_path)
+    known = [False, True, False, True]
+    assert verdicts(store) == (known if reason is None else [None] * 4)
+    assert rows(store, "SELECT DISTINCT violation FROM scores.helm_verdicts") == [(reason,)]
+    assert rows(store, "SELECT mean FROM metrics WHERE metric = 'passed'") == [(0.5,)]

@@ -180,3 +180,76 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
         ("h", None, "NaN"),
         ("passed", None, "maybe"),
     ]
+
+
+def verdicts(store):
+    found = query(store, "SELECT task_id, passed FROM verdicts ORDER BY task_id")
+    return [row["passed"] for row in found]
+
+
+def test_a_match_is_the_verdict(store, tmp_path):
+    samples = [
+        event(at, kind, f"e.dev.{at // 2}", **data)
+        for at, (kind, data) in enumerate(
+            [
+                ("sampling", {"prompt": "a", "sampled": "x"}),
+                ("match", {"correct": True, "picked": "x"}),
+                ("sampling", {"prompt": "b", "sampled": "y"}),
+                ("match", {"correct": False}),
+                ("sampling", {"prompt": "c", "sampled": "z"}),
+            ]
+        )
+    ]
+    import_into(store, write(tmp_path / "e.jsonl", *samples))
+    assert verdicts(store) == [True, False, None]
+    # The score of that name is no second metric.
+    metrics = query(
+        store, "SELECT scorer, metric, mean, n_tasks FROM metrics WHERE reducer = 'mean'"
+    )
+    assert metrics == [{"scorer": None, "metric": "passed", "mean": 0.5, "n_tasks": 2}]
+    more = event(5, "match", "e.dev.0", correct=False)
+    import_into(store, write(tmp_path / "e.jsonl", *samples, more))
+    assert verdicts(store) == [None] * 3
+    metrics = query(
+        store, "SELECT scorer, metric, mean, n_tasks FROM metrics WHERE reducer = 'mean'"
+    )
+    assert metrics == [{"scorer": "Match", "metric": "passed", "mean": 0.25, "n_tasks": 2}]
+
+
+@pytest.mark.parametrize(
+    ("cls", "values", "expected"),
+    [
+        ("JsonValidator", (1.0, 0.0), [True, False]),
+        ("ModelBasedClassify", (1.0, 0.0), [None, None]),
+        ("JsonValidator", (0.5, 1.0), [None, True]),
+    ],
+)
+def test_only_a_validator_judges_by_metrics(store, tmp_path, cls, values, expected):
+    config = {"run_config": {"eval_spec": {"cls": f"evals.elsewhere:{cls}"}}}
+    lines = [
+        event(2 * at + later, kind, f"e.dev.{at}", **data)
+        for at, value in enumerate(values)
+        for later, (kind, data) in enumerate(
+            [("sampling", {"prompt": "p", "sampled": "s"}), ("metrics", {"accuracy": value})]
+        )
+    ]
+    import_into(store, write(tmp_path / "e.jsonl", *lines, spec=config))
+    assert verdicts(store) == expected
+
+
+@needs_peers
+def test_verdicts_of_the_reference_logs_are_their_matches(logs):
+    found = query(
+        logs,
+        """
+        SELECT count(*) AS n, count(*) FILTER (v.passed = (s.value = 1)) AS n_equal
+        FROM verdicts AS v JOIN result_scores AS s USING (suite, run_id, result_id)
+        WHERE s.metric = 'passed'
+        """,
+    )
+    assert found == [{"n": 198, "n_equal": 198}]
+    statuses = query(logs, "SELECT status, count(*) AS n FROM metric_audit GROUP BY ALL ORDER BY 1")
+    assert [(row["status"], row["n"]) for row in statuses] == [
+        ("equal", 26),
+        ("not recomputable", 5),
+    ]

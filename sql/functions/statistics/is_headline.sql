@@ -6,9 +6,9 @@ CREATE OR REPLACE MACRO is_headline(suite, metric) AS
     CASE suite
         WHEN 'posters' THEN metric IN ('app_quality', 'app_core', 'passed')
         WHEN 'openclaw' THEN metric <> 'tool_use'
-        WHEN 'helm' THEN NOT regexp_matches(metric, '^(num_|finish_reason_|training_)')
+        WHEN 'helm' THEN NOT regexp_matches(metric, '^(num_|max_num_|finish_reason_|training_|inference_|estimated_)')
             AND metric NOT IN (
-                'batch_size', 'inference_runtime', 'logprob', 'max_prob', 'prompt_truncated'
+                'batch_size', 'logprob', 'max_prob', 'predicted_index', 'prompt_truncated'
             )
         ELSE true
     END

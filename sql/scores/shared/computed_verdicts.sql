@@ -2,8 +2,7 @@
 -- grain: result with a computed verdict
 -- is_correct: whether the result passes; NULL if nothing could be judged
 -- reference: the right answer; NULL in openclaw, where the task's validator has it
--- violation: why it does not pass, or why there is no verdict, in openclaw, BFCL and suites of
---     one's own
+-- violation: why it does not pass, or why there is no verdict; NULL in palindrome
 SELECT
     suite,
     run_id,
@@ -39,3 +38,21 @@ SELECT
     NULL AS reference,
     violation
 FROM scores.bfcl_verdicts
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    content_id,
+    is_correct,
+    NULL AS reference,
+    violation
+FROM scores.helm_verdicts
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    content_id,
+    is_correct,
+    NULL AS reference,
+    violation
+FROM scores.openai_evals_verdicts

@@ -146,7 +146,8 @@ listed AS (
     -- The verdict takes precedence over a score of the same name.
     ANTI JOIN rated
         ON attempts.metric = 'passed'
-        AND attempts.scorer IS NULL
+        -- In logs of openai/evals the verdict is this score.
+        AND (attempts.scorer IS NULL OR rated.suite = 'openai_evals')
         AND attempts.filter IS NULL
         AND rated.is_rated
         AND attempts.entry = rated.entry
