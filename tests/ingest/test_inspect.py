@@ -332,6 +332,24 @@ def test_a_header_without_samples_is_a_run_with_figures(store, tmp_path, kind):
     assert store.sql("SELECT status FROM metric_audit").fetchall() == [("samples missing",)]
 
 
+@pytest.mark.parametrize(
+    ("epochs_held", "figure", "expected"),
+    [
+        (1, 0.5, ("samples missing", "the store has 2 of 8", 8)),
+        (1, 1.0, ("equal", None, 2)),
+        (4, 0.5, ("differs", None, 2)),
+        (4, 1.0, ("equal", None, 2)),
+    ],
+)
+def test_a_log_without_all_its_epochs_lacks_samples(store, tmp_path, epochs_held, figure, expected):
+    """A shortened log counts what it has left as all; the number of epochs shows what it lacks."""
+    head = {**header(ids=("a", "b"), epochs=4), "results": figures(value=figure, n=2)}
+    held = [sample(name, 1 + epoch) for name in ("a", "b") for epoch in range(epochs_held)]
+    import_into(store, write_eval(tmp_path / "log.eval", head, held))
+    rows = "SELECT status, reason, n_reported FROM metric_audit WHERE statistic = 'mean'"
+    assert store.sql(rows).fetchall() == [expected]
+
+
 def test_documents_without_columns_are_kept(store, tmp_path, samples):
     reductions = [{"scorer": "match", "samples": []}]
     named = members(finished(), samples)

@@ -5,10 +5,11 @@
 -- reported: the figure, which may be infinite or not a number; NULL if it is text
 -- reported_text: the figure as text
 -- recomputed: the statistic of the scores; NULL if it cannot be computed
--- n_reported: tasks behind the figure, as reported
+-- n_reported: tasks behind the figure, as reported; calls, where some of a task's epochs are missing
 -- n_stored: tasks in the store that the figure covers, with or without a score; calls, with the
---     reducer none
+--     reducer none and where epochs are missing
 -- n: tasks behind recomputed: those with a score; with the reducer none scores
+-- is_short: whether the run lacks epochs of its tasks, and the figure does not follow from the others
 -- reason: why the figure cannot be computed from scores; NULL if it can
 WITH reported AS (
     SELECT
@@ -109,14 +110,26 @@ scoped AS (
     GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
 ),
 
+-- Inspect's logs state how often each task is asked.
+epochs AS (
+    SELECT run_id, max(try_cast(config ->> '$.config.epochs' AS BIGINT)) AS n_epochs
+    FROM lake.runs
+    WHERE suite = 'inspect'
+    GROUP BY run_id
+),
+
 -- Some tools report the number of calls, not of tasks.
 covered AS (
     SELECT
         suite, run_id, reported_id, is_error,
         CASE WHEN figures.way = 'none' OR figures.n = n_calls THEN n_calls ELSE n_tasks END
-            AS n_stored
+            AS n_stored,
+        CAST(n_calls AS BIGINT) AS n_calls,
+        CASE WHEN figures.n IS NOT NULL AND n_tasks * epochs.n_epochs > n_calls
+            THEN CAST(n_tasks * epochs.n_epochs AS BIGINT) END AS n_planned
     FROM scoped
     JOIN figures USING (suite, run_id, reported_id, is_error)
+    LEFT JOIN epochs ON scoped.suite = 'inspect' AND scoped.run_id = epochs.run_id
 ),
 
 -- Some figures add up what each call took instead of scores.
@@ -410,13 +423,23 @@ SELECT
             END
         END
     END AS recomputed,
-    figures.n AS n_reported,
-    CAST(coalesce(covered.n_stored, 0) AS BIGINT) AS n_stored,
+    -- If the figure follows from the epochs that are there, it is about them.
+    coalesce(
+        figures.reason IS NULL
+        AND coalesce(figures.n, 1) <= coalesce(covered.n_stored, 0)
+        AND covered.n_planned IS NOT NULL AND n_scored > 0
+        AND NOT is_same_figure(reported, recomputed),
+        false
+    ) AS is_short,
+    CASE WHEN is_short THEN covered.n_planned ELSE figures.n END AS n_reported,
+    CASE
+        WHEN is_short THEN covered.n_calls ELSE CAST(coalesce(covered.n_stored, 0) AS BIGINT)
+    END AS n_stored,
     CASE WHEN n_scorers = 1 THEN n_scored END AS n,
     CASE
         WHEN figures.reason IS NOT NULL THEN figures.reason
         -- With samples missing, that is what there is to say.
-        WHEN coalesce(figures.n, 1) > coalesce(covered.n_stored, 0) THEN NULL
+        WHEN is_short OR coalesce(figures.n, 1) > coalesce(covered.n_stored, 0) THEN NULL
         WHEN n_scored IS NULL AND figures.field IS NOT NULL
             THEN 'the samples of the group are not recorded'
         WHEN n_scored IS NULL THEN 'no scores of that name'
