@@ -20,6 +20,7 @@ _VERSION = 2
 # How the first versions of the format state the scores.
 _OLD_SCORES = {"scorer", "scorers", "metrics"}
 _ID_LENGTH = 22
+# The format demands a time. The import takes this one for none, and no file is named by it.
 _NO_TIME = "1970-01-01T00:00:00+00:00"
 # The parameters of Inspect's models that any tool may have recorded under the same name.
 _GENERATE = {
@@ -55,9 +56,15 @@ def start_document(header: Mapping[str, Any]) -> Document:
 
 
 def log_name(header: Mapping[str, Any]) -> str:
-    """Return the file name of a log, as Inspect names it: time, task and id."""
+    """Return the file name of a log, as Inspect names it: time, task and id.
+
+    Without a known time it is task and id; Inspect then reads the task from the log.
+    """
     spec = header["eval"]
-    return f"{spec['created']}_{spec['task']}_{spec['eval_id']}".replace(":", "-").replace("+", "-")
+    parts = [spec["created"], spec["task"], spec["eval_id"]]
+    if parts[0] == _NO_TIME:
+        parts.pop(0)
+    return "_".join(parts).replace(":", "-").replace("+", "-")
 
 
 def _own(run: Row, part: Row, figures: Iterable[Row]) -> Document:
@@ -135,7 +142,7 @@ def _made(run: Row, part: Row, figures: Sequence[Row], counts: Mapping[str, Any]
     spec = {
         "eval_id": digest[:_ID_LENGTH],
         "run_id": content_hash("inspect run", run["suite"], run["run_id"])[:_ID_LENGTH],
-        "created": _iso(started) or _day(run) or _NO_TIME,
+        "created": _iso(started) or _day(run) or _iso(ended) or _NO_TIME,
         "task": task,
         "task_id": content_hash("inspect task", run["suite"], task)[:_ID_LENGTH],
         "task_version": 0,

@@ -110,3 +110,20 @@ def test_all_seen_logs_come_back_as_they_were(tmp_path):
     grown = summary.outcomes.pop(FileOutcome.GROWN)
     assert summary.outcomes == {FileOutcome.UNCHANGED: len(paths) - grown}
     assert grown <= 2
+
+
+def test_a_run_without_a_time_is_not_of_1970(store, tmp_path):
+    row = {"id": "a", "result": "Hi.", "inference_log": ""}
+    path = tmp_path / "result" / "m" / "BFCL_v4_simple_python_result.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(row) + "\n")
+    import_into(store, tmp_path / "result")
+    [path] = export(store, tmp_path / "out")
+    assert path.name.startswith("bfcl-simple_python_")
+    assert members(path)["header.json"]["eval"]["created"].startswith("1970-01-01T")
+    again = store_in(tmp_path / "again")
+    import_into(again, path)
+    dates = (
+        "SELECT runs.started_at, results.run_date, n_results FROM runs JOIN results USING (run_id)"
+    )
+    assert again.sql(dates).fetchall() == [(None, None, 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_count, as_list, as_moment, as_object, as_text
@@ -24,6 +25,9 @@ _EVAL_IN_COLUMNS = {
 }
 _LOG_IN_COLUMNS = {"eval", "plan", "results", "samples", "reductions"}
 _RESULTS_IN_ROWS = {"scores", "sample_reductions"}
+# No time, and what our export writes where it is not known, as the format needs one.
+_NO_TIMES = (None, datetime(1970, 1, 1))  # noqa: DTZ001 - moments here are UTC without offset
+
 # How calls are made, not what is asked: they do not make another variation of a model.
 _TRANSPORT = {
     *("max_connections", "max_retries", "timeout", "attempt_timeout", "adaptive_connections"),
@@ -80,7 +84,7 @@ def evaluation(header: LogObject) -> Evaluation:
         model=utf8(spec["model"]),
         provider=utf8(provider) if slash and provider else None,
         settings=canonical_json(settings) if settings else None,
-        run_date=created[:10] if created and as_moment(created) else None,
+        run_date=created[:10] if created and as_moment(created) not in _NO_TIMES else None,
         graded=frozenset(_graded(spec)),
         places={each: place for place, each in enumerate(ids, 1)},
         n_samples=as_count(dataset.get("samples")),
