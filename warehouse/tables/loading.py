@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 # What calls must share to be the same call: `scores.duplicate_calls` compares the rest, the model
 # and the time. A call without text and time has no hash: there is nothing to recognise it by. A
-# log that names the model's file may lack times, models and providers, but it has a date. A log
-# that has neither times nor models of its calls (the model is the run's) has nothing either.
+# log that names the model's file may lack times, models and providers, but it has a date. Of a call
+# without a time, a date and a duration there is only the text, and many models answer twice the
+# same.
 _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         AND coalesce(
-            model, model_path, provider, run_date, CAST(started_at AS VARCHAR),
+            model_path, run_date, CAST(started_at AS VARCHAR),
             CAST(duration_seconds AS VARCHAR), CAST(e2e_ms AS VARCHAR)
         ) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL

@@ -33,8 +33,13 @@ calls AS (
             WHEN shared.model_path IS NOT NULL
                 THEN coalesce(settings_text(shared.settings), identities.settings, '')
         END AS settings,
-        -- Logs have whole seconds.
-        date_trunc('second', shared.started_at) AS started_at
+        -- Logs have whole seconds. Where they have neither times nor dates of calls, runs that
+        -- started at different times made different calls, though a local model answers the same.
+        date_trunc('second', coalesce(
+            shared.started_at,
+            CASE WHEN coalesce(shared.run_date, shared.model_path) IS NULL
+                THEN headers.started_at END
+        )) AS started_at
     FROM scores.shared_calls AS shared
     LEFT JOIN identities ON shared.model_path = identities.model_path
     LEFT JOIN scores.run_headers AS headers
