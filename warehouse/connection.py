@@ -10,6 +10,7 @@ import os
 import re
 import time
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, Signature
@@ -128,6 +129,23 @@ class _Shared:
     n_readers: int = 0
 
 
+_memory_mb: ContextVar[int | None] = ContextVar("memory_mb", default=None)
+
+
+@contextmanager
+def memory_limit(megabytes: int) -> Iterator[None]:
+    """Limit the memory of queries of a warehouse that is opened for reading here.
+
+    What they need beyond goes to temporary files next to the warehouse; where none can be written,
+    there is no limit. Of a warehouse that is open already, the limit remains as it is.
+    """
+    before = _memory_mb.set(megabytes)
+    try:
+        yield
+    finally:
+        _memory_mb.reset(before)
+
+
 _shared: dict[Path, _Shared] = {}
 _sharing = Lock()
 
@@ -142,6 +160,9 @@ def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf], files: Sequence[
             if files:
                 quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
                 root.execute(f"SET allowed_paths = [{quoted}]")
+            limit = _memory_mb.get()
+            if limit is not None and os.access(path.parent, os.W_OK):
+                root.execute(f"SET memory_limit = '{limit}MB'")
             root.execute("SET enable_external_access = false")
             root.execute("SET lock_configuration = true")
             shared = _shared[path] = _Shared(root)

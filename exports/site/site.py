@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exports.rows import fetch_rows
 from exports.site.addresses import relative
 from exports.site.page import Page
 from exports.site.rendering import page_template
+from warehouse.connection import memory_limit
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from exports.site.page import PageType
     from warehouse.store import Store
     from warehouse.types import Row
+
+
+# Of DuckDB: what it needs beyond goes to temporary files. Charts and pages take some 400 MB more.
+_MEMORY_MB = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,19 @@ class Site:
     types: Sequence[PageType] = ()
     samples: str = "all"
     _answers: dict[str, list[Row]] = field(default_factory=dict)
+    _kept: set[str] = field(default_factory=set)
+
+    def keep(self, *views: str) -> None:
+        """Compute views once for all later queries of the site, which name them as before.
+
+        For views that read all results and have far fewer rows: their copies are temporary tables.
+        """
+        for view in views:
+            if view not in self._kept:
+                self._kept.add(view)
+                # A temporary table comes before a view of the same name.
+                with query_errors(is_users=False):
+                    self.connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view}")
 
     def rows(self, query: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
         """Return the rows of a query on views. One without parameters runs once for all pages."""
@@ -76,7 +94,7 @@ class Site:
 @contextmanager
 def opened_site(store: Store, types: Sequence[PageType], *, samples: str) -> Iterator[Site]:
     """Open a store and yield its site, with the types of pages that it has."""
-    with store.reading() as connection:
+    with memory_limit(_MEMORY_MB), store.reading() as connection:
         bare = Site(store=store, connection=connection, samples=samples)
         shown = [each for each in types if each.is_shown(bare)]
-        yield Site(store=store, connection=connection, types=shown, samples=samples)
+        yield replace(bare, types=shown)  # with the answers to what was asked so far

@@ -75,6 +75,7 @@ class Check:
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of the audit."""
+    site.keep("metric_audit")
     different = site.rows(_DIFFERENT)
     yield site.page(
         "audit.html",

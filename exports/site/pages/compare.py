@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import COMPARISONS, compare_page, slug
@@ -79,11 +79,26 @@ class _Group:
     zero: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """A leaderboard and what its first models' comparisons show.
+
+    Attributes:
+        board: the leaderboard.
+        pairs: each pair that is shown, with its comparison.
+        n_pairs: number of all pairs.
+    """
+
+    board: Board
+    pairs: list[tuple[Contest, Comparison]]
+    n_pairs: int
+
+
 def pages(site: Site) -> Iterator[Page]:
     """Yield a page for each leaderboard with two models or more, and the list of them."""
     found = _boards(site)
     chosen = found[:_BOARDS]
-    groups = [group for board in chosen for group in _groups(site, board)]
+    groups = _groups(site, [each for board in chosen for each in _compared(site, board)])
     tasks = task_keys(site)
     for group in groups:
         title = f"Comparisons: {group.board.task_set}"
@@ -117,32 +132,54 @@ def _models(board: Board) -> list[str]:
     return [model for model in dict.fromkeys(named) if model is not None]
 
 
-def _groups(site: Site, board: Board) -> Iterator[_Group]:
-    models = _models(board)
-    sides = models[:_MODELS]
+def _compared(site: Site, board: Board) -> Iterator[_Compared]:
+    """Yield the pairs of a leaderboard's first models, if they share tasks."""
     choice = Choice(suite=board.suite, task_set=board.task_set)
     try:
-        contests = find_contests(site.connection, sides, choice)
+        contests = find_contests(site.connection, _models(board)[:_MODELS], choice)
     except BadInput:  # nothing shared, or a name that reads as another kind of side
         return
     shared = [contest for contest in contests if len(contest.paired.tasks)]
     compared = list(zip(shared, compare(contests), strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
     by_evidence = sorted(compared, key=lambda pair: pair[1].p_adjusted)[:_PAIRS]
-    rows = [row for _, row in by_evidence]
+    yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
+
+
+def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
+    """Return the comparisons as their pages show them: one query has the answers of all."""
+    few = [[_largest(contest) for contest, _ in each.pairs] for each in found]
+    flips = iter(changed_tasks(site.connection, list(chain.from_iterable(few))))
+    return [
+        _group(each, [list(islice(flips, _n_flips(contest))) for contest in of_group])
+        for each, of_group in zip(found, few, strict=True)
+    ]
+
+
+def _group(found: _Compared, flips: Sequence[list[ChangedTask]]) -> _Group:
+    models = _models(found.board)
+    rows = [row for _, row in found.pairs]
     ends = [{"value": r.difference, "low": r.low, "high": r.high} for r in rows]
     drawn = marks([*ends, {"value": 0.0, "low": None, "high": None}], is_rate=False)
     zero = drawn[-1]
-    yield _Group(
-        board=board,
-        path=compare_page(board.suite, board.task_set),
+    return _Group(
+        board=found.board,
+        path=compare_page(found.board.suite, found.board.task_set),
         pairs=[
-            _pair(site, contest, row, mark=mark, n_comparisons=len(compared))
-            for (contest, row), mark in zip(by_evidence, drawn, strict=False)
+            _Pair(
+                row=row,
+                id=slug(row.metric, row.scorer, row.filter, row.a, row.b),
+                said=sentence(row, n_comparisons=found.n_pairs),
+                mark=mark,
+                facts=_facts(row),
+                flips=of_pair,
+                n_flips=_n_flips(contest),
+            )
+            for (contest, row), mark, of_pair in zip(found.pairs, drawn, flips, strict=False)
         ],
-        command=_command(board, sides),
-        n_others=len(models) - len(sides),
-        n_left_out=len(compared) - len(by_evidence),
+        command=_command(found.board, models[:_MODELS]),
+        n_others=len(models[_MODELS:]),
+        n_left_out=found.n_pairs - len(found.pairs),
         zero=zero.value if zero else None,
     )
 
@@ -152,25 +189,17 @@ def _command(board: Board, sides: Sequence[str]) -> str:
     return f"evalstore {shlex.join(words)}"
 
 
-def _pair(
-    site: Site, contest: Contest, row: Comparison, *, mark: Mark | None, n_comparisons: int
-) -> _Pair:
+def _n_flips(contest: Contest) -> int:
+    return int((contest.paired.differences != 0).sum())
+
+
+def _largest(contest: Contest) -> Contest:
+    """Return a pair with only the tasks on which the two differ most."""
     differences = contest.paired.differences
-    n_flips = int((differences != 0).sum())
     largest = sorted(range(len(differences)), key=lambda at: -abs(differences[at]))[:_FLIPS]
     keep = {at for at in largest if differences[at]}
-    few = replace(
-        contest, paired=subset(contest.paired, (at in keep for at in range(len(differences))))
-    )
-    return _Pair(
-        row=row,
-        id=slug(row.metric, row.scorer, row.filter, row.a, row.b),
-        said=sentence(row, n_comparisons=n_comparisons),
-        mark=mark,
-        facts=_facts(row),
-        flips=changed_tasks(site.connection, [few]),
-        n_flips=n_flips,
-    )
+    places = range(len(differences))
+    return replace(contest, paired=subset(contest.paired, (at in keep for at in places)))
 
 
 def _facts(row: Comparison) -> list[tuple[str, str]]:

@@ -103,6 +103,7 @@ _PAIRS = 60
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the list of models, and the page of each."""
+    site.keep("drift", "costs", "latency")
     models = site.rows(_MODELS)
     yield from lists(
         site,

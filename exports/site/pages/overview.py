@@ -63,6 +63,7 @@ class Suite:
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the overview."""
+    site.keep("drift")
     known = boards(site)
     suites = _suites([board for board in known if board.is_main])
     supported, n_changes = _changes(site, known)

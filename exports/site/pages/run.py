@@ -92,6 +92,7 @@ _LONG = 4_000  # characters of a prompt template or a configuration
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the list of runs, and the page of each."""
+    site.keep("costs", "latency", "metric_audit")
     overviews = site.rows(_OVERVIEWS)
     yield from lists(
         site,

@@ -22,23 +22,36 @@ if TYPE_CHECKING:
 _ANSWERS_OF_TASK = 60
 _LONG = 500  # characters of an answer; its sample has all of it
 _LONG_PROMPT = 5_000
-_DIFFICULTY = """
-FROM task_difficulty ORDER BY suite, task_set, task_id, n_trials DESC, task_hash
+_CHOSEN = """
+WITH chosen AS (
+    SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
+)
 """
-_FLAKY = "FROM flaky_tasks ORDER BY suite, task_set, task_id, n_judged DESC, task_hash"
-_REFERENCES = """
+_DIFFICULTY = f"""
+{_CHOSEN}
+FROM task_difficulty
+SEMI JOIN chosen USING (suite, task_set, task_id)
+ORDER BY suite, task_set, task_id, n_trials DESC, task_hash
+"""
+_FLAKY = f"""
+{_CHOSEN}
+FROM flaky_tasks
+SEMI JOIN chosen USING (suite, task_set, task_id)
+ORDER BY suite, task_set, task_id, n_judged DESC, task_hash
+"""
+_REFERENCES = f"""
+{_CHOSEN}
 SELECT
     suite, task_set, task_id,
     arg_min(reference, seq) AS reference,
     arg_min(prompt, seq) AS prompt
 FROM tasks
+SEMI JOIN chosen USING (suite, task_set, task_id)
 GROUP BY suite, task_set, task_id
-"""
+"""  # noqa: S608 - a constant
 # The newest answers of each task; a run that repeats calls of another one adds none.
 _ANSWERS = f"""
-WITH chosen AS (
-    SELECT unnest($suites) AS suite, unnest($task_sets) AS task_set, unnest($task_ids) AS task_id
-),
+{_CHOSEN},
 
 asked AS (
     SELECT
@@ -74,14 +87,14 @@ _COLUMNS = ("task_id", "pass_rate", "n_models")
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each task that has one, and the list of them."""
     shown = shown_tasks(site)
-    versions, flaky = _by_task(site.rows(_DIFFICULTY)), _by_task(site.rows(_FLAKY))
-    texts = _by_task(site.rows(_REFERENCES))
     keys = {
         "suites": [row["suite"] for row in shown],
         "task_sets": [row["task_set"] for row in shown],
         "task_ids": [row["task_id"] for row in shown],
     }
-    asked = _by_task(site.rows(_ANSWERS, keys))
+    versions, flaky, texts, asked = (
+        _by_task(site.rows(query, keys)) for query in (_DIFFICULTY, _FLAKY, _REFERENCES, _ANSWERS)
+    )
     for key in map(_key, shown):
         answers = asked[key]
         text = next(iter(texts[key]), {"reference": None, "prompt": None})
