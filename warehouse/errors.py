@@ -3,6 +3,7 @@
 EvalstoreError              anything a user can fix; ends a command with `exit_code`
 ├── BadInput              a file, query or argument cannot be used
 ├── CheckFailed           the command worked, but what it checked failed (exit code 1)
+├── OutOfMemory           a query of ours needs more memory than it may take
 ├── StoreDamaged          a file of the store has changed since it was written
 ├── StoreBusy             another program holds the warehouse file
 ├── StoreReadOnly         the store cannot be written
@@ -26,6 +27,10 @@ class CheckFailed(EvalstoreError):
     """A check found something wrong."""
 
     exit_code = 1
+
+
+class OutOfMemory(EvalstoreError):
+    """A query of ours needs more memory than there is, or than it may take."""
 
 
 class StoreDamaged(EvalstoreError):

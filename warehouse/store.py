@@ -9,7 +9,14 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.errors import (
+    BadInput,
+    EvalstoreError,
+    OutOfMemory,
+    StoreBusy,
+    StoreDamaged,
+    StoreReadOnly,
+)
 from warehouse.files import open_regular
 from warehouse.journal import FOLDER
 from warehouse.lake.lake import Lake
@@ -442,6 +449,7 @@ def query_errors(*, is_users: bool = True) -> Iterator[None]:
 
     Raises:
         BadInput: the query is wrong.
+        OutOfMemory: the query, one of ours, needs more memory than there is, or than it may take.
         StoreDamaged: the warehouse file is damaged; a query cannot reach other files.
     """
     import duckdb
@@ -454,4 +462,6 @@ def query_errors(*, is_users: bool = True) -> Iterator[None]:
         ) from error
     except duckdb.Error as error:
         text = str(error)
+        if isinstance(error, duckdb.OutOfMemoryException) and not is_users:
+            raise OutOfMemory(text.partition("\n")[0]) from error
         raise BadInput(text if is_users else text.partition("\n\nLINE ")[0]) from error

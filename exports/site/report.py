@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
@@ -9,6 +10,8 @@ from exports.site.folder import SiteFolder, site_lock
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
 from exports.site.site import opened_site
+from warehouse.connection import memory_limit
+from warehouse.errors import OutOfMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.store import Store
+
+# Of DuckDB: what it needs beyond goes to temporary files. Charts and pages take some 400 MB more.
+_MEMORY_MB = 1_000
 
 
 def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolder:
@@ -33,7 +39,17 @@ def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolde
         BadInput: the folder holds something else, cannot be written, or another process writes to
             it.
     """
-    with site_lock(folder), opened_site(store, PAGE_TYPES, samples=samples) as site:
+    import duckdb
+
+    with site_lock(folder):
+        # Some of what DuckDB keeps cannot go to temporary files, such as lists of texts.
+        with suppress(OutOfMemory, duckdb.OutOfMemoryException), memory_limit(_MEMORY_MB):
+            return _written(store, folder, samples)
+        return _written(store, folder, samples)
+
+
+def _written(store: Store, folder: Path, samples: str) -> SiteFolder:
+    with opened_site(store, PAGE_TYPES, samples=samples) as site:
         written = SiteFolder(folder)
         try:
             for page in _files(site):

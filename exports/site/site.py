@@ -10,7 +10,6 @@ from exports.rows import fetch_rows
 from exports.site.addresses import relative
 from exports.site.page import Page
 from exports.site.rendering import page_template
-from warehouse.connection import memory_limit
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
     from exports.site.page import PageType
     from warehouse.store import Store
     from warehouse.types import Row
-
-
-# Of DuckDB: what it needs beyond goes to temporary files. Charts and pages take some 400 MB more.
-_MEMORY_MB = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +89,7 @@ class Site:
 @contextmanager
 def opened_site(store: Store, types: Sequence[PageType], *, samples: str) -> Iterator[Site]:
     """Open a store and yield its site, with the types of pages that it has."""
-    with memory_limit(_MEMORY_MB), store.reading() as connection:
+    with store.reading() as connection:
         bare = Site(store=store, connection=connection, samples=samples)
         shown = [each for each in types if each.is_shown(bare)]
         yield replace(bare, types=shown)  # with the answers to what was asked so far

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 from support import new_store
 
+from exports.site import report
 from exports.site.report import write_site
 
 
@@ -81,3 +82,28 @@ def test_pages_of_more_runs_and_tasks_need_no_more_queries(tmp_path):
     many = fetched_for(tmp_path / "many", n_runs=4, n_tasks=9, n_attempts=2)
     assert many.queries == few.queries
     assert sum(many.rows.values()) > sum(few.rows.values())
+
+
+@pytest.mark.slow
+def test_where_a_limit_of_memory_is_too_small_there_is_none(store, tmp_path, monkeypatch):
+    with store.record(suite="own", model="a", run_id="r") as log:
+        log.log(task_id="t", output="an answer", passed=True)
+    store.sync()
+    write_site(store, tmp_path / "one", samples="none")
+    tries = []
+    opened = report.opened_site
+
+    def counted(*values, **named):
+        tries.append(values)
+        return opened(*values, **named)
+
+    monkeypatch.setattr(report, "_MEMORY_MB", 1)
+    monkeypatch.setattr(report, "opened_site", counted)
+    write_site(store, tmp_path / "two", samples="none")
+    assert len(tries) == 2
+    assert files_of(tmp_path / "two") == files_of(tmp_path / "one")
+
+
+def files_of(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
