@@ -159,7 +159,7 @@ def test_a_killed_command_leaves_the_old_tables(servers, store, tmp_path, moment
     run(store.path, *arguments)
     before = content(evalstore.open(tables))
     import_into(store, write(tmp_path, 9))
-    process = start(store.path, *arguments)
+    process = start(store.path, *arguments, "--shards", 3)
     _wait_for_files(process, tables, moment)
     process.kill()
     process.communicate()
@@ -174,7 +174,7 @@ def _wait_for_files(process, tables, moment):
     """Wait until some more files of results, or of tables written later, are there."""
     end = time.monotonic() + _LIMIT_SECONDS
     n = _n_written(tables)
-    while _n_written(tables) <= n + moment * 4 and process.poll() is None:
+    while _n_written(tables) <= n + moment and process.poll() is None:
         assert time.monotonic() < end
         time.sleep(0.01)
 
