@@ -184,14 +184,16 @@ class Store:
         """
         from warehouse.lake.compaction import FAN, merge_tier
 
-        if len(self.lake.batch_names()) < FAN or not self.warehouse.exists():
+        if len(self.lake.batch_names()) < FAN:
             return False
         import duckdb
 
         from warehouse.connection import open_for_reading
-        from warehouse.tables.sync import known_folders
+        from warehouse.tables.sync import KnownFolders, known_folders
 
         try:
+            if known is None and not self.warehouse.exists():
+                known = KnownFolders({}, frozenset())
             if known is None:
                 with open_for_reading(self.warehouse, wait_seconds=0) as connection:
                     known = known_folders(connection, self.lake)

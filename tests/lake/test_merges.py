@@ -7,7 +7,7 @@ from support import command, digests, import_into, log, new_store, task, write_l
 
 from tests.campaigns.killing import kill_at_each_operation
 from warehouse.lake import compaction
-from warehouse.lake.compaction import merge_small
+from warehouse.lake.compaction import SMALL_BYTES, full_tier, merge_small
 from warehouse.lake.locks import shared_lake_lock
 
 
@@ -15,6 +15,7 @@ from warehouse.lake.locks import shared_lake_lock
 def _fan(monkeypatch):
     """Merge three batches into one, and at most twelve in all."""
     monkeypatch.setattr(compaction, "FAN", 3)
+    monkeypatch.setattr(compaction, "_MOST_FOLDERS", 3)
     monkeypatch.setattr(compaction, "_MOST_PARTS", 12)
 
 
@@ -47,6 +48,28 @@ def five(_five, tmp_path):
 
 def parts(store):
     return sorted(len(folder.contents) for folder in store.lake.folders())
+
+
+def grown(n, n_bytes):
+    """Return what becomes of batches of a size that come one by one, a merge after each.
+
+    Returns:
+        The largest number of small folders, the number of full ones, and of batches rewritten.
+    """
+    small, n_small, n_full, n_rewritten = {}, 0, 0, 0
+    for number in range(n):
+        small[f"{number:06}"] = (1, n_bytes)
+        group = full_tier(small)
+        if group:
+            merged = [small.pop(name) for name in group]
+            n_parts, size = (sum(column) for column in zip(*merged, strict=True))
+            n_rewritten += n_parts
+            if size < SMALL_BYTES and 2 * n_parts <= compaction._MOST_PARTS:
+                small[f"{group[-1]}+"] = (n_parts, size)
+            else:
+                n_full += 1
+        n_small = max(n_small, len(small))
+    return n_small, n_full, n_rewritten
 
 
 @pytest.mark.slow
@@ -109,6 +132,67 @@ def test_what_another_process_merged_is_not_merged_again(five):
     shutil.copytree(old, five.lake.path, dirs_exist_ok=True)
     assert not five.merge_small_batches()
     assert parts(five) == [5]
+
+
+@pytest.mark.slow
+def test_imports_merge_where_nothing_reads_the_store(store, tmp_path):
+    store.warehouse.unlink()
+    plain = new_store(tmp_path / "plain")
+    for number in range(7):
+        add(store, tmp_path, number)
+        store.merge_small_batches()
+    assert parts(store) == [1, 3, 3]
+    assert not store.warehouse.exists()
+    for number in range(7):
+        import_into(plain, tmp_path / f"{number}.yaml")
+    assert digests(store) == digests(plain)
+
+
+@pytest.mark.slow
+def test_what_is_loaded_merges_with_what_is_not(five, tmp_path):
+    """Four of the five and two new ones come together; sync only loads the two."""
+    assert five.merge_small_batches()
+    for number in (5, 6):
+        add(five, tmp_path, number)
+    assert five.merge_small_batches()
+    assert parts(five) == [1, 3, 3]
+    report = five._sync()
+    assert len(report.loaded) == 2
+    assert not report.rebuilt
+    before = content(five)
+    five._sync(rebuild=True)
+    assert content(five) == before
+
+
+def test_a_store_of_many_small_batches_catches_up(five, monkeypatch):
+    """More than usual are merged at once, but not without limit."""
+    monkeypatch.setattr(compaction, "_MOST_FOLDERS", 4)
+    assert five.merge_small_batches()
+    assert parts(five) == [1, 4]
+    assert not five.merge_small_batches()
+
+
+def test_a_batch_that_sync_would_leave_out_does_not_keep_others_from_a_merge(store, tmp_path):
+    for number in range(3):
+        add(store, tmp_path, number)
+    name = sorted(store.lake.batch_names())[1]
+    file = store.lake.path / name / "results.parquet"
+    file.write_bytes(file.read_bytes()[:-4] + b"PAR2")
+    assert store.merge_small_batches()
+    assert parts(store) == [1, 2]
+    assert name in store.lake.batch_names()
+    assert not store.merge_small_batches()
+
+
+def test_batches_that_come_one_by_one_stay_in_few_folders(monkeypatch):
+    """What is chosen for merges, with the limits of real stores, for runs of three sizes."""
+    monkeypatch.undo()
+    for n_bytes, n_together in ((3_000, 4_096), (300_000, 32), (5_000_000, 6)):
+        n = 5_000 if n_bytes < 1_000_000 else 500
+        n_small, n_full, n_rewritten = grown(n, n_bytes)
+        assert n_small <= 3 * 32
+        assert n_full <= n / n_together
+        assert n_rewritten <= 3 * n
 
 
 def test_a_damaged_batch_is_not_merged(five):

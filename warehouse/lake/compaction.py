@@ -36,8 +36,10 @@ SMALL_BYTES = 8 * 2**20
 _FULL_BYTES = 128 * 2**20
 # With more small batches than this, `evalstore sync` recommends to merge them.
 MANY_SMALL = 100
-# Batches of one tier that are merged into one of the next.
+# Batches of one tier that are merged into one of the next; and how many at once where more are
+# waiting, as in a store from before batches were merged automatically.
 FAN = 32
+_MOST_FOLDERS = 128
 # The size of a merge at the side of another command; and how many original batches it may have, so
 # that each `batch.json` stays small.
 _MOMENT_BYTES = 32 * 2**20
@@ -77,7 +79,9 @@ def merge_small(lake: Lake) -> MergeReport:
 def merge_tier(lake: Lake, loaded: Mapping[str, int], replaced: Collection[str]) -> bool:
     """Merge the small batches of a tier if there are enough; return whether it was done.
 
-    What the warehouse knows makes it unnecessary to read the descriptions of all batches.
+    The work is bounded: `FAN` batches as a rule, and up to `_MOST_FOLDERS` where more are waiting.
+    What the warehouse knows makes it unnecessary to read the descriptions of all batches. Only
+    those that it has not loaded are read, so that imports merge, too, where nobody reads the store.
 
     Args:
         lake: the lake.
@@ -85,48 +89,94 @@ def merge_tier(lake: Lake, loaded: Mapping[str, int], replaced: Collection[str])
         replaced: other folders that the warehouse knows to be replaced.
 
     Raises:
-        StoreDamaged: a file is missing, or has changed since it was written; nothing is merged.
+        StoreDamaged: a file that the warehouse has loaded is missing, or has changed since it was
+            written; nothing is merged.
         StoreBusy: the lake is being read; nothing is waited for.
         EvalstoreError: a batch could not be written.
     """
     # On an object store, a merge uploads and downloads: only `evalstore compact` does that.
-    names = _due(lake, loaded) if lake.mirror is None else []
-    if not names:
+    if lake.mirror is not None or not _due(lake, loaded, replaced):
         return False
     with lake.rewriting(wait_seconds=0):
-        unknown = lake.batch_names() - loaded.keys() - set(replaced)
-        if len(unknown) > _MOST_PARTS:
-            return False
-        # What another process has merged or forgotten may replace some of them.
-        if any(folder.parts or folder.replaces for folder in map(lake.read, sorted(unknown))):
-            return False
-        group = [lake.read(name) for name in names]
+        # Others may have merged or forgotten batches in the meantime.
+        group = [lake.read(name) for name in _due(lake, loaded, replaced)]
+        left_out = _left_out(lake, [folder for folder in group if folder.name not in loaded])
+        group = [folder for folder in group if folder.name not in left_out]
         for folder in group:
             lake.verify(folder)
+        if len(group) < 2:  # noqa: PLR2004 - it takes two
+            return False
         _merge(lake, group)
-        lake.remove(names)
+        lake.remove(folder.name for folder in group)
     return True
 
 
-def _due(lake: Lake, loaded: Mapping[str, int]) -> list[str]:
+def _due(lake: Lake, loaded: Mapping[str, int], replaced: Collection[str]) -> list[str]:
     """Return the oldest small folders of the lowest tier that is full; none if none is."""
-    tiers: dict[int, list[str]] = {}
+    n_parts = _parts(lake, loaded, replaced)
     # Two at least fit into a merge.
-    sizes = small_folders(lake, (name for name in loaded if 2 * loaded[name] <= _MOST_PARTS))
-    for name in sorted(sizes):
-        tiers.setdefault(_tier(loaded[name]), []).append(name)
+    sizes = small_folders(lake, (name for name, n in n_parts.items() if 2 * n <= _MOST_PARTS))
+    return full_tier({name: (n_parts[name], size) for name, size in sizes.items()})
+
+
+def _parts(lake: Lake, loaded: Mapping[str, int], replaced: Collection[str]) -> dict[str, int]:
+    """Return the number of original batches of each folder that counts.
+
+    None, if the warehouse lacks more than a merge may have: a sync comes first.
+    """
+    names = lake.batch_names()
+    unknown = names - loaded.keys() - set(replaced)
+    if len(unknown) > _MOST_PARTS:
+        return {}
+    n_parts = {name: n for name, n in loaded.items() if name in names}
+    gone: set[str] = set()
+    for folder in map(lake.read, sorted(unknown)):
+        n_parts[folder.name] = len(folder.contents)
+        gone.update(folder.replaces)
+    return {name: n for name, n in n_parts.items() if name not in gone}
+
+
+def full_tier(folders: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Return the oldest folders of the lowest tier that is full; none if none is.
+
+    Args:
+        folders: the small folders: number of original batches and bytes of each.
+    """
+    tiers: dict[int, list[str]] = {}
+    for name in sorted(folders):
+        tiers.setdefault(_tier(folders[name][0]), []).append(name)
     for _, names in sorted(tiers.items()):
         group: list[str] = []
         n_bytes = n_parts = 0
         for name in names:
-            n_bytes += sizes[name]
-            n_parts += loaded[name]
+            n_parts += folders[name][0]
+            n_bytes += folders[name][1]
             if group and (n_bytes > _MOMENT_BYTES or n_parts > _MOST_PARTS):
                 return group
             group.append(name)
-            if len(group) == FAN:
-                return group
+            if len(group) == _MOST_FOLDERS:
+                break
+        if len(group) >= FAN:
+            return group
     return []
+
+
+def _left_out(lake: Lake, folders: Sequence[Batch]) -> set[str]:
+    """Return the names of those batches that sync would leave out, which it has not seen yet."""
+    if not folders:
+        return set()
+    from warehouse.connection import open_in_memory
+    from warehouse.lake.fitness import misfits
+
+    damaged = set()
+    for folder in folders:
+        try:
+            lake.verify(folder)
+        except StoreDamaged:
+            damaged.add(folder.name)
+    sound = [folder for folder in folders if folder.name not in damaged]
+    with open_in_memory() as connection:
+        return damaged | misfits(lake, sound, connection).keys()
 
 
 def _tier(n_parts: int) -> int:

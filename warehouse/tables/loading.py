@@ -324,7 +324,9 @@ def _has_earlier(connection: duckdb.DuckDBPyConnection, new: Sequence[Batch]) ->
     """Return whether a new batch is older than one that was loaded before, as a restored one is."""
     names = [batch.name for batch in new]
     [(newest,)] = connection.execute(
-        "SELECT max(batch) FROM lake.batches WHERE NOT list_contains($names, batch)",
+        # A join: `NOT list_contains` would search the whole list for each batch of the history.
+        "SELECT max(batch) FROM lake.batches ANTI JOIN (SELECT unnest($names::VARCHAR[]) AS batch) "
+        "USING (batch)",
         {"names": names},
     ).fetchall()
     return bool(names) and newest is not None and min(names) < newest
