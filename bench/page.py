@@ -97,10 +97,14 @@ def write_growth(points: Sequence[Point]) -> None:
 
 
 def steepness(points: Sequence[Point], name: str) -> float | None:
-    """Return the exponent of growth between the two largest sizes: 0 is flat, 1 is linear."""
-    if len(points) < 2:  # noqa: PLR2004 - it takes two
+    """Return the exponent of growth between the two largest sizes: 0 is flat, 1 is linear.
+
+    Sizes that were measured by hand are left out: their seconds are CPU time.
+    """
+    comparable = [point for point in points if "by_hand" not in point]
+    if len(comparable) < 2:  # noqa: PLR2004 - it takes two
         return None
-    before, last = sorted(points, key=lambda point: point["results"])[-2:]
+    before, last = sorted(comparable, key=lambda point: point["results"])[-2:]
     return math.log(last[name] / before[name]) / math.log(last["results"] / before["results"])
 
 
@@ -132,14 +136,15 @@ def _growth_section() -> str:
             "Written by `python -m bench.growth`. A run of 100 results is synced and 100,000 "
             "OpenClaw rows are imported into a store of the given size; a query includes opening "
             "the store, and the report has all pages except those of samples. The last line is "
-            "the exponent between the two largest sizes: 0 is flat, 1 is linear."
+            "the exponent between the two largest sizes: 0 is flat, 1 is linear. Sizes measured "
+            "by hand are in CPU seconds, and not part of it."
         ),
         "",
         f"| {' | '.join(head)} |",
         f"|{' --- |' * len(head)}",
         *(
-            f"| {point['results']:,} | "
-            + " | ".join(f"{point[name]:,}" for name, _ in _WORK_COLUMNS)
+            f"| {_size(point)} | "
+            + " | ".join(f"{point[name]:,}" if name in point else "" for name, _ in _WORK_COLUMNS)
             + " |"
             for point in points
         ),
@@ -153,6 +158,11 @@ def _growth_section() -> str:
     return "\n".join(lines)
 
 
+def _size(point: Point) -> str:
+    by_hand = f" (by hand, {point['by_hand']})" if "by_hand" in point else ""
+    return f"{point['results']:,}{by_hand}"
+
+
 def _drawn(points: Sequence[Point]) -> str:
     """Return the chart of the seconds by the number of results, both logarithmic, as SVG."""
     import altair as alt
@@ -162,6 +172,7 @@ def _drawn(points: Sequence[Point]) -> str:
         {"results": point["results"], "work": title, "seconds": point[name]}
         for point in points
         for name, title in _DRAWN.items()
+        if name in point
     ]
     scale = alt.Scale(type="log")
     # Ticks between these overlap.
