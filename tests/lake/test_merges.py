@@ -1,11 +1,13 @@
 """Merges at the side of other commands: few folders, bounded work, and the same content."""
 
+import gc
 import shutil
 
 import pytest
 from support import command, digests, import_into, log, new_store, task, write_log
 
 from tests.campaigns.killing import kill_at_each_operation
+from warehouse.errors import StoreDamaged
 from warehouse.lake import compaction
 from warehouse.lake.compaction import SMALL_BYTES, full_tier, merge_small
 from warehouse.lake.locks import shared_lake_lock
@@ -193,6 +195,14 @@ def test_batches_that_come_one_by_one_stay_in_few_folders(monkeypatch):
         assert n_small <= 3 * 32
         assert n_full <= n / n_together
         assert n_rewritten <= 3 * n
+
+
+def test_garbage_is_collected_after_a_description_that_cannot_be_read(five):
+    name = min(five.lake.batch_names())
+    (five.lake.path / name / "batch.json").write_text("{")
+    with pytest.raises(StoreDamaged):
+        five.lake.current()
+    assert gc.isenabled()
 
 
 def test_a_damaged_batch_is_not_merged(five):

@@ -7,6 +7,7 @@ none, and any number of processes may add batches at the same time without locks
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -37,6 +38,21 @@ _LARGEST_DESCRIPTION = 512 * 2**20
 _NOT_A_BATCH = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Keep Python from looking at all objects again and again while many are made that stay.
+
+    For 100,000 batches, that was half of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Lake:
@@ -119,7 +135,8 @@ class Lake:
             StoreDamaged: a `batch.json` cannot be read.
             StoreNewer: a newer version of evalstore wrote a batch.
         """
-        batches = [self.read(name) for name in sorted(self.batch_names())]
+        with _without_garbage_collection():
+            batches = [self.read(name) for name in sorted(self.batch_names())]
         replaced = {name for batch in batches for name in batch.replaces}
         return [batch for batch in batches if batch.name not in replaced]
 
