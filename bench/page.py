@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import re
+import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -50,14 +51,25 @@ _DRAWN = {
 
 
 def committed_values(page: Path = RESULTS) -> dict[tuple[str, str], float]:
-    """Return the ratios of the last table, by work and what it was compared with."""
-    return {key: value for key, (value, _) in _rows(page).items()}
+    """Return the ratios of the last committed table, by work and what it was compared with.
+
+    Without a repository, of the table as it is.
+    """
+    shown = subprocess.run(
+        ["git", "show", f"HEAD:./{page.name}"],  # noqa: S607 - found where the user has it
+        cwd=page.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    text = shown.stdout if shown.returncode == 0 else _text(page)
+    return {key: value for key, (value, _) in _rows(text).items()}
 
 
 def write_ratios(ratios: Iterable[Ratio], page: Path = RESULTS) -> None:
     """Write new ratios into the table; those of benchmarks that did not run stay."""
     rows = {(r.work, r.against): _row(r) for r in ratios}
-    kept = {key: line for key, (_, line) in _rows(page).items()}
+    kept = {key: line for key, (_, line) in _rows(_text(page)).items()}
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
     where = f"{_machine()}, Python {platform.python_version()}, {libraries}"
     lines = [
@@ -108,9 +120,12 @@ def steepness(points: Sequence[Point], name: str) -> float | None:
     return math.log(last[name] / before[name]) / math.log(last["results"] / before["results"])
 
 
-def _rows(page: Path) -> dict[tuple[str, str], tuple[float, str]]:
+def _text(page: Path) -> str:
+    return page.read_text("utf-8") if page.exists() else ""
+
+
+def _rows(text: str) -> dict[tuple[str, str], tuple[float, str]]:
     """Return the ratio and the line of each row of a table, by work and other side."""
-    text = page.read_text("utf-8") if page.exists() else ""
     found = filter(None, map(_ROW.fullmatch, text.partition(_GROWTH_TITLE)[0].splitlines()))
     return {(row[1], row[2]): (float(row[3]), row[0]) for row in found}
 

@@ -18,6 +18,7 @@ class Ratio:
         figures: the two measurements with their units.
         at_least: the target if higher is better.
         at_most: the target if lower is better.
+        is_lower_better: whether lower is better, where there is no target.
     """
 
     work: str
@@ -26,6 +27,7 @@ class Ratio:
     figures: str
     at_least: float | None = None
     at_most: float | None = None
+    is_lower_better: bool = False
 
     @property
     def is_met(self) -> bool:
@@ -35,7 +37,7 @@ class Ratio:
 
     def is_worse_than(self, last: float) -> bool:
         """Return whether it is worse than an earlier ratio by more than a tenth of it."""
-        if self.at_most is not None:
+        if self.at_most is not None or self.is_lower_better:
             return self.value > last * (1 + _TOLERANCE)
         return self.value < last * (1 - _TOLERANCE)
 

@@ -48,6 +48,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             "`json.dumps`, write and flush of the same fields (relative CPU time)",
             best["plain"][1] / best["ours"][1],
             figures[1],
+            is_lower_better=True,
         ),
         *(
             Ratio(work, f"{_TARGET:,} {unit}", rate / _TARGET, figure, at_least=1)
