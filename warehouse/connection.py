@@ -39,7 +39,7 @@ _PAUSE_SECONDS = 0.05
 _NOT_WORTH_ITS_TIME = "projection_pullup"
 # A checkpoint takes longer than a sync of a small run, and replaying the log of one a few
 # milliseconds at each open: changes stay in the log file until it is larger than this.
-_LOG_BYTES = 256 * 2**10
+_LOG_BYTES = 128 * 2**10
 # Errors when another program, or a reader of this one, holds the file.
 _HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
