@@ -140,7 +140,7 @@ def _duplicate(descriptor: int) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file in the folder of a file, which it replaces when it is complete."""
-    _sweep(path.parent)
+    sweep(path.parent)
     temporary = path.with_name(f".{os.getpid()}.{get_ident()}.part")
     lock = _create_locked(temporary)
     try:
@@ -157,7 +157,7 @@ def _replacement(path: Path) -> Iterator[BinaryIO]:
 
 
 @cache
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove the temporary files that killed processes left in a folder, once per process."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

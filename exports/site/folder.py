@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.errors import BadInput
 from warehouse.files import read_regular
-from warehouse.targets import write_whole
+from warehouse.targets import sweep, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from exports.site.page import Page
 
 MANIFEST = "evalstore-site.json"
+JOURNAL = "evalstore-site.journal"
 _FORMAT = 1
 _ABOUT = "The files that `evalstore report` wrote. It removes none that is not listed, or changed."
 
@@ -61,6 +62,9 @@ class SiteFolder:
     is not written again; one that belongs to a page that no longer exists is removed, unless
     someone else has changed it.
 
+    A file is in the journal before it is written, and the journal goes when the manifest is
+    complete: what a killed process wrote is known to be ours, too.
+
     Attributes:
         path: the folder.
         n_written: files written: new ones, and those whose bytes have changed.
@@ -81,6 +85,7 @@ class SiteFolder:
         self.n_bytes = 0
         self.kept: list[str] = []
         self._before = _manifest(path)
+        self._begun = _journal(path)
         self._files: dict[str, str] = {}
         # From the start: a folder whose site was interrupted is recognised, too.
         if not self._before:
@@ -105,17 +110,22 @@ class SiteFolder:
         self.n_bytes += len(page.data)
         target = self.path / page.path
         if not _holds(target, page.data):
+            self._begin(page.path)
             write_whole(target, page.data)
             self.n_written += 1
 
     def finish(self) -> None:
         """Remove what belongs to former pages, and write the manifest."""
         folders: set[Path] = set()
-        for name, digest in self._before.items():
+        for name in sorted(self._before.keys() | self._begun):
             path = self.path / name
+            if name in self._begun:
+                sweep(path.parent)
+                folders.update(self.path / parent for parent in PurePosixPath(name).parents)
             if name in self._files or path.is_symlink() or not path.is_file():
                 continue
-            if sha256(read_regular(path)).hexdigest() == digest:
+            ours = {self._before.get(name), *self._begun.get(name, ())}
+            if sha256(read_regular(path)).hexdigest() in ours:
                 path.unlink()
                 self.n_removed += 1
                 folders.update(self.path / parent for parent in PurePosixPath(name).parents)
@@ -125,12 +135,17 @@ class SiteFolder:
             with suppress(OSError):  # not empty
                 folder.rmdir()
         self._write_manifest()
+        (self.path / JOURNAL).unlink(missing_ok=True)
 
-    def interrupt(self) -> None:
-        """List what was written so far with what was there, so that the next site replaces it."""
-        self._files = self._before | self._files
-        with suppress(BadInput):
-            self._write_manifest()
+    def _begin(self, name: str) -> None:
+        """Add a file to the journal, before it is written."""
+        line = json.dumps([name, self._files[name]]) + "\n"
+        path = self.path / JOURNAL
+        try:
+            with path.open("ab") as file:
+                file.write(line.encode())
+        except OSError as error:
+            raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
     def _write_manifest(self) -> None:
         document = {"about": _ABOUT, "format": _FORMAT, "files": dict(sorted(self._files.items()))}
@@ -169,6 +184,34 @@ def _manifest(folder: Path) -> dict[str, str]:
     if files is None:
         raise BadInput(f"{path}: written by another version of evalstore; give another folder")
     return files
+
+
+def _journal(folder: Path) -> dict[str, set[str]]:
+    """Return the files that a process began to write and did not list, with their hashes.
+
+    Raises:
+        BadInput: the journal is not ours.
+    """
+    path = folder / JOURNAL
+    begun: dict[str, set[str]] = {}
+    try:
+        whole, _, torn = read_regular(path).rpartition(b"\n")
+        if torn:  # a line without its end was not followed by its file
+            write_whole(path, whole + b"\n" if whole else b"")
+        for line in whole.splitlines():
+            name, digest = json.loads(line)
+            _check(name)
+            bytes.fromhex(digest)
+            begun.setdefault(name, set()).add(digest)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadInput(
+            f"{path}: not a journal that this version wrote; give another folder"
+        ) from error
+    return begun
 
 
 def _check(name: str) -> None:

@@ -51,12 +51,8 @@ def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolde
 def _written(store: Store, folder: Path, samples: str) -> SiteFolder:
     with opened_site(store, PAGE_TYPES, samples=samples) as site:
         written = SiteFolder(folder)
-        try:
-            for page in _files(site):
-                written.add(page)
-        except BaseException:  # Ctrl-C, too
-            written.interrupt()
-            raise
+        for page in _files(site):
+            written.add(page)
         written.finish()
     return written
 

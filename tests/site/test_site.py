@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from exports.site import report
 from exports.site.addresses import relative, slug
 from exports.site.figures import change, cost, duration, interval, marks
-from exports.site.folder import MANIFEST, SiteFolder, site_lock
+from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
 from exports.site.page import Page, PageType
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
 from warehouse.errors import BadInput
+from warehouse.targets import sweep
 
 TEXT = st.one_of(st.none(), st.text(max_size=30), st.sampled_from(["a", "A", "a-b", "a_b", "con"]))
 
@@ -127,6 +128,47 @@ def test_site_that_was_interrupted_is_written_again(tmp_path):
     begun = SiteFolder(tmp_path)
     begun.add(Page(path="a/page.html", data=b"1"))
     assert write(tmp_path, a=b"2").n_written == 1
+
+
+def killed(folder, **files):
+    """Write pages as a process does that is killed before it has finished."""
+    begun = SiteFolder(folder)
+    for name, data in files.items():
+        begun.add(Page(path=f"{name}/page.html", data=data))
+
+
+def test_pages_of_a_killed_report_are_removed(tmp_path):
+    write(tmp_path, a=b"1", b=b"2")
+    killed(tmp_path, a=b"changed", c=b"new", d=b"new")
+    killed(tmp_path, c=b"newer", e=b"new")
+    (tmp_path / "c/notes.txt").write_bytes(b"mine")
+    (tmp_path / "d/page.html").write_bytes(b"mine")
+    (tmp_path / "e/.1.1.part").write_bytes(b"cut")
+    sweep.cache_clear()  # the next process
+    again = write(tmp_path, b=b"2")
+    assert files(tmp_path) == {MANIFEST, "b/page.html", "c/notes.txt", "d/page.html"}
+    assert (again.n_written, again.n_removed, again.kept) == (0, 3, ["d/page.html"])
+    assert not (tmp_path / "e").exists()
+
+
+def test_page_that_was_begun_and_not_written_is_not_lost(tmp_path):
+    write(tmp_path, a=b"1")
+    digest = "00" * 32
+    line = json.dumps(["a/page.html", digest])
+    (tmp_path / JOURNAL).write_text(f'{line}\n["b/page.html", "0')
+    killed(tmp_path, c=b"1")
+    assert (tmp_path / JOURNAL).read_text().splitlines()[0] == line
+    assert write(tmp_path).n_removed == 2
+    assert files(tmp_path) == {MANIFEST}
+
+
+@pytest.mark.parametrize("line", ["x", "[]", '["../a", "00"]', '["a", 1]', '["a", "x"]', "{}", "1"])
+def test_journal_that_is_not_ours_is_refused(tmp_path, line):
+    write(tmp_path, a=b"1")
+    (tmp_path / JOURNAL).write_text(f"{line}\n")
+    with pytest.raises(BadInput):
+        write(tmp_path)
+    assert (tmp_path / "a/page.html").read_bytes() == b"1"
 
 
 def test_two_sites_are_not_written_to_one_folder_at_once(cli, tmp_path):
