@@ -70,6 +70,11 @@ def test_every_metric_has_its_words(changes, text):
     assert text in said(**{**SCORES, **changes})
 
 
+def test_verdicts_of_a_scorer_are_passed_in_points():
+    assert said(scorer="s") == said()
+    assert said(3, scorer="s").startswith("mine, scorer s: aurora-2 passes 8.2 points more")
+
+
 def test_several_comparisons_name_their_sides_and_adjust():
     assert said(3, task_set="easy").startswith("mine, easy: aurora-2 passes")
     assert "adjusted p = 0.021" in said(3)

@@ -18,6 +18,7 @@ from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
 from exports.site.page import Page, PageType
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
+from exports.site.tables import table
 from warehouse.errors import BadInput
 from warehouse.targets import sweep
 
@@ -215,6 +216,11 @@ def test_interrupted_site_has_no_overview_and_is_cleaned_up(store, tmp_path, mon
 def test_page_outside_the_folder_is_refused(tmp_path, path):
     with pytest.raises(ValueError, match="not a path in a site"):
         SiteFolder(tmp_path).add(Page(path=path, data=b""))
+
+
+def test_total_of_costs_that_are_not_known_is_unknown():
+    [cells] = table([{"total_cost_usd": None, "n_cost_known": 0, "n_results": 5}]).rows
+    assert [text for text, _ in cells] == ["unknown", "0", "5"]
 
 
 def test_marks_of_rates_are_on_the_scale_from_0_to_1():

@@ -44,7 +44,7 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
         said = (
             f"That {_winner(row)[0]} is better{against} is not supported "
             f"({_p(row, n_comparisons)}): difference "
-            f"{amount(row.metric, abs(row.difference), row.scorer)}, "
+            f"{size_of(row, abs(row.difference))}, "
             f"{_interval(row, 1 if row.difference > 0 else -1)}, {_counts(row)}."
         )
         named = ""
@@ -58,7 +58,7 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
 
 def margin_sentence(row: Comparison, margin: float) -> str:
     """Return whether the first side is inferior by more than a margin."""
-    size = amount(row.metric, margin, row.scorer)
+    size = size_of(row, margin)
     if row.noninferior is None:
         return f"Whether {row.a} is at most {size} worse than {row.b} cannot be said: no interval."
     if row.noninferior:
@@ -87,6 +87,16 @@ def amount(metric: str, value: float, scorer: str | None = None) -> str:
     return f"{_size(value)} {unit}" if unit else _size(value)
 
 
+def size_of(row: Comparison, value: float) -> str:
+    """Return a difference of a comparison's figure with its unit."""
+    return amount(row.metric, value, None if _is_pass_rate(row) else row.scorer)
+
+
+def _is_pass_rate(row: Comparison) -> bool:
+    """Return whether each task was passed or not: what a scorer calls `passed` can be a score."""
+    return row.metric == "passed" and (row.scorer is None or row.n_only_a is not None)
+
+
 def _where(row: Comparison, n_comparisons: int) -> str:
     if n_comparisons == 1:
         return ""
@@ -100,8 +110,8 @@ def _where(row: Comparison, n_comparisons: int) -> str:
 
 def _claim(row: Comparison) -> str:
     winner, loser = _winner(row)
-    size = amount(row.metric, abs(row.difference), row.scorer)
-    if row.metric in _PHRASES and not (row.metric == "passed" and row.scorer):
+    size = size_of(row, abs(row.difference))
+    if row.metric in _PHRASES and (row.metric != "passed" or _is_pass_rate(row)):
         return _PHRASES[row.metric].format(winner, size, loser)
     return f"{winner} scores {size} more in {row.metric} than {loser}"
 
@@ -131,12 +141,12 @@ def _counts(row: Comparison) -> str:
 
 
 def _difference(row: Comparison) -> str:
-    return amount(row.metric, row.difference, row.scorer)
+    return size_of(row, row.difference)
 
 
 def _interval(row: Comparison, sign: int) -> str:
     """Return the interval without its unit, of the difference or of the winner's advantage."""
-    scale = 100 if row.metric == "passed" and row.scorer is None else 1
+    scale = 100 if _is_pass_rate(row) else 1
     ends = sorted(sign * scale * end for end in (row.low or 0.0, row.high or 0.0))
     write = _number if scale == 100 else _size  # noqa: PLR2004 - points
     return f"95 % interval {write(ends[0])} to {write(ends[1])}"
@@ -151,7 +161,7 @@ def _detectable(row: Comparison) -> str:
     if row.detectable_difference is None:
         return ""
     unit = "cluster" if row.n_clusters != row.n_tasks else "task"
-    size = amount(row.metric, row.detectable_difference, row.scorer)
+    size = size_of(row, row.detectable_difference)
     return (
         f" With {row.n_clusters:,} {unit}s like these, a true difference of {size} would be found "
         "four times in five."

@@ -264,9 +264,15 @@ def _lower_bounds(texts: list[str], values: dict[str, list[object]]) -> list[str
     if known is None or calls is None:
         return texts
     return [
-        f"≥ {text}" if text != _UNKNOWN and _is_partial(k, n) else text
+        _lower_bound(text) if _is_partial(k, n) else text
         for text, k, n in zip(texts, known, calls, strict=True)
     ]
+
+
+def _lower_bound(text: str) -> str:
+    if text.strip() in {"", _UNKNOWN}:
+        return _UNKNOWN
+    return f"≥ {text}"
 
 
 def _is_partial(known: object, calls: object) -> bool:

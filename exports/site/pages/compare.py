@@ -15,7 +15,7 @@ from exports.site.tasks import task_keys
 from warehouse.decisions.changed_tasks import changed_tasks
 from warehouse.decisions.comparison import FEW_CLUSTERS, compare, subset
 from warehouse.decisions.contests import Choice, find_contests
-from warehouse.decisions.sentences import amount, p_text, sentence
+from warehouse.decisions.sentences import p_text, sentence, size_of
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _largest(contest: Contest) -> Contest:
 def _facts(row: Comparison) -> list[tuple[str, str]]:
     test = {"mcnemar": "McNemar, exact", "sign_flip": "sign flips"}[row.test]
     found = [
-        ("difference", amount(row.metric, row.difference, row.scorer)),
+        ("difference", size_of(row, row.difference)),
         ("adjusted p", p_text(row.p_adjusted).removeprefix("= ")),
         ("tasks", f"{row.n_tasks:,}"),
         ("test", test),

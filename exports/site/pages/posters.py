@@ -131,9 +131,9 @@ def _match(row: Row) -> _Match:
         if gold.get(field) is not None or predicted.get(field) is not None
     ]
     if row["gold_event"] is None:
-        return _Match(title="predicted, but not in the gold record", similarity=None, lines=lines)
+        return _Match(title="predicted, but not in the ground truth", similarity=None, lines=lines)
     if row["predicted_event"] is None:
-        return _Match(title="in the gold record, but not predicted", similarity=None, lines=lines)
+        return _Match(title="in the ground truth, but not predicted", similarity=None, lines=lines)
     return _Match(title="matched", similarity=row["similarity"], lines=lines)
 
 
