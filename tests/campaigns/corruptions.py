@@ -88,7 +88,7 @@ class Campaign:
         if path.parent.is_dir():
             _remove(path)
             # The warehouse is built again from the lake; any other file is restored from a copy.
-            if path.name != "warehouse.duckdb":
+            if not path.name.startswith("warehouse.duckdb"):
                 path.write_bytes(attacked.original(path))
         return attacked.lasting_loss(arguments)
 
