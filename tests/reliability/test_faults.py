@@ -36,7 +36,8 @@ def batches_of(store):
 
 def empty_warehouse(store):
     """Replace the store's warehouse by an empty one, so that the next sync loads every batch."""
-    store.warehouse.unlink()
+    for path in store.path.glob("warehouse.duckdb*"):  # its log, too
+        path.unlink()
     new_store(store.path)
 
 
