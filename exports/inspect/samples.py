@@ -52,6 +52,23 @@ asked AS (
     GROUP BY item_hash
 ),
 
+recorded AS (
+    SELECT
+        result_id, scorer, metric, filter, value, text, answer, explanation, extra, score_id
+    FROM result_scores
+    WHERE suite = $suite AND run_id = $run AND NOT (suite = 'inspect' AND metric = 'passed')
+),
+
+-- A call without an answer counts as failed, but has no score that says so.
+uncounted AS (
+    SELECT
+        result_id, NULL AS scorer, 'passed' AS metric, NULL AS filter,
+        CAST(outcome AS DOUBLE) AS value
+    FROM scores.outcomes
+    WHERE suite = $suite AND run_id = $run AND suite <> 'inspect' AND outcome IS NOT NULL
+        AND result_id NOT IN (SELECT result_id FROM recorded WHERE metric = 'passed')
+),
+
 scored AS (
     SELECT
         result_id,
@@ -59,8 +76,7 @@ scored AS (
             scorer: scorer, metric: metric, filter: filter, value: value, text: text,
             answer: answer, explanation: explanation, extra: extra
         } ORDER BY metric <> 'passed', scorer, metric, filter, score_id) AS scores
-    FROM result_scores
-    WHERE suite = $suite AND run_id = $run AND NOT (suite = 'inspect' AND metric = 'passed')
+    FROM (FROM recorded UNION ALL BY NAME FROM uncounted)
     GROUP BY result_id
 ),
 

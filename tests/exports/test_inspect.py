@@ -90,6 +90,20 @@ def test_results_of_other_suites_keep_their_figures(examples, tmp_path):
     assert "differs" not in statuses
 
 
+@pytest.mark.slow
+@needs_reference
+@pytest.mark.parametrize("folder", ["openclaw", "palindrome", "peers/promptfoo"])
+def test_figures_follow_from_exported_samples(store, tmp_path, folder):
+    """Also where calls without an answer count as failed."""
+    import_into(store, REFERENCE / folder)
+    export(store, tmp_path / "out")
+    again = store_in(tmp_path / "again")
+    import_into(again, tmp_path / "out")
+    assert again.sql("FROM metric_audit WHERE status <> 'equal'").fetchall() == []
+    counted = "SELECT count(*) FILTER (passed) FROM verdicts WHERE NOT is_replay"
+    assert again.sql(counted).fetchall() == store.sql(counted).fetchall()
+
+
 def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     running = header(is_finished=False)
     import_into(store, write_eval(tmp_path / "log.eval", running, [sample()]))
