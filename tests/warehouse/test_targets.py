@@ -160,7 +160,7 @@ def test_temporary_files_of_killed_processes_are_removed(tmp_path):
 
 def test_a_temporary_file_is_not_taken_for_one_of_a_killed_process(tmp_path, monkeypatch):
     """A sweep comes between its creation and its locking, while it is written, and at its end."""
-    sweep, flock = targets._sweep.__wrapped__, fcntl.flock
+    sweep, flock = targets.sweep.__wrapped__, fcntl.flock
 
     def sweep_and_lock(file, kind):
         monkeypatch.setattr(targets.fcntl, "flock", flock)
