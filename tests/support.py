@@ -144,6 +144,7 @@ def new_store(path, **options):
     """
     store = Store(Path(path), wait_seconds=0, **options)
     if not store.warehouse.exists():
+        log_file(store.warehouse).unlink(missing_ok=True)  # of a warehouse that a test removed
         shutil.copytree(_blank(), path, dirs_exist_ok=True)
     return store
 
