@@ -19,6 +19,7 @@ from serving import http as reply
 from support import ROOT, command, log, task, write_log
 
 from warehouse.remote.address import store_folder
+from warehouse.remote.objects import open_objects
 from warehouse.scale.driver import sync_tables
 from warehouse.scale.engine import LocalEngine
 from warehouse.store import Store
@@ -217,6 +218,20 @@ def test_tables_on_an_object_store(on, tmp_path, monkeypatch):
     ours = on("two", "sql", "FROM results ORDER BY ALL", "--format", "csv").out
     assert read("sql", "FROM results ORDER BY ALL", "--format", "csv").out == ours
     assert "only read" in read("import", tmp_path).err
+    facts = json.loads(read("info", "--format", "json").out)
+    assert (facts["store"], facts["version"]) == (tables, 2)
+    assert read("info", "--verify").code == 0
+    # The objects are read, not the copies of them.
+    objects = open_objects(tables)
+    damaged, gone = (
+        next(one.key for one in objects.below(f"tables/{table}")) for table in ("results", "runs")
+    )
+    objects.put(damaged, b"x" * 100)
+    objects.delete([gone])
+    ended = read("info", "--verify", "--format", "json")
+    found = json.loads(ended.out)
+    assert (ended.code, found["missing"]) == (1, [f"{tables}/{gone}"])
+    assert found["damaged"][0].startswith(f"{tables}/{damaged}: 100 bytes, was")
     assert "outside the store's" in on("one", "sync", "--to", f"{STORE}/x", code=2).err
 
 

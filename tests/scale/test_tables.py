@@ -1,5 +1,6 @@
 """Tables that many processes write have the rows of a warehouse that one process builds."""
 
+import json
 import random
 import shutil
 
@@ -24,6 +25,7 @@ from warehouse.lake.forgetting import forget
 from warehouse.scale import driver, version
 from warehouse.scale.engine import FUNCTIONS
 from warehouse.scale.place import Folder
+from warehouse.scale.verification import verify_tables
 from warehouse.store import Store
 
 
@@ -245,6 +247,85 @@ def test_tables_of_another_version_or_damaged_are_refused(store, tmp_path, monke
     monkeypatch.setenv("EVALSTORE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(StoreDamaged, match="is missing"):
         evalstore.open(tables).sql("FROM runs").fetchall()
+
+
+def _verified(tables):
+    found = command(tables, "info", "--verify", "--format", "json")
+    return found, json.loads(found.out)
+
+
+@pytest.mark.slow
+def test_info_describes_tables(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables, 3)
+    import_into(store, write(tmp_path, 9))
+    report, _ = sync(store, tables)
+    facts = json.loads(command(tables, "info", "--format", "json").out)
+    files = [tables / key for key in version.latest(Folder(tables)).objects()]
+    assert (facts["store"], facts["version"]) == (str(tables), 2)
+    assert (facts["n_shards"], facts["n_table_files"]) == (report.n_shards, len(files))
+    assert facts["tables_bytes"] == sum(path.stat().st_size for path in files)
+    assert facts["catalog_bytes"] > 0
+    ours = json.loads(command(store.path, "info", "--format", "json").out)
+    same = ("batches", "files", "runs", "results", "quarantined", "violations", "suites")
+    assert {name: facts[name] for name in same} == {name: ours[name] for name in same}
+    assert not facts.keys() & {"lake_bytes", "warehouse_bytes", "journals"}
+    shown = command(tables, "info").lines
+    assert shown["table"].split() == ["files", str(len(files))]
+    assert "lake" not in shown
+
+
+@pytest.mark.slow
+def test_every_file_of_tables_is_verified(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables, 3)
+    # The version before is still there, for readers; its files are known.
+    import_into(store, write(tmp_path, 9))
+    sync(store, tables)
+    ended, found = _verified(tables)
+    keys = sorted(version.latest(Folder(tables)).objects())
+    assert (ended.code, found["n_undamaged"], found["unknown"]) == (0, len(keys), [])
+    for key in keys:
+        path = tables / key
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+        (difference,) = verify_tables(Folder(tables)).damaged
+        assert difference.startswith(f"{path}: SHA-256")
+        path.write_bytes(whole)
+    assert _verified(tables)[0].code == 0
+
+
+@pytest.mark.slow
+def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
+    tables = tmp_path / "tables"
+    sync(store, tables, 3)
+    *rest, other = sorted(version.latest(Folder(tables)).objects())
+    short, gone = rest[0], next(key for key in rest if "/task_facts/" in key or "/runs/" in key)
+    (tables / short).write_bytes((tables / short).read_bytes()[:-1])
+    (tables / gone).unlink()
+    (tables / other).unlink()
+    (tables / other).mkdir()
+    left = tables / "tables" / "runs" / "left.parquet"
+    left.write_bytes(b"x")
+    ended, found = _verified(tables)
+    assert ended.code == 1
+    assert [text.partition(": ")[0] for text in found["damaged"]] == [
+        str(tables / short), str(tables / other),
+    ]  # fmt: skip
+    assert "when written" in found["damaged"][0]
+    assert found["missing"] == [str(tables / gone)]
+    assert found["unknown"] == ["tables/runs/left.parquet"]
+    assert f"--to {tables} --shards" in ended.err
+    assert "unknown files" in ended.err
+    # What the message says helps, also where files of no run and duplicate calls are gone.
+    (tables / other).rmdir()
+    for key in version.latest(Folder(tables)).objects():
+        (tables / key).unlink(missing_ok=True)
+    left.unlink()
+    sync(store, tables, 3)
+    ended, found = _verified(tables)
+    assert (ended.code, found["version"], found["unknown"]) == (0, 2, [])
+    assert_equal(store, tables)
 
 
 @pytest.mark.slow

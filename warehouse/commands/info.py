@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.console.cli import open_store, report_format_option
+from warehouse.console.cli import note, open_store, report_format_option
 from warehouse.errors import BadInput, CheckFailed
 from warehouse.journal.recovery import pending_journals
 from warehouse.lake.locks import shared_lake_lock
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warehouse.journal.recovery import PendingJournal
+    from warehouse.scale.place import Place
     from warehouse.store import Store
 
 _COUNTS = """
@@ -39,7 +40,8 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
     """Describe the content of the store; with --verify, check its files.
 
     With --verify, the exit code is 1 if a file of the lake has changed since it was written, a
-    journal has damaged lines, or the warehouse cannot be read.
+    journal has damaged lines, or the warehouse cannot be read. Of tables (`sync --to`), each file
+    of the version that counts is checked; copies of an object store are not.
 
     \b
       evalstore info
@@ -49,13 +51,20 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
     store = open_store(path)
     if not path.is_dir():
         raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
-    if verify:
+    from warehouse.scale.place import place_of
+
+    if (place := place_of(path)) is not None:
+        if verify:
+            _verify_tables(place, fmt)
+        else:
+            _show({**_counted(store), **_facts_of_tables(store, place)}, fmt)
+    elif verify:
         _verify(store, fmt)
     else:
         _show(_facts(store), fmt)
 
 
-def _facts(store: Store) -> dict[str, object]:
+def _counted(store: Store) -> dict[str, object]:
     with store.reading() as connection:
         counts = connection.execute(_COUNTS)
         names = [column[0] for column in counts.description or ()]
@@ -65,10 +74,50 @@ def _facts(store: Store) -> dict[str, object]:
         "store": str(store.path),
         **dict(zip(names, values, strict=True)),
         "suites": {suite: {"runs": runs, "results": int(n)} for suite, runs, n in suites},
+    }
+
+
+def _facts(store: Store) -> dict[str, object]:
+    return {
+        **_counted(store),
         "journals": [_journal(pending) for pending in pending_journals(store.path)],
         "lake_bytes": _lake_bytes(store),
         "warehouse_bytes": store.warehouse.stat().st_size,
     }
+
+
+def _facts_of_tables(store: Store, place: Place) -> dict[str, object]:
+    from warehouse.scale.version import current_version
+
+    version = current_version(place)
+    files = version.written()
+    return {
+        "store": place.address,
+        "version": version.number,
+        "written_by": version.written_by,
+        "n_shards": len(version.shards),
+        "n_table_files": len(files),
+        "tables_bytes": sum(file["bytes"] for file in files),
+        "catalog_bytes": store.warehouse.stat().st_size,
+    }
+
+
+def _verify_tables(place: Place, fmt: str) -> None:
+    from warehouse.scale.verification import verify_tables
+
+    found = verify_tables(place)
+    _show({"store": place.address, **asdict(found)}, fmt)
+    if found.unknown:
+        note(
+            "unknown files belong to no version: a sync into these tables is going on, or ended "
+            "early; the next one deletes those that are older than a day"
+        )
+    if found.n_undamaged < found.n_table_files:
+        raise CheckFailed(
+            f"{found.n_table_files - found.n_undamaged} of {found.n_table_files} files of the "
+            "tables are damaged or missing; write all of them again: `evalstore --store STORE sync "
+            f"--to {place.address} --shards {max(found.n_shards, 1)}`"
+        )
 
 
 def _verify(store: Store, fmt: str) -> None:

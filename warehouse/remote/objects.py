@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,19 +97,24 @@ class Objects:
             OSError: the file cannot be written.
             StoreUnreachable: the object cannot be read.
         """
-        import obstore
-
         with path.open("xb") as file:
-            with self._errors(key):
-                pieces = iter(obstore.get(self._store, key).stream(min_chunk_size=_PIECE_BYTES))
-            while True:
-                with self._errors(key):
-                    piece = next(pieces, None)
-                if piece is None:
-                    break
+            for piece in self._pieces(key):
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of an object in bytes and its SHA-256, in hexadecimal; read it for that.
+
+        Raises:
+            FileNotFoundError: there is no such object.
+            StoreUnreachable: the object cannot be read.
+        """
+        size, digest = 0, hashlib.sha256()
+        for piece in self._pieces(key):
+            size += len(piece)
+            digest.update(piece)
+        return size, digest.hexdigest()
 
     def put(self, key: str, content: bytes | Path) -> None:
         """Write an object, or overwrite it.
@@ -150,6 +156,18 @@ class Objects:
         if keys:
             with self._errors(keys[0]):
                 obstore.delete(self._store, keys)
+
+    def _pieces(self, key: str) -> Iterator[bytes]:
+        import obstore
+
+        with self._errors(key):
+            pieces = iter(obstore.get(self._store, key).stream(min_chunk_size=_PIECE_BYTES))
+        while True:
+            with self._errors(key):
+                piece = next(pieces, None)
+            if piece is None:
+                break
+            yield bytes(piece)
 
     def _put_if(self, key: str, content: bytes, mode: Any) -> None:  # noqa: ANN401 - obstore's own
         import obstore

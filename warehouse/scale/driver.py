@@ -176,15 +176,17 @@ class _Sync:
 
         Args:
             planner: an empty planner.
-            n_shards: number of new shards; given one, all are new.
+            n_shards: number of new shards; given one, all files are new.
         """
         former = self._former
         folders = self._describe(planner)
         lake = content_hash(folders)
         if former is not None and former.lake == lake and n_shards is None:
             return TablesReport(number=former.number, is_new=False, n_shards=len(former.shards))
-        is_new = former is None or n_shards is not None
-        former_plan = None if is_new or former is None else self._paths([former.plan])[0]
+        if n_shards is not None:
+            # Nothing of the version before is used, so that damaged tables can be written again.
+            former = self._former = None
+        former_plan = None if former is None else self._paths([former.plan])[0]
         planner.plan(f"{self._number:06}", former_plan, n_shards)
         plan = planner.write(self._scratch / "plan.parquet")
         reference, of_suites = self._write_reference(folders)

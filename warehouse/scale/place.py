@@ -43,6 +43,13 @@ class Place(Protocol):
     def get(self, key: str) -> bytes:
         """Return the bytes of an object; raise `FileNotFoundError` if there is none."""
 
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of an object in bytes and its SHA-256; no copy of it is read.
+
+        Raises:
+            OSError: it cannot be read; a `FileNotFoundError` if there is none.
+        """
+
     def upload(self, path: Path, key: str) -> None:
         """Copy a file to a key that only this caller uses."""
 
@@ -87,6 +94,11 @@ class Folder:
     def get(self, key: str) -> bytes:
         """Return the bytes of a file."""
         return read_regular(self._path / key, max_bytes=_LARGEST)
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of a file and its SHA-256."""
+        path = self._path / key
+        return path.stat().st_size, file_sha256(path)
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file, and flush it to disk."""
@@ -163,6 +175,10 @@ class ObjectPlace:
     def get(self, key: str) -> bytes:
         """Return the bytes of an object."""
         return self._objects.get(key)[0]
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of an object and its SHA-256."""
+        return self._objects.digest(key)
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file."""

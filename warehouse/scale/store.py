@@ -17,7 +17,7 @@ from warehouse.files import open_regular
 from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.scale.catalog import fill_catalog, make_catalog
 from warehouse.scale.shard import read_files
-from warehouse.scale.version import latest
+from warehouse.scale.version import current_version
 from warehouse.store import Store, warn
 from warehouse.tables.sync import SyncReport
 from warehouse.targets import open_target
@@ -113,10 +113,7 @@ class TablesStore(Store):
                 shutil.copyfileobj(source, target)
 
     def _version(self) -> Version:
-        version = latest(self._place)
-        if version is None:
-            raise BadInput(f"{self._place.address}: no version of tables; `evalstore sync --to`")
-        return version
+        return current_version(self._place)
 
     def _catalog(self) -> tuple[Path, list[str]]:
         for _ in range(_TRIES - 1):
@@ -126,8 +123,8 @@ class TablesStore(Store):
             return make_catalog(self._place, self._version())
         except FileNotFoundError as error:
             raise StoreDamaged(
-                f"{self._place.address}: a file of the tables is missing ({error}); write them "
-                "again: `evalstore --store STORE sync --to TABLES`"
+                f"{self._place.address}: a file of the tables is missing ({error}); `evalstore "
+                "info --verify` names all of them, and how to write them again"
             ) from error
 
 

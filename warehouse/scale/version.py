@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from warehouse.errors import StoreDamaged, StoreNewer
+from warehouse.errors import BadInput, StoreDamaged, StoreNewer
 from warehouse.scale.place import VERSIONS
 
 if TYPE_CHECKING:
@@ -57,11 +57,15 @@ class Version:
                 found.setdefault(table, []).extend(files)
         return found
 
-    def objects(self) -> set[str]:
-        """Return the keys of the files that it needs."""
+    def written(self) -> list[File]:
+        """Return the files that it needs: of tables, calls and the plan."""
         parts = (*self.reference.values(), *self.duplicates.values(), [self.plan])
         of_shards = (file for shard in self.shards.values() for file in shard_files(shard))
-        return {file["key"] for file in (*of_shards, *(file for part in parts for file in part))}
+        return [*of_shards, *(file for part in parts for file in part)]
+
+    def objects(self) -> set[str]:
+        """Return the keys of the files that it needs."""
+        return {file["key"] for file in self.written()}
 
 
 def shard_files(shard: Mapping[str, Any]) -> list[File]:
@@ -80,6 +84,19 @@ def latest(place: Place) -> Version | None:
     """
     keys = [key for key, _ in place.names(VERSIONS) if key.endswith(".json")]
     return read(place, max(keys)) if keys else None
+
+
+def current_version(place: Place) -> Version:
+    """Return the version of the tables that counts.
+
+    Raises:
+        BadInput: there is none.
+        StoreDamaged, StoreNewer, StoreUnreachable: as `latest`.
+    """
+    version = latest(place)
+    if version is None:
+        raise BadInput(f"{place.address}: no version of tables; `evalstore sync --to`")
+    return version
 
 
 def publish(place: Place, version: Version) -> bool:
@@ -110,6 +127,7 @@ def read(place: Place, key: str) -> Version:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreDamaged(
             f"{place.address}/{key}: cannot be read as a version of tables "
-            f"({type(error).__name__}: {error}); write another one: `evalstore sync --to`"
+            f"({type(error).__name__}: {error}); delete it, so that the version before "
+            "counts, then write another one: `evalstore --store STORE sync --to TABLES`"
         ) from error
     return version
