@@ -306,6 +306,9 @@ def test_a_small_file_system_that_fills_up(small_store, tiny_disk, tmp_path, mon
     assert command(store.path, "import", new).code == 0
     assert len(summary(store)) == len(before) + 1
     # There is not enough space for a second warehouse, so the first one stays.
+    with pytest.raises(OSError, match="No space"):
+        fill(tiny_disk / "filler")
+    os.truncate(tiny_disk / "filler", (tiny_disk / "filler").stat().st_size - 2**20)
     fails_with(store, "sync", "--rebuild", message="safe in the lake")()
     assert len(summary(store)) == len(before) + 1
     assert not list(store.path.glob("*.new*"))
