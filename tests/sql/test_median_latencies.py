@@ -1,6 +1,7 @@
-"""`scores.median_latencies` against DuckDB's own percentile over random latencies."""
+"""`scores.median_latencies` against Python's median over random latencies."""
 
 import random
+from statistics import median
 
 import duckdb
 import pytest
@@ -20,41 +21,31 @@ DRAWS = (
 @pytest.mark.parametrize("seed", range(12))
 def test_medians_over_runs_are_exact(seed):
     choice = random.Random(seed)
-    rows = [
+    runs = [
         (series, is_counted, is_replay, [draw(choice) for _ in range(n)])
         for series in range(6)
         for is_counted, is_replay in [(True, False)] * choice.randint(1, 9)
         + [(False, False), (True, True)]
         for draw in [choice.choice(DRAWS)]
-        for n in [choice.choice([0, 1, 2, 127, 128, 129, 256, choice.randrange(1500)])]
+        for n in [choice.choice([0, 1, 2, 100, choice.randrange(1500)])]
     ]
+    latencies = {series: [] for series in range(6)}
+    for series, is_counted, is_replay, latencies_ms in runs:
+        if is_counted and not is_replay:
+            latencies[series] += latencies_ms
     with duckdb.connect() as connection:
         connection.execute(
-            "CREATE SCHEMA scores; CREATE TABLE calls "
+            "CREATE SCHEMA scores; CREATE TABLE runs "
             "(series INT, is_counted BOOL, is_replay BOOL, latencies_ms DOUBLE[])"
         )
-        connection.executemany("INSERT INTO calls VALUES (?, ?, ?, ?)", rows)
+        connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?)", runs)
         connection.execute(
-            """
-            CREATE TABLE scores.entry_calls AS
-            SELECT
-                * EXCLUDE (latencies_ms),
-                len(latencies_ms) AS n_latencies,
-                list_select(list_sort(latencies_ms), list_transform(
-                    range(128, n_latencies + 128, 128), lambda rank: least(rank, n_latencies)
-                )) AS marks_ms
-            FROM calls;
-            CREATE TABLE scores.latencies AS
-            SELECT * EXCLUDE (latencies_ms), unnest(latencies_ms) AS latency_ms FROM calls
-            """
+            "CREATE TABLE scores.latencies AS "
+            "SELECT * EXCLUDE (latencies_ms), unnest(latencies_ms) AS latency_ms FROM runs"
         )
         found = connection.execute(FILES["median_latencies"].sql).fetchall()
-        wanted = connection.execute(
-            """
-            SELECT series, percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms)
-            FROM (SELECT *, unnest(latencies_ms) AS latency_ms FROM calls)
-            WHERE is_counted AND NOT is_replay GROUP BY series
-            """
-        ).fetchall()
+    wanted = {series: median(values) for series, values in latencies.items() if values}
     assert wanted
-    assert sorted(found) == sorted(wanted)
+    # The mean of two neighbours may be rounded in its last digit by another formula.
+    assert dict(found) == pytest.approx(wanted, rel=1e-15)
+    assert len(found) == len(wanted)

@@ -1,5 +1,4 @@
--- What the calls of a model in a run came to: sums that add up over runs without a digit lost, and
--- marks among the latencies, so that a median over runs is found with few of them put in order.
+-- What the calls of a model in a run came to: sums that add up over runs without a digit lost.
 -- by_run
 -- grain: run × provider × model × settings × task set × is_replay × is_counted
 -- inherits: results, scores.setups
@@ -12,8 +11,6 @@
 -- cost_fraction: sum of the fractions of the costs, US dollars
 -- n_passed_of_known_cost: calls of known cost that passed
 -- first_date: first date of the calls; NULL if none is known
--- n_latencies: answered calls of known latency
--- marks_ms: every 128th of these latencies in order, and the last
 SELECT
     calls.suite,
     calls.run_id,
@@ -32,14 +29,7 @@ SELECT
     sum(CAST(calls.cost_usd - calls.cost_whole AS DECIMAL(16, 15))) AS cost_fraction,
     count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost,
     min(calls.run_date) AS first_date,
-    max(calls.run_date) AS last_date,
-    count(calls.answered_ms) AS n_latencies,
-    list_select(
-        coalesce(
-            list_sort(list(calls.answered_ms) FILTER (calls.answered_ms IS NOT NULL)), []
-        ),
-        list_transform(range(128, n_latencies + 128, 128), lambda rank: least(rank, n_latencies))
-    ) AS marks_ms
+    max(calls.run_date) AS last_date
 FROM (
     SELECT
         suite,
