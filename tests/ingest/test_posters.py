@@ -105,7 +105,7 @@ def test_single_poster_has_no_interval_and_no_p_value(reference, tmp_path):
     (pair,) = read(tmp_path / "comparisons.json")
     assert (pair["paired_ci95"], pair["paired_p_value"], pair["holm_p_value"]) == (None, None, None)
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert "One poster cannot tell" in page
+    assert "An interval and a p-value need at least two posters" in page
     assert ">unknown</td>" in page  # what the predictions cost
     assert "99.17 – 99.17" not in page
 
