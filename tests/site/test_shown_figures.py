@@ -1,8 +1,10 @@
 """What pages make of values: verdicts of a scorer in per cent, paths without their folders."""
 
 import json
+import re
 
 import altair as alt
+import helm_cases
 import pytest
 from support import import_into, new_store
 
@@ -107,6 +109,23 @@ def test_a_chart_has_its_figures_behind_it(store):
     logged(store, "2026-01-03", "b")
     names, _ = suite_page_of(store)
     assert "suites/tours/history.svg" in names
+
+
+@pytest.mark.slow
+def test_figures_of_a_perturbation_say_so(tmp_path):
+    store = new_store(tmp_path / "store")
+    import_into(store, helm_cases.write_run(tmp_path / "runs" / "suite" / "run").parent)
+    store.sync()
+    with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
+        text = list(run.pages(site))[-1].data.decode()
+    [table] = (each for each in text.split("<table") if "<caption>Reported" in each)
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", table)
+    rows = [re.findall(r">([^<>]*)</td>", row) for row in table.split("<tr>")[2:]]
+    shown = [dict(zip(heads, row, strict=True)) for row in rows]
+    assert sorted(row["perturbation"] for row in shown if row["metric"] == "exact_match") == [
+        "", "robustness (worst)",
+    ]  # fmt: skip
+    assert len({tuple(row) for row in rows}) == len(rows)
 
 
 def suite_page_of(store):

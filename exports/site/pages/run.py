@@ -51,13 +51,26 @@ ORDER BY
 """
 _DIFFERENT_FIRST = """
     status = 'equal', status = 'not recomputable', source, report, model, provider, settings,
-    task_set, task_group, metric, scorer, filter, statistic, reducer, reducer_parameters, seq,
-    reported_text, recomputed_text, reported_id
+    task_set, task_group, metric, scorer, filter, perturbation, statistic, reducer,
+    reducer_parameters, seq, reported_text, recomputed_text, reported_id
 """
-# Of each run the first, those that differ before all others.
+# Of each run the first, those that differ before all others. HELM's logs have a figure of a metric
+# without a perturbation, and one for each.
 _REPORTED = f"""
-SELECT *, count(*) OVER of_run AS n_figures
+WITH perturbations AS (
+    SELECT
+        suite, run_id, reported_id,
+        concat(
+            any_value(extra ->> '$.name.perturbation.name'),
+            ' (' || any_value(extra ->> '$.name.perturbation.computed_on') || ')'
+        ) AS perturbation
+    FROM reported_metrics
+    WHERE source = 'log' AND extra ->> '$.name.perturbation.name' IS NOT NULL
+    GROUP BY suite, run_id, reported_id
+)
+SELECT metric_audit.*, perturbation, count(*) OVER of_run AS n_figures
 FROM metric_audit
+LEFT JOIN perturbations USING (suite, run_id, reported_id)
 WHERE run_id IS NOT NULL
 WINDOW of_run AS (PARTITION BY suite, run_id)
 QUALIFY row_number() OVER (
@@ -83,8 +96,9 @@ _COST_COLUMNS = (
 )  # fmt: skip
 _FAILURE_COLUMNS = ("model", "settings", "availability_status", "failure_type", "n", "example")
 _REPORTED_COLUMNS = (
-    "status", "model", "task_set", "metric", "filter", "statistic", "reported", "recomputed",
-    "reported_text", "recomputed_text", "n_reported", "n", "source", "reason",
+    "status", "model", "settings", "task_set", "task_group", "metric", "scorer", "filter",
+    "perturbation", "statistic", "reducer", "reducer_parameters", "reported", "recomputed",
+    "reported_text", "recomputed_text", "n_reported", "n", "source", "report", "reason",
 )  # fmt: skip
 _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
