@@ -42,6 +42,7 @@ def table(
     columns: Sequence[str] = (),
     *,
     links: Mapping[str, Address] | None = None,
+    shares: Sequence[str] = (),
     limit: int = _ROWS,
     n_rows: int | None = None,
 ) -> Table:
@@ -52,12 +53,14 @@ def table(
         columns: columns to show, in order; the ends of an interval go with their figure. By
             default, all.
         links: for a column, the path of the page that a row's cell links to.
+        shares: columns that are shares though their names do not say so: in per cent.
         limit: maximum number of rows.
         n_rows: number of rows that there are, if `rows` are only some of them.
     """
     names = list(columns) or list(rows[0] if rows else ())
     shown = [tuple(_shared(name, row[name]) for name in names) for row in rows[:limit]]
-    placed, empty = screen_columns(of_values(names, shown), shown, Layout(answer=tuple(names)))
+    layout = Layout(answer=tuple(names), shares=tuple(shares))
+    placed, empty = screen_columns(of_values(names, shown), shown, layout)
     cells = []
     for at, row in enumerate(rows[:limit]):
         addresses = {name: address(row) for name, address in (links or {}).items()}

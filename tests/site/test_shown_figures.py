@@ -106,9 +106,22 @@ def test_a_chart_has_its_figures_behind_it(store):
     assert "suites/tours/costs.svg" in names
     assert "suites/tours/history.svg" not in names  # each model has one run
     assert text.count("<summary>The figures</summary>") == len(names) - 1
+    assert ">66.7 %</td>" in text
+    assert not re.search(r">0\.6667?\b", text)
     logged(store, "2026-01-03", "b")
     names, _ = suite_page_of(store)
     assert "suites/tours/history.svg" in names
+
+
+def test_the_table_behind_a_chart_has_rates_in_per_cent():
+    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    rows = [{"is_rate": False, "value": 0.5, "n": 2}, {"is_rate": True, "value": 1 / 3, "n": 1}]
+    drawing = Drawing(title="T", chart=chart, words=[], notes=[], columns=("value", "n"), rows=rows)
+    tables = list(suite._figures(drawing))
+    assert [each.rows for each in tables] == [
+        [[("33.3 %", None), ("1", None)]],
+        [[("0.5", None), ("2", None)]],
+    ]
 
 
 @pytest.mark.slow

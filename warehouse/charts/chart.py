@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 PanelRow = dict[str, Any]
+# Columns of the tables behind charts that are pass rates in panels of rates.
+SHARES = ("value", "value_low", "value_high", "task_mean", "model_mean")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,7 @@ class Drawing:
         words: what each panel shows.
         notes: what the picture leaves out, and why.
         columns: names of the columns of the table behind it.
-        rows: the rows of that table.
+        rows: the rows of that table; `is_rate` says whether those of `SHARES` are pass rates.
     """
 
     title: str

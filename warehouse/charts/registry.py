@@ -102,7 +102,11 @@ def _drawing(chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[st
         notes=[*(note for _, picture in shown for note in picture.notes), *notes],
         columns=("panel", *chart.columns),
         rows=[
-            {"panel": panel.title, **{name: row.get(name) for name in chart.columns}}
+            {
+                "panel": panel.title,
+                "is_rate": panel.is_rate,
+                **{name: row.get(name) for name in chart.columns},
+            }
             for panel, _ in shown
             for row in panel.rows
         ],

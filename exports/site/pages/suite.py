@@ -12,6 +12,7 @@ from exports.site.addresses import chart_file, model_page, run_page, suite_page
 from exports.site.boards import boards
 from exports.site.page import Page, PageType
 from exports.site.tables import table
+from warehouse.charts.chart import SHARES
 from warehouse.charts.registry import CHARTS, draw_chart
 from warehouse.charts.svg import as_svg
 from warehouse.errors import BadInput
@@ -50,7 +51,7 @@ class _Chart:
         path: path of its picture.
         words: what the picture shows.
         notes: what the picture leaves out, and why.
-        figures: the table behind it.
+        figures: the tables behind it: that of pass rates, and that of other figures.
     """
 
     title: str
@@ -58,7 +59,7 @@ class _Chart:
     path: str
     words: str
     notes: list[str]
-    figures: Table
+    figures: list[Table]
 
 
 def pages(site: Site) -> Iterator[Page]:
@@ -103,8 +104,16 @@ def _chart(suite: str, chart: Chart, drawing: Drawing) -> _Chart:
         path=chart_file(suite, chart.name),
         words="; ".join(drawing.words),
         notes=drawing.notes,
-        figures=table(drawing.rows, drawing.columns, limit=_FIGURES),
+        figures=list(_figures(drawing)),
     )
+
+
+def _figures(drawing: Drawing) -> Iterator[Table]:
+    """Yield the tables behind a chart: pass rates, in per cent as it is drawn, other figures."""
+    for shares in (SHARES, ()):
+        rows = [row for row in drawing.rows if row["is_rate"] is bool(shares)]
+        if rows:
+            yield table(rows, drawing.columns, shares=shares, limit=_FIGURES)
 
 
 def _pictures(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, str]]:
