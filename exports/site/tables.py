@@ -1,4 +1,4 @@
-"""Tables of pages: the columns of a view as the terminal shows them, with links."""
+"""Tables of pages: the columns of a view as the terminal shows them, with headings and links."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from warehouse.output.terminal import Layout
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from warehouse.output.screen_columns import Column
     from warehouse.types import Row
 
     Address = Callable[[Row], str | None]
@@ -41,6 +42,7 @@ def table(
     rows: Sequence[Row],
     columns: Sequence[str] = (),
     *,
+    headings: Mapping[str, str] | None = None,
     links: Mapping[str, Address] | None = None,
     shares: Sequence[str] = (),
     limit: int = _ROWS,
@@ -52,6 +54,7 @@ def table(
         rows: the rows, in the order in which they are shown.
         columns: columns to show, in order; the ends of an interval go with their figure. By
             default, all.
+        headings: headers of columns, with units; those of other columns are their names.
         links: for a column, the path of the page that a row's cell links to.
         shares: columns that are shares though their names do not say so: in per cent.
         limit: maximum number of rows.
@@ -66,11 +69,18 @@ def table(
         addresses = {name: address(row) for name, address in (links or {}).items()}
         cells.append([(column.texts[at].strip(), addresses.get(column.name)) for column in placed])
     return Table(
-        columns=[(column.title, column.is_whole) for column in placed],
+        columns=[(_heading(column, headings or {}), column.is_whole) for column in placed],
         rows=cells,
         n_left_out=(len(rows) if n_rows is None else n_rows) - len(shown),
         empty=empty,
     )
+
+
+def _heading(column: Column, headings: Mapping[str, str]) -> str:
+    heading = headings.get(column.name)
+    if heading is None:
+        return column.title
+    return heading if column.bare is None else f"{heading} [95 % interval]"
 
 
 def _shared(name: str, value: object) -> object:

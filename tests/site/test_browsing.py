@@ -64,6 +64,19 @@ def test_a_table_is_sorted_by_keyboard(visit, site):
     assert rising == sorted(rising)
 
 
+def test_routing_of_openclaw_is_in_sight(visit, site):
+    page = visit(site).open("openclaw.html")
+    ends = page.evaluate("""() => {
+        const table = document.querySelector("table.sortable");
+        const texts = [...table.tHead.rows[0].cells].map(cell => cell.innerText);
+        const at = texts.findIndex(text => text.startsWith("routing"));
+        const cells = [...table.tBodies[0].rows].map(row => row.cells[at]);
+        return [table.parentElement, ...cells].map(each => each.getBoundingClientRect().right);
+    }""")
+    assert len(ends) > 1
+    assert max(ends) == ends[0]
+
+
 def test_a_page_prints_without_its_menu(visit, site):
     page = visit(site).open("index.html")
     page.emulate_media(media="print")

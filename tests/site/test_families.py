@@ -1,11 +1,15 @@
 """The pages of the families show every row of their views."""
 
+import re
+
 import pytest
-from support import ROOT, import_into, new_store
+from support import ROOT, import_into, log, new_store, task, write_log
 
 from exports.site.pages import openclaw, palindrome
 from exports.site.site import opened_site
 from warehouse.output.screen_columns import percent
+
+HEADER = re.compile(r"<th[^>]*>([^<]*)</th>")
 
 
 def page_of(store, module):
@@ -24,6 +28,24 @@ def test_palindromes_have_each_model_and_task(examples):
         assert f">{model}<" in page
         assert percent(accuracy) in page
     assert page.count("<tr>") == len(models) + len(tasks) + 2
+    headers = HEADER.findall(page)
+    assert "cost of a right answer, US$" in headers
+    assert headers.count("accuracy [95 % interval]") == 2
+    assert not any("_" in header for header in headers)
+
+
+def test_of_many_models_that_solved_a_palindrome_three_are_named(tmp_path):
+    store = new_store(tmp_path / "store")
+    solvers = {"easy": "abcde", "middling": "abc", "hard": ""}
+    for model in "abcde":
+        tasks = [task(prompt=name, is_correct=model in right) for name, right in solvers.items()]
+        write_log(tmp_path / "logs" / f"{model}.yaml", log(tasks=tasks, model=model))
+    import_into(store, tmp_path / "logs")
+    rows = re.findall(r"<tr><td.*?</tr>", page_of(store, palindrome).replace("\n", ""))
+    last = {row[0]: row[-1] for row in (re.findall(r">([^<>]*)</td>", row) for row in rows)}
+    assert last["easy"] == "a, b, c and 2 more"
+    assert last["middling"] == "a, b, c"
+    assert last["hard"] == ""
 
 
 @pytest.mark.slow
@@ -35,6 +57,7 @@ def test_openclaw_says_which_tiers_are_proven(tmp_path):
     page = page_of(store, openclaw)
     n_proven = sum(tier is not None and is_supported for tier, is_supported, _ in tiers)
     assert f"{n_proven} tier" in page
+    assert not any("_" in header for header in HEADER.findall(page))
     if not any(is_supported and is_recommended for _, is_supported, is_recommended in tiers):
         assert "No model is proven to be of tier 1" in page
 

@@ -2,10 +2,11 @@
 
 import html
 import json
+import re
 
 from support import ROOT, import_into, new_store
 
-from exports.site.addresses import poster_page
+from exports.site.addresses import POSTERS, poster_page
 from exports.site.pages import posters
 from exports.site.site import opened_site
 
@@ -35,6 +36,9 @@ def test_a_page_has_every_value_of_its_events(tmp_path):
             assert f">{similarity:.2f}<" in page
     assert checked > 20
     assert not any("<img" in page for page in pages.values())
+    headers = re.findall(r"<th[^>]*>([^<]*)</th>", pages[POSTERS])
+    assert "cost of the predictions, US$" in headers
+    assert not any("_" in header for header in headers)
     n_posters = len({row[:2] for row in store.sql("FROM poster_scores").fetchall()})
     assert len(pages) >= 1 + n_posters
 

@@ -21,14 +21,38 @@ _TIERS = (
 )
 _SUMMARIES = "FROM openclaw_summary ORDER BY run_id DESC, provider, model, thinking_level"
 _TIER_COLUMNS = (
-    "model", "settings", "provider", "tier_name", "is_supported", "rate", "rate_low", "rate_high",
-    "n_used", "n_counted", "tier_basis", "routing", "run_id",
+    "model", "settings", "tier_name", "routing", "is_supported", "rate", "rate_low", "rate_high",
+    "n_used", "n_counted", "tier_basis", "provider", "run_id",
 )  # fmt: skip
 _SUMMARY_COLUMNS = (
     "model", "thinking_level", "provider", "objective_pass_rate", "n_success", "n_ok", "n_total",
     "n_rate_limited", "n_auth_error", "n_error", "n_skipped_unavailable", "p50_ms", "p95_ms",
     "run_id",
 )  # fmt: skip
+_TIER_HEADINGS = {
+    "tier_name": "tier",
+    "routing": "routing of subagents",
+    "is_supported": "supported by the interval",
+    "rate": "rate of tool use",
+    "n_used": "used a tool",
+    "n_counted": "calls that count",
+    "tier_basis": "which calls count",
+    "run_id": "run",
+}
+_SUMMARY_HEADINGS = {
+    "thinking_level": "thinking level",
+    "objective_pass_rate": "passed",
+    "n_success": "successful",
+    "n_ok": "status ok",
+    "n_total": "results",
+    "n_rate_limited": "rate limited",
+    "n_auth_error": "authentication errors",
+    "n_error": "errors",
+    "n_skipped_unavailable": "skipped as unavailable",
+    "p50_ms": "median latency, ms",
+    "p95_ms": "95th percentile of latency, ms",
+    "run_id": "run",
+}
 
 
 def pages(site: Site) -> Iterator[Page]:
@@ -43,8 +67,8 @@ def pages(site: Site) -> Iterator[Page]:
         n_unproven=sum(row["tier"] is not None and not row["is_supported"] for row in tiers),
         n_unknown=sum(row["tier"] is None for row in tiers),
         recommended=[row for row in tiers if row["is_recommended"] and row["is_supported"]],
-        tiers=table(tiers, _TIER_COLUMNS, links=links),
-        summaries=table(summaries, _SUMMARY_COLUMNS, links=links),
+        tiers=table(tiers, _TIER_COLUMNS, headings=_TIER_HEADINGS, links=links),
+        summaries=table(summaries, _SUMMARY_COLUMNS, headings=_SUMMARY_HEADINGS, links=links),
     )
 
 

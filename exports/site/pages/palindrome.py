@@ -24,6 +24,24 @@ _TASK_COLUMNS = (
     "prompt", "reference", "accuracy", "accuracy_low", "accuracy_high", "n_correct", "n",
     "n_models", "solved_by",
 )  # fmt: skip
+_MODEL_HEADINGS = {
+    "accuracy": "accuracy",
+    "n_correct": "right answers",
+    "n": "judged answers",
+    "cost_per_correct_usd": "cost of a right answer, US$",
+    "mean_cost_usd": "mean cost of an answer, US$",
+    "time_per_task_seconds": "mean time of an answer, s",
+    "first_date": "first run",
+    "last_date": "latest run",
+}
+_TASK_HEADINGS = {
+    "accuracy": "accuracy",
+    "n_correct": "right answers",
+    "n": "judged answers",
+    "n_models": "models asked",
+    "solved_by": "solved by",
+}
+_NAMED = 3  # of the models that solved a task: there may be dozens
 
 
 def pages(site: Site) -> Iterator[Page]:
@@ -36,9 +54,22 @@ def pages(site: Site) -> Iterator[Page]:
         "palindrome.html",
         PALINDROME,
         "Palindromes",
-        models=table(site.rows(_MODELS), _MODEL_COLUMNS, links={"model": model}),
-        tasks=table(site.rows(_TASKS), _TASK_COLUMNS),
+        models=table(
+            site.rows(_MODELS), _MODEL_COLUMNS, headings=_MODEL_HEADINGS, links={"model": model}
+        ),
+        tasks=table(
+            [{**row, "solved_by": _first(row["solved_by"])} for row in site.rows(_TASKS)],
+            _TASK_COLUMNS,
+            headings=_TASK_HEADINGS,
+        ),
     )
+
+
+def _first(names: list[str]) -> str:
+    """Return the first names, and how many more there are."""
+    shown = ", ".join(names[:_NAMED])
+    n_others = len(names) - _NAMED
+    return f"{shown} and {n_others} more" if n_others > 0 else shown
 
 
 def _is_shown(site: Site) -> bool:

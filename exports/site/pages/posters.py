@@ -30,6 +30,13 @@ _REPORT_COLUMNS = (
     "model", "label", "posters", "app_quality_score", "app_quality_low", "app_quality_high",
     "app_core_score", "app_core_low", "app_core_high", "prediction_cost_usd", "run_id",
 )  # fmt: skip
+_REPORT_HEADINGS = {
+    "label": "ground truth",
+    "app_quality_score": "app quality, 0 to 100",
+    "app_core_score": "app core, 0 to 100",
+    "prediction_cost_usd": "cost of the predictions, US$",
+    "run_id": "run",
+}
 _SCORES = f"""
 WITH posters AS (
     SELECT DISTINCT suite, run_id, seq, task_id FROM poster_scores
@@ -113,7 +120,7 @@ def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> 
         "posters.html",
         POSTERS,
         "Posters",
-        report=table(site.rows(_REPORT), _REPORT_COLUMNS),
+        report=table(site.rows(_REPORT), _REPORT_COLUMNS, headings=_REPORT_HEADINGS),
         runs=runs,
         n_left_out=row["n"] - len(posters),
     )
