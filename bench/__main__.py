@@ -43,10 +43,11 @@ BENCHMARKS: tuple[str, ...] = (
     "recording",
     "pairs",
     "site",
+    "planner",
 )
 # They take minutes, and run with `--full` only.
 LONG = {"openclaw_import", "inspect_samples", "lm_eval_samples"} | {
-    *("validators", "runner_throughput", "compaction", "small_files"),
+    *("validators", "runner_throughput", "compaction", "small_files", "planner"),
 }
 _MARK = "ratios: "
 _ROUNDS = 3

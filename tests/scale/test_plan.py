@@ -1,5 +1,7 @@
 """The plan of shards: which runs are computed together."""
 
+import hashlib
+
 from warehouse.connection import open_in_memory
 from warehouse.lake.batch import Batch, BatchFile, Generation
 from warehouse.scale import plan
@@ -79,6 +81,25 @@ def test_shards_of_unchanged_runs_are_kept(tmp_path):
     assert (kept, is_gone) == (unchanged, True)
     assert {name: shards[name][0] for name in kept} == {name: first[name][0] for name in kept}
     assert {r for runs, _ in shards.values() for r in runs} == {f"r{n}" for n in range(1, 9)}
+
+
+def test_shards_are_read_in_pieces(monkeypatch):
+    batches = [batch(f"b{n}", [f"r{n}"]) for n in range(8)]
+    whole, _, _ = planned(batches, n_shards=8)
+    monkeypatch.setattr(plan, "_SHARDS_AT_ONCE", 3)
+    pieces, _, _ = planned(batches, n_shards=8)
+    assert pieces == whole
+    assert sorted(run for runs, _ in pieces.values() for run in runs) == [f"r{n}" for n in range(8)]
+
+
+def test_the_plan_has_a_hash_of_each_run(tmp_path):
+    path = tmp_path / "plan.parquet"
+    planned([batch(f"b{n}", [f"r{n}"]) for n in range(3)], path=path)
+    with open_in_memory() as connection:
+        rows = connection.execute("SELECT run_id, content FROM read_parquet($1)", [str(path)])
+        contents = dict(rows.fetchall())
+    # Of the batch and the generation, so that a later version finds it unchanged.
+    assert contents == {f"r{n}": hashlib.md5(f"b{n} root ".encode()).hexdigest() for n in range(3)}
 
 
 def test_many_small_shards_are_put_together(tmp_path):

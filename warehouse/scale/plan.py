@@ -24,28 +24,30 @@ _ROWS, _BYTES = 1_000_000, 256 * 2**20
 # A run of this part of a shard has one of its own; kept shards of less may be put together again.
 _LARGE = 0.5
 _MOST_SMALL = 16
-_AT_ONCE = 50_000
+_AT_ONCE, _SHARDS_AT_ONCE = 10_000, 2_000
 
 _OF_RUN = frozenset(table.name for table in TABLES if table.of_run)
 
 _TABLES = """
+-- A lake may have a million batches: the folder of one that was not merged, which is the batch, is
+-- NULL, and hashes are numbers.
 CREATE TEMP TABLE parts (
     batch VARCHAR, folder VARCHAR, rewritten_by VARCHAR, suite VARCHAR, run_id VARCHAR,
     generation VARCHAR, n_rows DOUBLE, n_bytes DOUBLE
 );
 CREATE TEMP TABLE replaced (batch VARCHAR);
-CREATE TEMP TABLE former (suite VARCHAR, run_id VARCHAR, content VARCHAR, shard VARCHAR);
+CREATE TEMP TABLE former (suite VARCHAR, run_id VARCHAR, content UUID, shard VARCHAR);
 """
 # What a run is made from; the folders that hold its rows may change without changing it.
 _RUNS = """
-DELETE FROM parts WHERE folder IN (FROM replaced);
+DELETE FROM parts WHERE coalesce(folder, batch) IN (FROM replaced);
 CREATE TEMP TABLE runs AS
     SELECT
         suite,
         run_id,
         md5(string_agg(concat_ws(' ', batch, generation, coalesce(rewritten_by, '')), chr(10)
-            ORDER BY batch, generation, rewritten_by)) AS content,
-        min(folder) AS folder,
+            ORDER BY batch, generation, rewritten_by))::UUID AS content,
+        min(coalesce(folder, batch)) AS folder,
         greatest(sum(n_rows) / $most_rows, sum(n_bytes) / $most_bytes) AS cost
     FROM parts
     GROUP BY suite, run_id
@@ -96,10 +98,11 @@ CREATE TEMP TABLE planned AS
 """
 _OF_SHARDS = """
 WITH wanted AS (
-    FROM planned WHERE list_contains($names, shard)
+    SELECT suite, run_id, shard
+    FROM planned SEMI JOIN (SELECT unnest($names) AS shard) USING (shard)
 ),
 folders AS (
-    SELECT shard, list_sort(list(DISTINCT folder)) AS folders
+    SELECT shard, list_sort(list(DISTINCT coalesce(folder, batch))) AS folders
     FROM parts JOIN wanted USING (suite, run_id)
     GROUP BY shard
 )
@@ -148,7 +151,8 @@ class Planner:
         for part, n in zip(folder.contents, n_rows, strict=True):
             for each in part.generations:
                 rows = n / len(part.generations)
-                names = (part.name, folder.name, part.rewritten_by)
+                of = None if folder.name == part.name else folder.name
+                names = (part.name, of, part.rewritten_by)
                 run = (each.suite, each.run_id, each.generation)
                 self._parts.append((*names, *run, rows, rows * bytes_per_row))
         if folder.replaces:
@@ -190,10 +194,13 @@ class Planner:
 
     def shards(self, names: Iterable[str]) -> Iterator[Shard]:
         """Yield the shards with these names."""
-        cursor = self._connection.execute(_OF_SHARDS, {"names": sorted(names)})
-        while rows := cursor.fetchmany(100):
-            for shard, suites, run_ids, folders in rows:
-                yield Shard(shard, tuple(zip(suites, run_ids, strict=True)), tuple(folders))
+        every = sorted(names)
+        for start in range(0, len(every), _SHARDS_AT_ONCE):
+            some = every[start : start + _SHARDS_AT_ONCE]
+            cursor = self._connection.execute(_OF_SHARDS, {"names": some})
+            while rows := cursor.fetchmany(100):
+                for shard, suites, run_ids, folders in rows:
+                    yield Shard(shard, tuple(zip(suites, run_ids, strict=True)), tuple(folders))
 
     def names(self) -> set[str]:
         """Return the names of all shards."""
@@ -207,7 +214,10 @@ class Planner:
 
     def write(self, path: Path) -> Path:
         """Write the plan as Parquet: suite, run_id, content (hash of the run's parts), shard."""
-        rows = "SELECT suite, run_id, content, shard FROM planned ORDER BY shard, suite, run_id"
+        rows = """
+            SELECT suite, run_id, replace(content::VARCHAR, '-', '') AS content, shard
+            FROM planned ORDER BY shard, suite, run_id
+        """
         self._connection.execute(f"COPY ({rows}) TO '{quoted(path)}' (FORMAT parquet)")
         return path
 
