@@ -66,9 +66,9 @@ $(OLDEST)/.ready: tests/oldest.txt $(READY)
 $(BROWSER)/.ready: tests/browser.txt $(READY)
 	$(environment)
 
-browser: $(BROWSER)/.ready  ## install Chromium where possible, and open the pages of reports in it
+browser: $(BROWSER)/.ready  ## install Chromium where possible, open the pages of reports in it, and run the notebook
 	@sh tools/chromium.sh
-	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site
+	@$(BROWSER)/bin/python -m pytest -n 2 -m slow tests/site tests/warehouse/test_explore.py
 
 picture: $(BROWSER)/.ready  ## make the picture of the README again
 	@$(BROWSER)/bin/python -m tools.site_picture

@@ -9,8 +9,15 @@ import sys
 import pytest
 from support import ROOT
 
+# The notebook reads a store and nothing else: whatever asks the network for something, fails.
 _RUN = """
-import json, runpy
+import json, os, runpy, sys
+ASKS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+def refuse(event, arguments):
+    if event in ASKS:
+        print("the notebook asks the network:", event, arguments, file=sys.stderr, flush=True)
+        os._exit(1)
+sys.addaudithook(refuse)
 app = runpy.run_path("examples/explore.py")["app"]
 _, found = app.run()
 print(json.dumps([found["leaderboard"].height, found["said"], found["samples"].height]))
@@ -19,14 +26,22 @@ print(json.dumps([found["leaderboard"].height, found["said"], found["samples"].h
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    importlib.util.find_spec("marimo") is None, reason="marimo is not installed (extra `explore`)"
+    importlib.util.find_spec("marimo") is None,
+    reason="marimo is not installed: `make browser` runs this test",
 )
-def test_the_notebook_shows_leaderboard_comparison_and_samples(examples):
+def test_the_notebook_shows_leaderboard_comparison_and_samples(examples, tmp_path):
     before = sorted(path for path in (examples.path / "lake").rglob("*"))
     ended = subprocess.run(
         [sys.executable, "-c", _RUN],
         cwd=ROOT,
-        env={**os.environ, "EVALSTORE_DIR": str(examples.path), "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "EVALSTORE_DIR": str(examples.path),
+            "PYTHONPATH": str(ROOT),
+            # Neither settings of the user nor a file left among them.
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+        },
         capture_output=True,
         text=True,
         check=False,
