@@ -57,17 +57,20 @@ def screens() -> list[str]:
 def shown_on_terminal(store: Path, arguments: list[str], width: int) -> str:
     """Return what a command shows on a terminal, with its notes."""
     screen = _Terminal()
-    out = io.TextIOWrapper(screen, "utf-8", newline="", write_through=True)
-    notes = io.StringIO()
+    notes = _Terminal()
+    out, err = (
+        io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
+        for stream in (screen, notes)
+    )
     # No pager: it would wait for a key.
     with (
         _environment(COLUMNS=str(width), CI="1"),
         redirect_stdout(out),
-        redirect_stderr(notes),
+        redirect_stderr(err),
         suppress(SystemExit),
     ):
         evalstore.main(["--store", str(store), *arguments])
-    return screen.getvalue().decode() + notes.getvalue()
+    return (screen.getvalue() + notes.getvalue()).decode()
 
 
 @contextmanager

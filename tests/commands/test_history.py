@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from support import command
 
 from tools.screens import shown_on_terminal
-from warehouse.commands.history_chart import chart, drift_sentence, title
+from warehouse.commands.history_chart import chart, drift_sentence, legend, title
 
 MODEL = "example/aurora-2"
 
@@ -32,14 +32,21 @@ def test_a_bar_shows_the_interval_in_its_place():
         rate(0.0, 0.0, 0.0, run_date=None, run_id="third", change=-1.0, p_holm=0.5),
     ]
     lines = chart(rows, 70, encoding="utf-8")
-    # 70 columns less dates, rates, changes and gaps: 38, half of it for the chart
-    assert lines[:4] == [
-        "2026-01-01   50.0 %      ├────●────┤              first",
-        "2026-01-02  100.0 %           ├────────●  +50.0*  second",
-        "undated       0.0 %  ●                    -100.0  third",
-        "                     0 %           100 %",
+    # 70 columns less dates, rates, changes and gaps: 33, half of it for the chart
+    assert lines == [
+        "run_date    pass_rate  0 %        100 %      change  run_id",
+        "──────────  ─────────  ────────────────  ──────────  ──────",
+        "2026-01-01     50.0 %      ├───●───┤                 first",
+        "2026-01-02    100.0 %          ├──────●   +50.0 pp*  second",
+        "undated         0.0 %  ●                 -100.0 pp   third",
     ]
-    assert lines[-1].startswith("* more than chance explains")
+    assert list(legend(rows))[-1].startswith("* more than chance explains")
+
+
+def test_a_series_without_changes_has_no_column_for_them():
+    rows = [rate(0.5, 0.25, 0.75)]
+    assert "change" not in chart(rows, 70, encoding="utf-8")[0]
+    assert list(legend(rows)) == []
 
 
 def test_scores_have_a_scale_of_their_own():
@@ -48,25 +55,37 @@ def test_scores_have_a_scale_of_their_own():
         row(metric="length", score=None, run_date="2026-01-02"),
         row(metric="length", score=10.0, run_date="2026-01-03", change=6.0),
     ]
-    first, second, third, ends, *_ = chart(rows, 80, encoding="utf-8")
+    header, _, first, second, third = chart(rows, 80, encoding="utf-8")
     assert ("├" in first, first.index("├") < first.index("●") < first.index("┤")) == (True, True)
     assert "unknown" in second
     assert "●" not in second
     assert third.rstrip().endswith("+6  r")
-    assert ends.split() == ["2", "10"]
+    assert header.split() == ["run_date", "score", "2", "10", "change", "run_id"]
+
+
+def test_the_ends_of_a_scale_have_room():
+    rows = [row(metric="length", score=score) for score in (-123_456_789.5, 987_654_321.5)]
+    header, rule, *lines = chart(rows, 60, encoding="utf-8")
+    low, high = header.split()[2:4]
+    assert (header.index(low), header.index(high) + len(high)) == (
+        lines[0].index("●"),
+        lines[1].index("●") + 1,
+    )
+    assert cell_len(rule) <= 60
 
 
 def test_equal_scores_are_drawn():
     lines = chart(
         [row(metric="length", score=4.0), row(metric="length", score=4.0)], 80, encoding="utf-8"
     )
-    assert lines[0].count("●") == 1
+    assert lines[2].count("●") == 1
 
 
 def test_terminals_without_lines_get_ascii():
     lines = chart([rate(0.5, 0.2, 0.8, run_id="räksmörgås" * 9)], 60, encoding="ascii")
     assert "\n".join(lines).isascii()
-    assert "[---" in lines[0]
+    assert "[---" in lines[2]
+    assert set(lines[1]) == {"-", " "}
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 100, 300])
@@ -74,7 +93,7 @@ def test_terminals_without_lines_get_ascii():
 def test_lines_fit_the_terminal_whatever_the_names(width, name):
     rows = [rate(0.5, 0.2, 0.8, run_id=name, run_date="2026-01-01", change=-1.0, p_holm=0.01)] * 3
     lines = chart(rows, width, encoding="utf-8")
-    assert max(map(cell_len, lines[:4])) <= max(60, min(width, 120))
+    assert max(map(cell_len, lines)) <= max(60, min(width, 120))
     assert not UNSEEN.search("\n".join(lines))
     assert not UNSEEN.search(title(row(model=name)))
 
@@ -126,7 +145,7 @@ def test_drift_is_named(store):
     shown = shown_on_terminal(store.path, ["history", "m"], 200)
     assert "Drift: passed changed by -100.0 points with run after of 20" in shown
     assert "30 tasks)." in shown
-    assert "  -100.0*  after" in shown
+    assert "  -100.0 pp*  after" in shown
 
 
 def test_a_relative_change_is_a_percentage():

@@ -3,6 +3,7 @@
 import io
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -245,9 +246,31 @@ def test_the_figure_is_seen_at_any_width(examples, view, width, monkeypatch):
         assert wanted in lines[0]
 
 
-def test_colours_are_never_used(examples, monkeypatch):
+SHOWN_TABLES = [
+    "show leaderboard",
+    "history example/aurora-2",
+    "compare example/aurora-2 example/kaamos-mini",
+]
+
+
+@pytest.mark.parametrize("line", SHOWN_TABLES)
+def test_commands_have_the_same_tables_and_lines(examples, line, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b" not in command(examples.path, "show", "leaderboard").out
+    lines = shown_on_terminal(examples.path, line.split(), 80).splitlines()
+    [(at, rule)] = [(at, text) for at, text in enumerate(lines) if set(text) == {"─", " "}]
+    # A line under each title, with two cells between them.
+    gaps = [gap.span() for gap in re.finditer(" +", rule)]
+    assert {end - start for start, end in gaps} == {2}
+    assert {lines[at - 1][start:end] for start, end in gaps} == {"  "}
+    assert max(map(cell_len, lines)) <= 80
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize("line", SHOWN_TABLES)
+def test_colours_are_never_used_in_pipes(examples, line, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    ended = command(examples.path, *line.split())
+    assert "\x1b" not in ended.out + ended.err
 
 
 # --- the pager

@@ -12,7 +12,7 @@ from warehouse.commands.comparison import found_rescorer, say_comparisons, warn
 from warehouse.console.cli import (
     TableOptions,
     check_suite,
-    note,
+    note_wrapped,
     open_store,
     say,
     table_options,
@@ -190,4 +190,4 @@ def _print(
 ) -> None:
     from warehouse.output.writers import write_rows
 
-    write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+    write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)

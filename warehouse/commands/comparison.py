@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.console.cli import note, say, say_wrapped
+from warehouse.console.cli import note_wrapped, say, say_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def found_rescorer(
     if text is None:
         return None
     rescorer = find_rescorer(connection, text, suite=suite)
-    note(f"passed is the verdict of {rescorer.text}, a re-score")
+    note_wrapped(f"passed is the verdict of {rescorer.text}, a re-score")
     return rescorer
 
 
@@ -99,7 +99,7 @@ def warn(rows: Sequence[Comparison]) -> None:
     if changed is not None and changed.n_changed:
         tasks = "1 task" if changed.n_changed == 1 else f"{changed.n_changed} tasks"
         names = f"{changed.a} and {changed.b}"
-        note(f"warning: {tasks} left out, with different content for {names}")
+        note_wrapped(f"warning: {tasks} left out, with different content for {names}")
 
 
 def _warn_of_few(row: Comparison) -> None:
@@ -110,9 +110,13 @@ def _warn_of_few(row: Comparison) -> None:
     units = f"{row.n_clusters} {unit}{'' if row.n_clusters == 1 else 's'}"
     where = f" of {row.slice}" if row.slice else ""
     if row.n_clusters < MIN_CLUSTERS:
-        note(f"warning: {units}{where}: too few for an interval, which takes {MIN_CLUSTERS}")
+        note_wrapped(
+            f"warning: {units}{where}: too few for an interval, which takes {MIN_CLUSTERS}"
+        )
     elif row.n_clusters < FEW_CLUSTERS:
-        note(f"warning: {units}{where}: too few; intervals are reliable from {FEW_CLUSTERS} on")
+        note_wrapped(
+            f"warning: {units}{where}: too few; intervals are reliable from {FEW_CLUSTERS} on"
+        )
 
 
 def _share_excluded(row: Comparison) -> float:
@@ -123,7 +127,7 @@ def _warn_of_missing(row: Comparison) -> None:
     from warehouse.decisions.series import CALL_METRICS
 
     hint = "" if row.metric in CALL_METRICS else "; --missing fail counts them as 0"
-    note(
+    note_wrapped(
         f"warning: {row.n_excluded} of {row.n_tasks + row.n_excluded} tasks of {row.a} and {row.b} "
         f"are left out: only one side has a value of {row.metric} (asked but not judged: "
         f"{row.n_unjudged_a} and {row.n_unjudged_b}){hint}"

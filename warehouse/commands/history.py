@@ -80,7 +80,7 @@ def history(
 
 
 def _print_charts(rows: list[Row]) -> None:
-    from warehouse.commands.history_chart import chart, title
+    from warehouse.commands.history_chart import chart, legend, title
 
     width = shutil.get_terminal_size().columns
     encoding = sys.stdout.encoding or "utf-8"
@@ -89,6 +89,8 @@ def _print_charts(rows: list[Row]) -> None:
         say_wrapped(title(of_series[0]))
         for line in chart(of_series, width, encoding=encoding):
             say(line)
+        for text in legend(of_series):
+            say_wrapped(text)
         say("")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import human, visible
-from warehouse.output.text_width import fold, padded
+from warehouse.output.screen_columns import points
+from warehouse.output.text_width import fold, padded, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,36 +49,47 @@ class _Scale:
 
 
 def chart(rows: Sequence[Row], width: int, *, encoding: str) -> list[str]:
-    """Return the lines of a chart of one series of `model_history`, in the order of its rows.
+    """Return a table of one series of `model_history`, in the order of its rows, with a chart.
+
+    It has a header and a rule as the tables of other commands; the header of the chart is its
+    scale. Changes are left out where no row has one.
 
     Args:
         rows: rows of one suite, task set, metric, provider, model and settings.
         width: columns of the terminal.
         encoding: that of the terminal.
     """
-    is_rate = rows[0]["metric"] == _VERDICT and rows[0]["scorer"] is None
-    width = min(max(width, NARROWEST), _WIDEST)
-    values = [_number(_of(row, "value"), is_rate=is_rate) for row in rows]
-    changes = [_change(row, is_rate=is_rate) for row in rows]
-    dates = [_date(row) for row in rows]
-    value_width, change_width = max(map(len, values)), max(map(len, changes))
-    room = width - max(map(len, dates)) - value_width - change_width - 8
-    n_cells = min(_MOST_CELLS, room // 2)
-    scale = _scale(rows, n_cells, is_rate=is_rate)
+    is_rate = _is_rate(rows[0])
     marks = _LINES if _can_show(encoding, _LINES) else _ASCII
-    lines = []
-    for row, date, value, change in zip(rows, dates, values, changes, strict=True):
-        cells = (
-            padded(date, max(map(len, dates)), to_the_right=False),
-            padded(value, value_width, to_the_right=True),
-            _bar(row, scale, marks),
-            padded(change, change_width, to_the_right=False),
-            _run(row, room - n_cells, encoding),
-        )
-        lines.append("  ".join(cells).rstrip())
-    ends = _ends(scale, is_rate=is_rate)
-    lines.append(" " * (len(dates[0]) + value_width + 4) + ends)
-    return [*lines, *_legend(changes)]
+    values = [_number(_of(row, "value"), is_rate=is_rate) for row in rows]
+    changes = _changes(rows)
+    before = [
+        _column("run_date", [_date(row) for row in rows], to_the_right=False),
+        _column("pass_rate" if is_rate else "score", values, to_the_right=True),
+    ]
+    after = [_column("change", changes, to_the_right=True)] if any(changes) else []
+    gaps = 2 * (len(before) + len(after) + 1)
+    taken = sum(width_of(column[0]) for column in (*before, *after))
+    room = min(max(width, NARROWEST), _WIDEST) - taken - gaps
+    scale = _scale(rows, min(_MOST_CELLS, room // 2), is_rate=is_rate)
+    names = [_run(row, room - scale.n_cells, encoding) for row in rows]
+    columns = [
+        *before,
+        [_ends(scale, is_rate=is_rate), *(_bar(row, scale, marks) for row in rows)],
+        *after,
+        _column("run_id", names, to_the_right=False),
+    ]
+    header, *lines = ("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
+    return [header, "  ".join(marks.line * width_of(column[0]) for column in columns), *lines]
+
+
+def legend(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what the reader of a chart should know, a paragraph each."""
+    changes = _changes(rows)
+    if any(changes):
+        yield "change: on the tasks that the run before asked too"
+    if any(change.endswith("*") for change in changes):
+        yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
 
 
 def title(row: Row) -> str:
@@ -114,12 +126,29 @@ def _number(value: float | None, *, is_rate: bool) -> str:
     return f"{100 * value:.1f} %" if is_rate else human(value)
 
 
-def _change(row: Row, *, is_rate: bool) -> str:
-    change = row["change"]
-    if change is None:
-        return ""
-    text = f"{100 * change:+.1f}" if is_rate else f"{change:+.3g}"
-    return text + ("*" if (row["p_holm"] or 1) < _SIGNIFICANT else "")
+def _is_rate(row: Row) -> bool:
+    return row["metric"] == _VERDICT and row["scorer"] is None
+
+
+def _column(name: str, texts: Sequence[str], *, to_the_right: bool) -> list[str]:
+    """Return a header and texts, all of one width."""
+    width = max(map(width_of, (name, *texts)))
+    return [padded(text, width, to_the_right=to_the_right) for text in (name, *texts)]
+
+
+def _changes(rows: Sequence[Row]) -> list[str]:
+    """Return the change of each row; where one has a star, the others have a place for it."""
+    write = points if _is_rate(rows[0]) else "{:+.3g}".format
+    texts = ["" if row["change"] is None else write(row["change"]) for row in rows]
+    if not any(map(_is_clear, rows)):
+        return texts
+    stars = ["*" if _is_clear(row) else " " for row in rows]
+    return [text + star if text else "" for text, star in zip(texts, stars, strict=True)]
+
+
+def _is_clear(row: Row) -> bool:
+    """Return whether a change is more than chance explains."""
+    return row["change"] is not None and (row["p_holm"] or 1) < _SIGNIFICANT
 
 
 def _date(row: Row) -> str:
@@ -132,11 +161,13 @@ def _run(row: Row, room: int, encoding: str) -> str:
 
 
 def _scale(rows: Sequence[Row], n_cells: int, *, is_rate: bool) -> _Scale:
+    """Return a scale for all figures, of `n_cells` or more, so that both ends can be named."""
     if is_rate:
         return _Scale(0, 1, n_cells)
     figures = [_of(row, name) for row in rows for name in ("value", "low", "high")]
     known = [value for value in figures if value is not None]
-    return _Scale(min(known, default=0), max(known, default=0), n_cells)
+    scale = _Scale(min(known, default=0), max(known, default=0), n_cells)
+    return replace(scale, n_cells=max(n_cells, len(_ends(scale, is_rate=False))))
 
 
 def _bar(row: Row, scale: _Scale, marks: _Marks) -> str:
@@ -156,13 +187,6 @@ def _ends(scale: _Scale, *, is_rate: bool) -> str:
     if is_rate:
         low, high = "0 %", "100 %"
     return low + " " * max(1, scale.n_cells - len(low) - len(high)) + high
-
-
-def _legend(changes: Sequence[str]) -> Iterator[str]:
-    if any(changes):
-        yield "The last figure is the change on the tasks that the run before asked too."
-    if any(change.endswith("*") for change in changes):
-        yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
 
 
 def _can_show(encoding: str, marks: _Marks) -> bool:

@@ -12,7 +12,7 @@ from warehouse.commands.comparison import found_rescorer
 from warehouse.console.cli import (
     TableOptions,
     check_suite,
-    note,
+    note_wrapped,
     open_store,
     say,
     say_wrapped,
@@ -131,7 +131,7 @@ def plan(
     values = [[getattr(row, name) for name in columns] for rows in plans for row in rows]
     answer = _ANSWER if len(plans) == 1 else ("suite", "task_set", "a", "b", *_ANSWER)
     layout = output.layout(answer)
-    write_rows(columns, values, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+    write_rows(columns, values, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
 
 
 def _plans(

@@ -10,7 +10,7 @@ import click
 
 from warehouse.console.cli import (
     TableOptions,
-    note,
+    note_wrapped,
     open_store,
     print_rows,
     say_paged,
@@ -90,7 +90,7 @@ def _note_rehearsals(connection: duckdb.DuckDBPyConnection) -> None:
         if connection.execute(real).fetchall():
             return
     if connection.execute("FROM lake.results LIMIT 1").fetchall():
-        note(
+        note_wrapped(
             "all runs are rehearsals, whose answers came from a file: no ranking counts them; "
             "`evalstore show replay_leaderboard` shows their figures"
         )
@@ -108,7 +108,7 @@ def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
         ]
         columns = ("group", "view", "purpose")
         layout = output.layout()
-        write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+        write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
         return
     page = click.HelpFormatter(width=_width())
     for title, purpose, members in _grouped(views):

@@ -9,7 +9,7 @@ import re
 import sys
 from contextlib import contextmanager
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
@@ -43,15 +43,21 @@ def say(text: object) -> None:
 
 def say_wrapped(text: str) -> None:
     """Print a paragraph on stdout, in lines of the terminal's width if it is one."""
-    if not sys.stdout.isatty():
-        say(text)
-        return
+    say(_wrapped(text, sys.stdout))
+
+
+def _wrapped(text: str, stream: TextIO) -> str:
+    """Return a paragraph in lines of the terminal's width, if the stream is one."""
+    if not stream.isatty():
+        return text
     # Imported here: the help must not wait for them.
     import shutil
     from textwrap import fill
 
     joined = re.sub(" (?=[%=<])", _NO_BREAK, text)
-    say(fill(joined, shutil.get_terminal_size().columns).replace(_NO_BREAK, " "))
+    # Names of models and options have hyphens; they stay whole, to be copied.
+    lines = fill(joined, shutil.get_terminal_size().columns, break_on_hyphens=False)
+    return lines.replace(_NO_BREAK, " ")
 
 
 def say_paged(text: str) -> None:
@@ -74,6 +80,11 @@ def note(text: str) -> None:
         click.echo(visible_lines(text), err=True)
     except OSError:
         silence(sys.stderr)
+
+
+def note_wrapped(text: str) -> None:
+    """Print a note of one paragraph on stderr, in lines of the terminal's width if it is one."""
+    note(_wrapped(text, sys.stderr))
 
 
 class TableOptions(NamedTuple):
@@ -193,7 +204,7 @@ def print_rows(
             query,
             output.fmt,
             sys.stdout.buffer,
-            note=note,
+            note=note_wrapped,
             parameters=dict(parameters or {}),
             layout=output.layout(answer),
         )
