@@ -61,11 +61,13 @@ WITH perturbations AS (
     SELECT
         suite, run_id, reported_id,
         concat(
-            any_value(extra ->> '$.name.perturbation.name'),
-            ' (' || any_value(extra ->> '$.name.perturbation.computed_on') || ')'
+            any_value(json_extract_string(extra, '$.name.perturbation.name')),
+            ' (' || any_value(json_extract_string(extra, '$.name.perturbation.computed_on')) || ')'
         ) AS perturbation
     FROM reported_metrics
-    WHERE source = 'log' AND extra ->> '$.name.perturbation.name' IS NOT NULL
+    WHERE
+        source = 'log'
+        AND json_extract_string(extra, '$.name.perturbation.name') IS NOT NULL
     GROUP BY suite, run_id, reported_id
 )
 SELECT metric_audit.*, perturbation, count(*) OVER of_run AS n_figures
