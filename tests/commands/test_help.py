@@ -109,10 +109,18 @@ MARCH = ["2026-03-03/models/esimerkki-routa-7b.yaml", "2026-03-04/models/example
         (["export", "openclaw", "--run", ""], []),
         (["run", "posters-t"], ["posters-truth"]),
         (["run", "palindrome", "--model", "AL"], ["ALL"]),
+        (["sync", "--en"], ["--engine", "--environment"]),
     ],
 )  # fmt: skip
 def test_names_are_completed(examples, words, offered):
     assert completions(examples, *words) == offered
+
+
+def test_the_shell_completes_names_of_files():
+    complete = ShellComplete(evalstore._cli, {}, "evalstore", "_EVALSTORE_COMPLETE")
+    (item,) = complete.get_completions(["sync", "--environment"], "env")
+    assert (item.type, item.value) == ("file", "env")
+    assert complete.get_completions(["sync", "--engine"], "sc:") == []
 
 
 def test_views_are_completed_with_their_purpose():
