@@ -78,12 +78,23 @@ def _counted(store: Store) -> dict[str, object]:
 
 
 def _facts(store: Store) -> dict[str, object]:
+    from warehouse.connection import log_file
+
+    held = _size(store.warehouse) + _size(log_file(store.warehouse))
     return {
         **_counted(store),
         "journals": [_journal(pending) for pending in pending_journals(store.path)],
         "lake_bytes": _lake_bytes(store),
-        "warehouse_bytes": store.warehouse.stat().st_size,
+        "warehouse_bytes": held,
     }
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file that a sync may have just removed."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _facts_of_tables(store: Store, place: Place) -> dict[str, object]:
