@@ -55,7 +55,8 @@ def peak_of_import(folder, write, n_bytes):
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read as on Linux")
 @pytest.mark.parametrize("name", WRITERS)
 def test_memory_does_not_grow_with_a_log(tmp_path, name):
-    small, large = 6 * MEGABYTE, 66 * MEGABYTE
+    # What DuckDB takes for a small log of lm-eval differs by 20 MB from one process to the next.
+    small, large = 6 * MEGABYTE, (126 if name == "lm-eval" else 66) * MEGABYTE
     before = peak_of_import(tmp_path / "small", WRITERS[name], small)
     after = peak_of_import(tmp_path / "large", WRITERS[name], large)
     assert after - before < (large - small) * 2 / 3
