@@ -106,6 +106,7 @@ def test_hostile_text_is_escaped(store):
     assert json.loads(text)["rows"] == [[HOSTILE]]
 
 
+@pytest.mark.slow
 def test_a_query_that_takes_too_long_is_stopped(store):
     ask = asking(store, max_seconds=1)
     slow = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000) AS b"

@@ -243,6 +243,7 @@ def test_a_secret_with_unusual_characters_is_not_passed_over(text):
     assert find_secrets(f"{FILLER}{text}".encode())
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_no_text_with_a_damaged_secret_is_passed_over(data):
     texts = []

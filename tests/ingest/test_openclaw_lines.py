@@ -331,6 +331,7 @@ def test_blocks_are_joined_without_a_seam(tmp_path, monkeypatch):
     assert (reject.line, path.read_bytes()[reject.byte_offset :][:6]) == (21, b"broken")
 
 
+@pytest.mark.slow
 def test_small_and_large_logs_are_numbered_alike(tmp_path, monkeypatch):
     chance = random.Random(7)
     made = [

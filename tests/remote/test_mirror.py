@@ -120,6 +120,7 @@ def test_small_batches_are_merged_only_where_that_was_asked_for(tmp_path, remote
     assert one.merge_small_batches()
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_gone_everywhere(tmp_path, remote):
     one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
     import_into(one, write(tmp_path, 1, SECRET))

@@ -58,6 +58,7 @@ def then(rows):
     return [tuple(row[name] for name in names) for row in rows]
 
 
+@pytest.mark.slow
 def test_scores_of_a_date_are_those_of_the_store_at_that_date(posters):
     before = posters.sql(CURRENT).fetchall()
     changed = settle(posters, days=5)
@@ -71,6 +72,7 @@ def test_scores_of_a_date_are_those_of_the_store_at_that_date(posters):
     assert then(as_of(posters, AFTER, "--tasks")) == after
 
 
+@pytest.mark.slow
 def test_models_have_the_means_over_the_posters(posters):
     settle(posters, days=5)
     by_poster = as_of(posters, BEFORE, "--tasks")

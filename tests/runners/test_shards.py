@@ -76,6 +76,7 @@ def test_shards_are_parts_of_one_run():
     assert (ended.code, len(server.requests)) == (0, 40), ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("space")
 def test_a_shard_with_another_plan_is_refused():
     with serving(http(200, chat("yes"))) as server:

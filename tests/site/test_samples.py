@@ -149,6 +149,7 @@ def add_chat(store):
         writer.commit(generations={Generation("chat", "r", "root", None): None})
 
 
+@pytest.mark.slow
 def test_hostile_and_extreme_values_come_back_as_they_are(store):
     long = "a<b>\u2028'" * 120_000
     record(
@@ -222,6 +223,7 @@ def test_the_same_store_gives_the_same_bytes(examples):
     assert written() == written()
 
 
+@pytest.mark.slow
 def test_samples_of_more_than_one_query_come_in_order(store):
     for name in ("b", "a"):
         results = [{"task_id": f"t{n}", "output": "x" * n} for n in range(30)]

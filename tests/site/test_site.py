@@ -172,6 +172,7 @@ def test_journal_that_is_not_ours_is_refused(tmp_path, line):
     assert (tmp_path / "a/page.html").read_bytes() == b"1"
 
 
+@pytest.mark.slow
 def test_two_sites_are_not_written_to_one_folder_at_once(cli, tmp_path):
     with site_lock(tmp_path / "site"):
         ended = cli("report", "--to", tmp_path / "site")

@@ -51,6 +51,7 @@ def test_an_excerpt_has_the_rows_of_the_log_file(grown):
         assert chosen.sql("SELECT DISTINCT run_id FROM results").fetchall() == [(runs[-1],)]
 
 
+@pytest.mark.slow
 def test_a_larger_log_file_is_moved_into_the_warehouse(grown, tmp_path, monkeypatch):
     monkeypatch.setattr(connection, "_LOG_BYTES", 1)
     import_into(grown, write_log(tmp_path / "c.yaml", log(model="models/c.yaml")))
@@ -62,6 +63,7 @@ def test_a_larger_log_file_is_moved_into_the_warehouse(grown, tmp_path, monkeypa
     assert digests(grown) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "stale"])
 def test_a_damaged_log_file_costs_nothing(grown, damage):
     before = digests(grown)
@@ -79,6 +81,7 @@ def test_a_damaged_log_file_costs_nothing(grown, damage):
     assert digests(grown) == before
 
 
+@pytest.mark.slow
 def test_a_checkpoint_keeps_every_row(grown):
     before = digests(grown)
     checkpoint(grown.warehouse, wait_seconds=0)
