@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from serving import chat, serving
 from serving import http as reply
 from support import ROOT, command, log, task, write_log
 
+from warehouse.errors import StoreUnreachable
 from warehouse.remote.address import store_folder
 from warehouse.remote.objects import open_objects
 from warehouse.scale.driver import sync_tables
@@ -54,10 +56,13 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         status = self.server.fault(self.command, self.path)
         if status == "break":
-            self.connection.close()
+            # Closing it would leave it open for the reader and the writer of this handler.
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
             return
         if status is not None:
-            self._answer(status, b"<Error><Code>SlowDown</Code></Error>")
+            code = {404: "NoSuchBucket", 503: "SlowDown"}.get(status, "Refused")
+            self._answer(status, f"<Error><Code>{code}</Code></Error>".encode())
             return
         connection = http.client.HTTPConnection(self.server.target)
         connection.request(self.command, self.path, body, dict(self.headers))
@@ -174,6 +179,17 @@ def test_what_could_not_be_uploaded_is_uploaded_by_the_next_command(
     assert n_results(on("two", *COUNT)) == 0
     assert n_results(on("one", *COUNT)) == 1
     assert n_results(on("three", *COUNT)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [(503, "too busy"), (429, "too busy"), (404, "no such bucket"), ("break", "cannot be reached")],
+)
+def test_a_reason_is_not_taken_from_a_key(server, monkeypatch, *, fault, reason):
+    monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", Proxy(server, lambda *_: fault).base)
+    with pytest.raises(StoreUnreachable, match=reason):
+        open_objects("s3://bucket/run-503").below("429/503")
 
 
 @pytest.mark.parametrize(

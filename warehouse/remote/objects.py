@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _RETRIES = 6
 _RETRY_SECONDS = 60
 _PIECE_BYTES = 8 * 2**20
+# An error's text has addresses, keys and durations too: a bare number could be part of those.
+_BUSY = ("status code: 503 ", "status code: 429 ", "<Code>SlowDown</Code>")
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
@@ -236,7 +238,7 @@ def _reason(text: str) -> str:
     """Return what a person needs of an error of obstore."""
     if "NoSuchBucket" in text:
         return "there is no such bucket"
-    if "503" in text or "SlowDown" in text:
+    if any(mark in text for mark in _BUSY):
         return "the object store is too busy (503 Slow Down); run the command again later"
     if "error sending request" in text or "HTTP error" in text:
         return (
