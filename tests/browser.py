@@ -55,7 +55,7 @@ class Visit:
         self.folder = Path(folder).resolve()
         size = {"width": width, "height": 900}
         self._context = browser.new_context(viewport=size, color_scheme=scheme)
-        self._context.set_default_timeout(15_000)
+        self._context.set_default_timeout(120_000)
         self.faults = []
         self.page = self._context.new_page()
         self._context.on("request", self._on_request)

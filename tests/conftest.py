@@ -5,7 +5,16 @@ import sys
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support import EXAMPLES, ROOT, as_unprivileged, command, import_into, new_store
+
+# The same examples in each run, on a machine of any speed; those of `--hypothesis-profile random`
+# differ.
+settings.register_profile(
+    "random", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("fixed", settings.get_profile("random"), derandomize=True, database=None)
+settings.load_profile("fixed")
 
 
 def pytest_configure():

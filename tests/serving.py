@@ -115,7 +115,10 @@ def _read(connection):
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
     while len(body) < int(headers.get("content-length", 0)):
-        body += connection.recv(65536)
+        more = connection.recv(65536)
+        if not more:
+            return None
+        body += more
     return {"path": first.split()[1], "headers": headers, "body": json.loads(body or b"null")}
 
 

@@ -284,7 +284,7 @@ def child(*arguments, crashes=False, **options):
         crashes: whether an unexpected error is expected.
         options: of `subprocess.run`.
     """
-    options = {"env": environment(), "cwd": ROOT, "timeout": 60, **options}
+    options = {"env": environment(), "cwd": ROOT, "timeout": 300, **options}
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, check=False, **options
     )

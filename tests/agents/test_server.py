@@ -18,7 +18,7 @@ def talk(store, *calls):
     from warehouse.agents.server import agent_server
 
     return asyncio.run(
-        conversation(Client(agent_server(open_desk(store.path, max_seconds=10))), calls)
+        conversation(Client(agent_server(open_desk(store.path, max_seconds=300))), calls)
     )
 
 

@@ -195,7 +195,7 @@ def test_head_ends_quietly_and_immediately(examples):
         assert process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(60) == 0
+        assert process.wait(300) == 0
 
 
 @pytest.mark.slow

@@ -140,7 +140,7 @@ def test_no_log_overwrites_another(store, tmp_path):
         prompt_template="Other: {prompt}",
         tasks=[task(2)],
     )
-    import_into(store, *tmp_path.glob("*.yaml"))
+    import_into(store, *sorted(tmp_path.glob("*.yaml")))
     exported = export(store, tmp_path / "out")
     names = [path.name for path in check_rules(tmp_path / "out")]
     assert names == [

@@ -247,7 +247,7 @@ def test_sizes_are_bounded(monkeypatch):
 def test_a_long_line_is_read_in_linear_time():
     start = time.process_time()
     assert len(load(b"a: " + b"x y " * 2_000_000)["a"]) == 7_999_999
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 60
 
 
 @pytest.mark.parametrize("whitespace", [b" ", b"\n", b"\n ", "\u2028".encode()])

@@ -449,7 +449,7 @@ def test_a_closed_pipe_does_not_stop_an_import(store, tmp_path):
     first.stdout.close()
     err = first.stderr.read()
     first.stderr.close()
-    first.wait(60)
+    first.wait(300)
     assert b"Traceback" not in err
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(50,)]
 

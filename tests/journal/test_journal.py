@@ -300,13 +300,13 @@ def test_a_recovery_by_another_process_is_waited_for(tmp_path, monkeypatch):
 
     def slowly(*arguments):
         is_writing.set()
-        may_write.wait(30)
+        may_write.wait(300)
         write(*arguments)
 
     monkeypatch.setattr(recovery, "_write_batch", slowly)
     other = threading.Thread(target=recover_journals, args=[Lake(tmp_path)])
     other.start()
-    assert is_writing.wait(30)
+    assert is_writing.wait(300)
     threading.Timer(0.3, may_write.set).start()
     assert recover_journals(Lake(tmp_path)) == []
     assert Lake(tmp_path).batch_names() == {journal.name}

@@ -1,5 +1,6 @@
 """Tables on a terminal: what is shown first, in how many cells, and through which pager."""
 
+import contextlib
 import io
 import os
 import pty
@@ -292,11 +293,15 @@ def on_terminal(rows, **variables):
         [sys.executable, "-c", PROGRAM, str(rows)],
         stdin=theirs, stdout=theirs, cwd=ROOT, env={**kept, "LINES": "24", **variables},
     )  # fmt: skip
-    ended.wait(60)
     os.close(theirs)
-    text = os.read(ours, 100_000).decode()
+    # What was written reaches this side in pieces, some of them after the program has ended.
+    pieces = []
+    with contextlib.suppress(OSError):  # at the end
+        while piece := os.read(ours, 4096):
+            pieces.append(piece)
     os.close(ours)
-    return text
+    ended.wait(300)
+    return b"".join(pieces).decode()
 
 
 @pytest.mark.parametrize(

@@ -36,26 +36,33 @@ def export(store, folder):
 @contextmanager
 def viewer(program, folder):
     """Serve a folder by `inspect view` on a free port of loopback, and yield its address."""
+    # Another program may take the port before `inspect view` does.
+    started = (started_viewer(program, folder) for _ in range(5))
+    process, address = next(filter(None, started), (None, None))
+    assert process, "`inspect view` did not start"
+    try:
+        yield address
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def started_viewer(program, folder):
+    """Return the process of a viewer and its address; None if it did not start."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     arguments = ["view", "start", "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(
         [program, *arguments, "--log-dir", folder], stdout=subprocess.PIPE, text=True
     )
-    try:
-        for line in process.stdout:
-            if "Running on" in line:
-                break
-        else:
-            pytest.fail("`inspect view` did not start")
-        yield f"http://127.0.0.1:{port}/api"
-    finally:
-        process.terminate()
-        process.communicate()
+    if any("Running on" in line for line in process.stdout):
+        return process, f"http://127.0.0.1:{port}/api"
+    process.communicate()
+    return None
 
 
 def fetch(address):
-    with urllib.request.urlopen(address, timeout=30) as reply:
+    with urllib.request.urlopen(address, timeout=300) as reply:
         return json.load(reply)
 
 

@@ -4,12 +4,13 @@ import json
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from serving import chat, http, serving
 from support import command, new_store
+
+from runners.engine.engine import Engine
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -388,13 +389,22 @@ def test_an_answer_whose_judge_failed_can_be_repeated(priced, monkeypatch):
 def test_an_answer_is_kept_if_its_judge_is_interrupted(priced, monkeypatch):
     """The second call, the judge's, hangs; the run is stopped twice."""
 
-    def answer(_request):
-        if len(server.requests) > 1:
-            for wait in (0.0, 2.0):
-                threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
-            time.sleep(8)
-        return (http(200, chat(PASSED)),)
+    stop, is_stopped = Engine.stop, threading.Event()
 
+    def noted(*arguments, **options):
+        stop(*arguments, **options)
+        is_stopped.set()
+
+    def answer(_request):
+        if len(server.requests) == 1:
+            return (http(200, chat(PASSED)),)
+        for _ in range(2):
+            is_stopped.clear()
+            os.kill(os.getpid(), signal.SIGINT)
+            assert is_stopped.wait(300)
+        return (300,)  # or until the server is closed
+
+    monkeypatch.setattr(Engine, "stop", noted)
     with serving(answer) as server:
         err = run_judged(priced, server, monkeypatch, code=1)
     assert "stopped: interrupted" in err

@@ -32,7 +32,7 @@ def _environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def call(provider, base, *, timeout=5.0, model="m:1b", prompt="Say hi", **fields):
+def call(provider, base, *, timeout=120, model="m:1b", prompt="Say hi", **fields):
     """Call a model once through the engine, which enforces the time limit."""
     results = []
 
@@ -279,7 +279,6 @@ OURS = {
     ("ollama_openai", "http 404"): "skipped_unavailable",
     ("ollama_openai", "dns failure"): "skipped_unavailable",
 }
-SLOW = {"mid-stream slow ok", "slow drip passes (per-read timeout)"}
 # The texts of exceptions differ between HTTP libraries.
 OWN_WORDS = "exception"
 
@@ -300,8 +299,7 @@ def test_reference_cases(case):
         fields |= {"system": SYSTEM, "parameters": {"temperature": 0}}
     with serving(*case["server_reply_latin1_or_sleep_s"]) as server:
         base = server.base if case["name"] != "dns failure" else closed_port()
-        timeout = 30 if case["name"] in SLOW else 5
-        result = call(case["provider"], base + "/v1", timeout=timeout, **fields)
+        result = call(case["provider"], base + "/v1", **fields)
     availability = OURS.get((case["provider"], case["name"]), expected["availability_status"])
     wanted = availability, expected["success"], expected["failure_type"]
     if expected["success"] and not expected["raw_output"]:
@@ -398,8 +396,8 @@ def test_claude_is_stopped_with_its_children(claude, tmp_path):
 
 
 def _is_gone(pid):
-    """Return whether a killed process ends within seconds; it may still be a zombie."""
-    for _ in range(500):
+    """Return whether a killed process ends within a minute; it may still be a zombie."""
+    for _ in range(6_000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):

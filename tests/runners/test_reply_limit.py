@@ -43,7 +43,7 @@ def call(provider, model, base, **fields):
         one = make_provider(provider)
         request = Request(model, "Hi", base_url=base, max_reply_bytes=LIMIT, **fields)
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 return await one.call(request)
         finally:
             await one.close()

@@ -177,7 +177,7 @@ def test_pass_at_k_of_many_attempts(con):
     )
     start = time.process_time()
     chances = dict(con.execute(f"SELECT k, pass_at_k FROM ({sql})").fetchall())
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 15
     assert len(chances) == n
     for k in (1, 2, 10, 100, n - passed, n - passed + 1, n):
         expected = 1 - Fraction(math.comb(n - passed, k), math.comb(n, k))
