@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _ROWS, _QUICK_ROWS = 1_000_000, 2_000
 _ROUNDS = 2
-_SCORES = ("openclaw_answer_tools", "openclaw_verdicts")
+_TOOLS = "SELECT content_id, openclaw_tools(raw_output) AS tools FROM inputs"
 _DIFFERENT = """
     SELECT count(*)
-    FROM openclaw_answer_tools AS tools
+    FROM answer_tools AS tools
     JOIN openclaw_verdicts AS verdicts USING (content_id)
     FULL JOIN plain USING (content_id)
     WHERE plain.tools IS DISTINCT FROM tools.tools
@@ -91,11 +91,9 @@ def _seconds(
 
 
 def _score(connection: duckdb.DuckDBPyConnection) -> None:
-    definitions = {file.qualified: file.sql for file in shipped_sql()}
-    for name in _SCORES:
-        connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {name} AS {definitions[f'scores.{name}']}"
-        )
+    [verdicts] = [file.sql for file in shipped_sql() if file.name == "openclaw_verdicts"]
+    for name, query in {"answer_tools": _TOOLS, "openclaw_verdicts": verdicts}.items():
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
 
 
 def _score_plainly(connection: duckdb.DuckDBPyConnection) -> None:

@@ -93,7 +93,7 @@ SELECT
     calls.content_id || ' tool_use' AS score_id,
     calls.file_sha256,
     calls.batch
-FROM tool_checks AS checks
+FROM scores.openclaw_tool_use AS checks
 JOIN lake.results AS calls
     ON calls.suite = 'openclaw'
     AND checks.run_id = calls.run_id

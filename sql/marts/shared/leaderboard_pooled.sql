@@ -20,16 +20,14 @@
 -- routing: whether subagents may be routed to the model, in words; see tool_tiers
 WITH tools AS (
     SELECT
-        provider,
-        model,
-        settings,
+        series,
         count(is_used) AS n_counted,
         count(*) FILTER (is_used) AS n_used,
         n_used / nullif(n_counted, 0) AS rate
-    FROM tool_checks
+    FROM scores.openclaw_tool_use
     -- Without a basis nothing is used, and the tools of the answer are not needed.
-    WHERE duplicate_of IS NULL AND NOT is_replay AND tier_basis IS NOT NULL
-    GROUP BY provider, model, settings
+    WHERE is_counted AND NOT is_replay AND tier_basis IS NOT NULL
+    GROUP BY series
 ),
 
 models AS (
@@ -129,10 +127,6 @@ SELECT
 FROM answers
 LEFT JOIN latest_scores
     ON answers.suite = latest_scores.suite AND answers.model = latest_scores.model
-LEFT JOIN tools
-    ON answers.suite = 'openclaw'
-    AND answers.provider IS NOT DISTINCT FROM tools.provider
-    AND answers.model IS NOT DISTINCT FROM tools.model
-    AND answers.settings = tools.settings
+LEFT JOIN tools ON answers.series = tools.series
 ORDER BY
     suite, pass_rate DESC NULLS LAST, score DESC NULLS LAST, n_judged DESC, provider, model, settings

@@ -27,8 +27,8 @@ WITH groups AS (
         n_counted = 0 AND bool_or(NOT is_task_known) AS is_unknown,
         count(recorded_success) AS n_flags,
         count(*) FILTER (recorded_success) AS n_flags_set
-    FROM tool_checks
-    WHERE availability_status = 'ok'
+    FROM scores.openclaw_tool_use
+    WHERE is_answered
     GROUP BY run_id, provider, model, settings, thinking_level
 )
 

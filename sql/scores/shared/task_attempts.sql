@@ -83,7 +83,7 @@ recorded AS (
         'tool_use' AS metric,
         NULL AS filter,
         CAST(is_used AS DOUBLE) AS value
-    FROM tool_checks
+    FROM scores.openclaw_tool_use
     -- Without a basis nothing is used, and the tools of the answer are not needed.
     WHERE tier_basis IS NOT NULL AND is_used IS NOT NULL
     UNION ALL
