@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from bench.openclaw_rows import write_rows
+from bench.data.openclaw_rows import write_rows
 from bench.ratios import Ratio
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions

@@ -23,8 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench import page
-from bench.long_history import RESULTS_PER_RUN
-from bench.openclaw_rows import write_rows
+from bench.data.long_history import RESULTS_PER_RUN
+from bench.data.openclaw_rows import write_rows
 from bench.processes import python
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -43,7 +43,7 @@ print(time.perf_counter() - before)
 _SYNCS = """
 import statistics, sys, time
 from pathlib import Path
-from bench.long_history import add_run
+from bench.data.long_history import add_run
 from warehouse.store import Store
 seconds = []
 for number in range(5):
@@ -109,7 +109,7 @@ duckdb.connect = limited
 _MAKE = """
 import sys
 from pathlib import Path
-from bench.long_history import make_history
+from bench.data.long_history import make_history
 make_history(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
 print(0)
 """

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
+from bench.data.long_history import add_run, make_history
 from bench.leaderboards import (
     LATEST_OURS,
     LATEST_PANDAS,
@@ -22,7 +23,6 @@ from bench.leaderboards import (
     PANDAS,
     POLARS,
 )
-from bench.long_history import add_run, make_history
 from bench.processes import Spent, python
 from bench.ratios import Ratio
 from warehouse.store import Store

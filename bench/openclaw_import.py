@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.openclaw_rows import write_rows
+from bench.data.openclaw_rows import write_rows
 from bench.processes import Spent, python
 from bench.ratios import Ratio
 

@@ -10,8 +10,8 @@ import random
 import time
 from typing import TYPE_CHECKING, Any
 
+from bench.data.poster_samples import EVENTS, POSTERS, make_batch
 from bench.poster_plain import plain_comparisons, plain_scores, plain_view
-from bench.poster_samples import EVENTS, POSTERS, make_batch
 from bench.ratios import Ratio
 from warehouse.scoring.posters import text as poster_text
 from warehouse.scoring.posters.batches import score_batch

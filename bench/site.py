@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from bench.long_history import make_history
+from bench.data.long_history import make_history
 from bench.ratios import Ratio
 from exports.site.addresses import samples_page
 from exports.site.folder import SiteFolder

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.openclaw_rows import record
+from bench.data.openclaw_rows import record
 from bench.ratios import Ratio
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions

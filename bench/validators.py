@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from bench.outputs import make_outputs
+from bench.data.outputs import make_outputs
 from bench.plain_validators import plain_tools, plain_verdict
 from bench.ratios import Ratio
 from warehouse.connection import open_for_writing

@@ -1,6 +1,6 @@
 """Generates a large results.jsonl: one run, ten models, outputs of several sizes, broken lines.
 
-    python -m bench.openclaw_rows FILE [--rows 1000000] [--broken 100]
+    python -m bench.data.openclaw_rows FILE [--rows 1000000] [--broken 100]
 
 The same arguments give the same bytes. The numbers of the broken lines are printed.
 """

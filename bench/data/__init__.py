@@ -1,0 +1,1 @@
+"""Generated data that several benchmarks use."""
