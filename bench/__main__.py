@@ -25,12 +25,12 @@ from bench.ratios import Ratio
 
 # In the order of the table. The name of a benchmark is the last part.
 _MODULES: tuple[str, ...] = (
-    "openclaw_import",
-    "tables",
-    "palindrome_import",
-    "small_files",
-    "inspect_samples",
-    "lm_eval_samples",
+    "imports.openclaw_import",
+    "imports.tables",
+    "imports.palindrome_import",
+    "imports.small_files",
+    "imports.inspect_samples",
+    "imports.lm_eval_samples",
     "history",
     "dataframe",
     "start",

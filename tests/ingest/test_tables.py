@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from support import EXAMPLES, child, command, import_into
 
-from bench.tables import write_table
+from bench.imports.tables import write_table
 from ingest.formats.common import lines
 from ingest.formats.tables import csv_files, parquet_files, values
 from ingest.reconciliation import FileOutcome

@@ -1,0 +1,1 @@
+"""Benchmarks of imports, one per format."""
