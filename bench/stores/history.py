@@ -15,7 +15,9 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from bench.data.long_history import add_run, make_history
-from bench.leaderboards import (
+from bench.processes import Spent, python
+from bench.ratios import Ratio
+from bench.stores.leaderboards import (
     LATEST_OURS,
     LATEST_PANDAS,
     LATEST_POLARS,
@@ -23,8 +25,6 @@ from bench.leaderboards import (
     PANDAS,
     POLARS,
 )
-from bench.processes import Spent, python
-from bench.ratios import Ratio
 from warehouse.store import Store
 
 _RESULTS, _QUICK_RESULTS = 10_000_000, 200_000

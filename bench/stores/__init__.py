@@ -1,0 +1,1 @@
+"""Benchmarks of large stores: sync, leaderboards, checks, merged batches, plans of shards."""
