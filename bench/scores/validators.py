@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from bench.data.outputs import make_outputs
-from bench.plain_validators import plain_tools, plain_verdict
 from bench.ratios import Ratio
+from bench.scores.plain_validators import plain_tools, plain_verdict
 from warehouse.connection import open_for_writing
 from warehouse.views.sql_files import shipped_sql
 

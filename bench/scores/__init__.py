@@ -1,0 +1,1 @@
+"""Benchmarks of scoring and of comparisons, with the same rules in plain Python."""
