@@ -181,7 +181,7 @@ def served() -> Iterator[str]:
     command = [
         sys.executable,
         "-c",
-        "import asyncio, bench.runner_throughput as b; asyncio.run(b.serve())",
+        "import asyncio, bench.commands.runner_throughput as b; asyncio.run(b.serve())",
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:

@@ -1,0 +1,1 @@
+"""Benchmarks of commands and runs: start, first use, pages, calls of models, recorded results."""
