@@ -72,15 +72,15 @@ _COMMANDS: CommandTable = (
     ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
     ("plot", "warehouse.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
     ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),
-    ("check", "warehouse.commands.check:check", "Check data integrity."),
+    ("check", "warehouse.commands.store.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),
     ("publish", "exports.command:publish", "Write a run's report to a folder, ready to commit."),
     ("mcp", "warehouse.commands.mcp:mcp", "Serve the store to an agent (MCP)."),
-    ("info", "warehouse.commands.info:info", "Describe the store, or verify its files."),
-    ("sync", "warehouse.commands.sync:sync", "Update the warehouse from the lake."),
-    ("compact", "warehouse.commands.compact:compact", "Merge the small batches of the lake."),
-    ("forget", "warehouse.commands.forget:forget", "Remove a run permanently."),
+    ("info", "warehouse.commands.store.info:info", "Describe the store, or verify its files."),
+    ("sync", "warehouse.commands.store.sync:sync", "Update the warehouse from the lake."),
+    ("compact", "warehouse.commands.store.compact:compact", "Merge the small batches of the lake."),
+    ("forget", "warehouse.commands.store.forget:forget", "Remove a run permanently."),
 )
 # What tables, which `sync --to` wrote, cannot be used for.
 _WRITING = frozenset({"import", "run", "rescore", "tag", "annotate", "compact", "forget"})
