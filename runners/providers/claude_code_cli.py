@@ -22,7 +22,7 @@ from runners.providers.base import (
     Provider,
     Reply,
 )
-from runners.providers.reply_limit import ReplyMeter, ReplyTooLargeError
+from runners.providers.transport.reply_limit import ReplyMeter, ReplyTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,11 +23,11 @@ from runners.providers.base import (
     Reply,
     empty,
 )
-from runners.providers.http import as_count, as_object, http_failure
-from runners.providers.images import chat_content
 from runners.providers.litellm_limit import is_reply_too_large, limit_replies, limited_reply
-from runners.providers.rehearsal import rehearsal_server
-from runners.providers.reply_limit import ReplyTooLargeError
+from runners.providers.transport.http import as_count, as_object, http_failure
+from runners.providers.transport.images import chat_content
+from runners.providers.transport.rehearsal import rehearsal_server
+from runners.providers.transport.reply_limit import ReplyTooLargeError
 from runners.providers.vendors import is_unknown, missing_keys, vendor_of
 
 if TYPE_CHECKING:

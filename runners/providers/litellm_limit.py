@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import httpx
 
-from runners.providers.reply_limit import ENCODINGS, ReplyMeter, ReplyTooLargeError, body_of
+from runners.providers.transport.reply_limit import (
+    ENCODINGS,
+    ReplyMeter,
+    ReplyTooLargeError,
+    body_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
-    from runners.providers.reply_limit import Body
+    from runners.providers.transport.reply_limit import Body
 
 _Transport = TypeVar("_Transport", bound=httpx.AsyncBaseTransport)
 # The meter of the call that a task makes: clients are shared by calls with different limits.

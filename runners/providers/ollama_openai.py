@@ -22,7 +22,7 @@ from runners.providers.base import (
     Reply,
     empty,
 )
-from runners.providers.http import (
+from runners.providers.transport.http import (
     CallFailedError,
     HttpClient,
     as_count,
@@ -30,8 +30,8 @@ from runners.providers.http import (
     as_object,
     endpoint,
 )
-from runners.providers.images import chat_content
-from runners.providers.reply_limit import (
+from runners.providers.transport.images import chat_content
+from runners.providers.transport.reply_limit import (
     ENCODINGS,
     ReplyMeter,
     ReplyTooLargeError,

@@ -18,7 +18,7 @@ from runners.providers.base import (
     Provider,
     Reply,
 )
-from runners.providers.http import (
+from runners.providers.transport.http import (
     CallFailedError,
     HttpClient,
     as_count,
@@ -27,8 +27,8 @@ from runners.providers.http import (
     as_text,
     endpoint,
 )
-from runners.providers.images import data_url
-from runners.providers.reply_limit import ReplyTooLargeError, answer_so_far
+from runners.providers.transport.images import data_url
+from runners.providers.transport.reply_limit import ReplyTooLargeError, answer_so_far
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

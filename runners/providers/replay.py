@@ -27,7 +27,7 @@ from runners.providers.base import (
     Reply,
     empty,
 )
-from runners.providers.http import as_count
+from runners.providers.transport.http import as_count
 from warehouse.errors import BadInput
 from warehouse.files import read_regular
 from warehouse.output.suggestions import did_you_mean

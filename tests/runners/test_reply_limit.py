@@ -13,7 +13,7 @@ from support import command, new_store, suite
 from runners.models.model_files import read_model_file
 from runners.providers.base import Failure, Reply, Request
 from runners.providers.registry import make_provider
-from runners.providers.reply_limit import CompressedBody, ReplyMeter, ReplyTooLargeError
+from runners.providers.transport.reply_limit import CompressedBody, ReplyMeter, ReplyTooLargeError
 from warehouse.errors import BadInput
 
 # litellm and its libraries emit warnings of their own.

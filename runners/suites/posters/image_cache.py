@@ -22,7 +22,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from runners.providers.base import Image
-from runners.providers.reply_limit import ENCODINGS, ReplyMeter, ReplyTooLargeError, body_of
+from runners.providers.transport.reply_limit import (
+    ENCODINGS,
+    ReplyMeter,
+    ReplyTooLargeError,
+    body_of,
+)
 from runners.suites.posters.public_transport import PrivateAddressError, PublicTransport
 from warehouse.errors import EvalstoreError
 from warehouse.files import read_regular

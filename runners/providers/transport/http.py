@@ -19,8 +19,8 @@ from runners.providers.base import (
     SKIPPED,
     Failure,
 )
-from runners.providers.rehearsal import rehearsal_server
-from runners.providers.reply_limit import ENCODINGS, ReplyMeter, body_of
+from runners.providers.transport.rehearsal import rehearsal_server
+from runners.providers.transport.reply_limit import ENCODINGS, ReplyMeter, body_of
 from warehouse.formats.values import is_integer
 
 if TYPE_CHECKING:
