@@ -166,7 +166,7 @@ def _tables(
 
     tables = [each for each in paths if reader_of_named(Candidate(each)) is TABLES]
     if tables:
-        from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
+        from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
 
         request = TableRequest(**given, columns=columns, is_confirmed=is_confirmed)
         yield TableOption(confirmed_specs(lake, tables, request))

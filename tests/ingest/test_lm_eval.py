@@ -14,7 +14,7 @@ from support import digests, import_into, new_store
 
 from ingest.formats.lm_eval.layout import RunFiles
 from ingest.formats.lm_eval.plain_samples import plain_form
-from ingest.formats.tables.confirmation import TableRequest, confirmed_specs
+from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
 from ingest.formats.tables.tables import TableOption
 from ingest.reconciliation import FileOutcome
 

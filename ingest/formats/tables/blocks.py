@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ingest.formats.tables.column_map import TableSpec
+    from ingest.formats.tables.columns.column_map import TableSpec
     from warehouse.schemas import Table
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from ingest.formats.tables import values
-from ingest.formats.tables.roles import BOOLEAN, BY_NAME, INTEGER, LIST, NUMBER, TIME
+from ingest.formats.tables.columns.roles import BOOLEAN, BY_NAME, INTEGER, LIST, NUMBER, TIME
 from ingest.reading import Reject
 from warehouse.formats.json_text import json_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from ingest.formats.tables.batches import TableBatch
-    from ingest.formats.tables.column_map import TableSpec
+    from ingest.formats.tables.columns.column_map import TableSpec
 
 _CONVERTERS = {
     BOOLEAN: values.boolean,

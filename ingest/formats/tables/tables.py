@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.tables.batches import TableFile
-    from ingest.formats.tables.column_map import TableSpec
+    from ingest.formats.tables.columns.column_map import TableSpec
     from ingest.reading import ImportContext
 
 FORMAT = "table"

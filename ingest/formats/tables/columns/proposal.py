@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from ingest.formats.tables.column_map import ColumnMap
-from ingest.formats.tables.roles import (
+from ingest.formats.tables.columns.column_map import ColumnMap
+from ingest.formats.tables.columns.roles import (
     BOOLEAN,
     INTEGER,
     LIST,
@@ -23,9 +23,9 @@ from ingest.formats.tables.values import FALSE, TRUE
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ingest.formats.tables.column_map import TableSpec
-    from ingest.formats.tables.facts import ColumnFacts
-    from ingest.formats.tables.roles import Role
+    from ingest.formats.tables.columns.column_map import TableSpec
+    from ingest.formats.tables.columns.facts import ColumnFacts
+    from ingest.formats.tables.columns.roles import Role
 
 _KINDS = {
     BOOLEAN: "a boolean",

@@ -10,15 +10,15 @@ import click
 import orjson
 
 from ingest.formats.tables.batches import UnusableTableError
-from ingest.formats.tables.column_map import (
+from ingest.formats.tables.columns.column_map import (
     CONFIG_KEY,
     ColumnMap,
     TableSpec,
     read_column_map,
     stored_spec,
 )
-from ingest.formats.tables.facts import facts_of
-from ingest.formats.tables.proposal import describe, guess
+from ingest.formats.tables.columns.facts import facts_of
+from ingest.formats.tables.columns.proposal import describe, guess
 from ingest.formats.tables.tables import open_table
 from warehouse.connection import open_in_memory
 from warehouse.console.cli import note

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.formats.tables import values
-from ingest.formats.tables.roles import BY_NAME, plain_name
+from ingest.formats.tables.columns.roles import BY_NAME, plain_name
 from warehouse.formats.secrets import redact
 
 if TYPE_CHECKING:

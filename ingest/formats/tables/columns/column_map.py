@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.tables.roles import BY_NAME, unit_of_latency
+from ingest.formats.tables.columns.roles import BY_NAME, unit_of_latency
 from warehouse.errors import BadInput
 from warehouse.files import problem, read_regular
 from warehouse.formats.json_text import json_text

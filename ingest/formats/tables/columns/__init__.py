@@ -1,0 +1,1 @@
+"""Which column of a table is what: its role, guessed, confirmed, or read from a file."""
