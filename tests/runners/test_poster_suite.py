@@ -17,7 +17,7 @@ from runners.suites.posters import image_cache
 from runners.suites.posters.image_cache import ImageCache, ImageUnavailableError
 from warehouse.errors import EvalstoreError
 from warehouse.scoring.posters.meta import poster_id
-from warehouse.scoring.posters.schema import POSTER_SCHEMA
+from warehouse.scoring.posters.records.schema import POSTER_SCHEMA
 
 SAMPLES = ROOT / "examples" / "posters"
 LISTED = (

@@ -20,14 +20,14 @@ from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
 from warehouse.schemas import ANNOTATIONS
 from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
-from warehouse.scoring.posters.schema_problems import schema_problems
+from warehouse.scoring.posters.records.schema_problems import schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from warehouse.scoring.posters.schema_problems import SchemaProblem
+    from warehouse.scoring.posters.records.schema_problems import SchemaProblem
     from warehouse.store import Store
     from warehouse.types import AnnotationRow, Json, JsonObject
 

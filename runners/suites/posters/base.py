@@ -16,9 +16,9 @@ from warehouse.errors import BadInput
 from warehouse.formats.json_text import is_exact, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
-from warehouse.scoring.posters.schema import POSTER_SCHEMA
+from warehouse.scoring.posters.records.schema import POSTER_SCHEMA
+from warehouse.scoring.posters.records.text import extract_json
 from warehouse.scoring.posters.settings import scoring_settings
-from warehouse.scoring.posters.text import extract_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

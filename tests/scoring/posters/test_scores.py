@@ -13,7 +13,7 @@ from warehouse.scoring.posters.batches import (
 )
 from warehouse.scoring.posters.events import explain
 from warehouse.scoring.posters.matching import Match
-from warehouse.scoring.posters.record import EVENT_FIELDS, read_record
+from warehouse.scoring.posters.records.record import EVENT_FIELDS, read_record
 from warehouse.scoring.posters.scores import PosterScore, read_prediction, score_records
 
 EVENT = {

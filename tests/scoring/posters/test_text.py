@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from poster_cases import read_cases
 from support import needs_reference
 
-from warehouse.scoring.posters.text import extract_json, normalise, normalise_handle, string_score
+from warehouse.scoring.posters.records.text import (
+    extract_json,
+    normalise,
+    normalise_handle,
+    string_score,
+)
 
 
 def equal(a: object, b: object) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from warehouse.scoring.columns import parse_json, reason_of
 from warehouse.scoring.posters.matching import CORE, EventPairs
-from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, read_record
-from warehouse.scoring.posters.text import normalise, normalise_handle
+from warehouse.scoring.posters.records.record import EVENT_FIELDS, TOP_FIELDS, read_record
+from warehouse.scoring.posters.records.text import normalise, normalise_handle
 from warehouse.types import Row
 
 Pair = tuple[int | None, int | None]

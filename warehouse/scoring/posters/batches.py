@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 from warehouse.scoring.columns import Distinct, map_distinct, parse_json, reason_of, write_json
-from warehouse.scoring.posters.schema import schema_exact, schema_strict, schema_valid
-from warehouse.scoring.posters.schema_problems import SchemaProblem, schema_problems
+from warehouse.scoring.posters.records.schema import schema_exact, schema_strict, schema_valid
+from warehouse.scoring.posters.records.schema_problems import SchemaProblem, schema_problems
+from warehouse.scoring.posters.records.text import extract_json, normalise, string_score
 from warehouse.scoring.posters.scores import (
     PosterScore,
     Prediction,
     read_prediction,
     score_records,
 )
-from warehouse.scoring.posters.text import extract_json, normalise, string_score
 
 Texts = Sequence[str | None]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from warehouse.scoring.columns import parse_json, reason_of, write_json
 from warehouse.scoring.posters.matching import CORE, FULL, EventPairs, Terms
-from warehouse.scoring.posters.record import EVENT_FIELDS, read_record
+from warehouse.scoring.posters.records.record import EVENT_FIELDS, read_record
 from warehouse.types import Row
 
 Texts = Sequence[str | None]

@@ -5,8 +5,8 @@ from functools import partial
 from operator import add
 from typing import NamedTuple
 
-from warehouse.scoring.posters.record import EVENT_FIELDS
-from warehouse.scoring.posters.text import string_score
+from warehouse.scoring.posters.records.record import EVENT_FIELDS
+from warehouse.scoring.posters.records.text import string_score
 from warehouse.scoring.statistics.hungarian import assign, find_cheapest
 
 EVENT_WEIGHTS = {

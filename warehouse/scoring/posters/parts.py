@@ -1,8 +1,8 @@
 """The parts of a poster's score other than the matched events, and their weights."""
 
 from warehouse.scoring.posters.matching import Match
-from warehouse.scoring.posters.record import EVENT_FIELDS, TOP_FIELDS, Record
-from warehouse.scoring.posters.text import exact_score, string_score
+from warehouse.scoring.posters.records.record import EVENT_FIELDS, TOP_FIELDS, Record
+from warehouse.scoring.posters.records.text import exact_score, string_score
 
 TOP_WEIGHTS = {
     "artist_name": 0.35,

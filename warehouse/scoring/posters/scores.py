@@ -11,8 +11,8 @@ from warehouse.scoring.posters.parts import (
     missing_of_gold_rate,
     top_level,
 )
-from warehouse.scoring.posters.record import EVENT_FIELDS, Record, read_record
-from warehouse.scoring.posters.schema import SchemaChecks, check_schema
+from warehouse.scoring.posters.records.record import EVENT_FIELDS, Record, read_record
+from warehouse.scoring.posters.records.schema import SchemaChecks, check_schema
 
 _VENUE, _CITY, _PROVINCE, _COUNTRY = map(
     EVENT_FIELDS.index, ("venue", "city", "province", "country")

@@ -1,6 +1,6 @@
 """The DuckDB types of the rows that the poster functions return."""
 
-from warehouse.scoring.posters.record import EVENT_FIELDS
+from warehouse.scoring.posters.records.record import EVENT_FIELDS
 
 _FLAGS = ("pred_missing", "parse_ok", "schema_valid", "schema_strict", "schema_exact")
 _COUNTS = ("gold_events", "pred_events", "event_diff")

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from warehouse.scoring.posters.text import normalise, normalise_handle
+from warehouse.scoring.posters.records.text import normalise, normalise_handle
 
 EVENT_FIELDS = (
     "date",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warehouse.scoring.posters.schema import KINDS, POSTER_SCHEMA, Schema, is_day
+from warehouse.scoring.posters.records.schema import KINDS, POSTER_SCHEMA, Schema, is_day
 
 _LONGEST_VALUE = 40
 _TYPE_NAMES = {
