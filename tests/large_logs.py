@@ -315,6 +315,27 @@ def write_lm_eval(folder, n_bytes, size=4000):
         return _fill(file, n_bytes, sample)
 
 
+# --- A table of results
+
+
+def write_table(path, n_rows):
+    """Write a wide table: ten models, two scores, a verdict, costs, times and texts."""
+    chance = random.Random(5)
+    names = "model,item,epoch,prompt,output,target,correct,accuracy,f1,cost_usd,latency_ms,time"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{names},note\n")
+        for n in range(n_rows):
+            task = n % 20_000
+            file.write(
+                f"model-{n * 10 // n_rows},q{task},{n // 20_000 % 5 + 1},"
+                f'"What is {task} plus {task}, and why? Explain it in a few words",'
+                f"It is {2 * task} because of addition {n},{2 * task},"
+                f"{'true' if n % 3 else 'false'},{chance.random():.4f},{chance.random():.3f},"
+                f"{chance.random() / 1000:.6f},{chance.randrange(50, 9000)},"
+                f"2026-03-{n % 28 + 1:02}T10:{n % 60:02}:{n // 60 % 60:02}Z,n{n % 7}\n"
+            )
+
+
 WRITERS = {
     "lm-eval": write_lm_eval,
     "HELM": write_helm,

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -326,6 +327,13 @@ def test_packages_follow_the_import_rules(folder):
             assert top not in {"evalstore", "tests", "sql", "tasks", "models"}, path
             if top in FOLDERS and top != folder:
                 assert top in MAY_IMPORT[folder], f"{path} imports {module}"
+
+
+def test_tests_import_neither_benchmarks_nor_other_tests():
+    wrong = re.compile(r"^\s*(?:from|import) (?:bench\b|(?:[\w.]+\.)?test_\w+)", re.MULTILINE)
+    paths = list((ROOT / "tests").rglob("*.py"))
+    assert len(paths) > 100
+    assert [path for path in paths if wrong.search(path.read_text("utf-8"))] == []
 
 
 def test_one_module_opens_duckdb():

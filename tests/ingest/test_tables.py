@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
+from large_logs import write_table
 from support import EXAMPLES, child, command, import_into
 
-from bench.imports.tables import write_table
 from ingest.formats.common import lines
 from ingest.formats.tables import csv_files, parquet_files, values
 from ingest.reconciliation import FileOutcome
