@@ -145,9 +145,9 @@ def _refuse_for_stores(*, run_as: str | None, redact: bool, strict: bool) -> Non
 
 
 def _prompts_option(prompts: Path | None) -> Iterator[object]:
-    from ingest.formats.openclaw.prompts import PromptsOption
-
     if prompts is not None:
+        from ingest.formats.openclaw.prompts import PromptsOption
+
         yield PromptsOption(prompts)
 
 
@@ -160,13 +160,13 @@ def _tables(
     is_confirmed: bool,
 ) -> Iterator[object]:
     """Return how the tables among the files are imported, once the user has confirmed it."""
-    from ingest.formats.tables.tables import TableOption
     from ingest.readers import TABLES, reader_of_named
     from ingest.reading import Candidate
 
     tables = [each for each in paths if reader_of_named(Candidate(each)) is TABLES]
     if tables:
         from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
+        from ingest.formats.tables.tables import TableOption
 
         request = TableRequest(**given, columns=columns, is_confirmed=is_confirmed)
         yield TableOption(confirmed_specs(lake, tables, request))
@@ -181,8 +181,6 @@ def _gold_claim(
     *, gold: bool, annotators: str | None, adjudicated_by: str | None
 ) -> Iterator[object]:
     """Return the claim made with `--gold`: two different annotators and an adjudicator."""
-    from ingest.formats.posters.dataset import GoldClaim
-
     names = [name.strip() for name in (annotators or "").split(",") if name.strip()]
     adjudicator = (adjudicated_by or "").strip()
     if not gold:
@@ -194,6 +192,8 @@ def _gold_claim(
             "--gold needs two different annotators and an adjudicator: "
             "--annotators A,B --adjudicated-by C"
         )
+    from ingest.formats.posters.dataset import GoldClaim
+
     yield GoldClaim(tuple(names), adjudicator)
 
 

@@ -1,13 +1,19 @@
 """Toy formats, each registered in one line: a small file, a folder, a stream of any size."""
 
+import ast
 import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support import command, import_into
+from support import ROOT, command, import_into
 
 import ingest.readers
 from ingest.formats.common.lines import line_blocks
+from ingest.late_modules import LateModule
 from ingest.readers import READERS, Reader, small_file
 from ingest.reading import Block, Candidate, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
@@ -149,6 +155,40 @@ def test_shipped_readers_have_names_and_claim_no_missing_file(tmp_path):
     assert len({reader.format for reader in READERS}) == len(READERS)
     missing = Candidate(tmp_path / "nothing")
     assert not any(reader.claims(missing) for reader in READERS)
+
+
+def test_every_module_is_the_one_that_type_checkers_see():
+    seen = {
+        each.asname or each.name: f"{line.module}.{each.name}"
+        for line in ast.walk(ast.parse(Path(ingest.readers.__file__).read_text("utf-8")))
+        if isinstance(line, ast.ImportFrom) and line.module.startswith("ingest.formats")
+        for each in line.names
+    }
+    late = {name: vars(module)["_name"] for name, module in late_modules(ingest.readers)}
+    assert late == seen
+    assert [find_spec(name).name for name in late.values()] == list(late.values())
+
+
+def late_modules(module):
+    return [each for each in vars(module).items() if isinstance(each[1], LateModule)]
+
+
+@pytest.mark.slow
+def test_an_import_loads_the_readers_that_it_needs():
+    program = """
+import sys
+from pathlib import Path
+from ingest.readers import reader_of
+from ingest.reading import Candidate
+print(reader_of(Candidate(Path("examples/openclaw/runs/20260302_091500"))).format)
+print(sorted(name for name in sys.modules if name.count(".") == 2 and "ingest.formats" in name))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found, modules = ran.stdout.splitlines()
+    assert found == "openclaw run"
+    assert modules == "['ingest.formats.openclaw']"
 
 
 def test_a_small_file(store, tmp_path):

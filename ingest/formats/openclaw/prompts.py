@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.reading import Candidate, Reading, Reject
+from ingest.reading import Reading, Reject
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows, recorded_prompt_rows
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from warehouse.types import Json, RunRow
 
 
-# Objects with these keys are results: a table.
-_RESULT_KEYS = re.compile(rb'"(model|output|response|completion|score|passed)"\s*:')
-
-
 @dataclass(frozen=True, slots=True)
 class PromptsOption:
     """An option of the import: the prompt file that the imported runs used.
@@ -33,17 +28,6 @@ class PromptsOption:
     """
 
     path: Path
-
-
-def is_prompts(candidate: Candidate) -> bool:
-    """Return whether a file is a prompt file."""
-    return (
-        candidate.path.suffix == ".json"
-        and candidate.head.lstrip().startswith(b"[")
-        and b'"prompt"' in candidate.head
-        and b'"id"' in candidate.head
-        and not _RESULT_KEYS.search(candidate.head)
-    )
 
 
 def read(file: SourceFile, _context: ImportContext) -> Reading:

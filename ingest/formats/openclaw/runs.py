@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from ingest.formats.openclaw.layout import LOG, first_records, is_prompts
 from ingest.formats.openclaw.log import LogReader
 from ingest.formats.openclaw.numbering import numbered_blocks
 from ingest.formats.openclaw.prompts import (
     given_prompts,
-    is_prompts,
     json_value,
     set_prompts,
     set_recorded_prompts,
@@ -29,37 +27,12 @@ if TYPE_CHECKING:
     from ingest.reading import Block, ImportContext
     from warehouse.types import Json, JsonObject, RunRow
 
-LOG = "results.jsonl"
-
 # Column of table `runs` for each file of a run's folder.
 _DOCUMENTS = {
     "config.json": "config",
     "inventory.json": "inventory",
     "summary.json": "recorded_summary",
 }
-_RECORD_TYPES = ("result", "event")
-# The first line may be longer than the head of the file.
-_FIRST_RECORD = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"record_type"\s*:\s*"(result|event)"')
-# An export writes this for a run that never had the file.
-_RECONSTRUCTED = {"reconstructed", "run_id"}
-_CONFIG_WORDS = {"prompts_path", "ollama_models", "openai_model", "targets", "timeout_s"}
-_INVENTORY_WORDS = {"ollama_list", "ollama_models", "claude_version", "host"}
-
-
-def is_run(candidate: Candidate) -> bool:
-    """Return whether a folder is a run's."""
-    return candidate.is_folder and (
-        _has_records(candidate.inside(LOG))
-        or (
-            _has_words(candidate.inside("config.json"), _CONFIG_WORDS | _RECONSTRUCTED)
-            and _has_words(candidate.inside("inventory.json"), _INVENTORY_WORDS | _RECONSTRUCTED)
-        )
-    )
-
-
-def is_log(candidate: Candidate) -> bool:
-    """Return whether a file is a log of results."""
-    return candidate.path.suffix in {".jsonl", ".ndjson"} and _has_records(candidate)
 
 
 def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -205,23 +178,5 @@ def _run_id(document: Json) -> str | None:
 
 
 def _run_id_in_log(path: Path) -> str | None:
-    run_ids = (_run_id(record) for record in _first_records(Candidate(path)))
+    run_ids = (_run_id(record) for record in first_records(Candidate(path)))
     return next((utf8(run_id) for run_id in run_ids if run_id is not None), None)
-
-
-def _has_records(log: Candidate) -> bool:
-    if _FIRST_RECORD.match(log.head):
-        return True
-    return any(record.get("record_type") in _RECORD_TYPES for record in _first_records(log))
-
-
-def _first_records(log: Candidate) -> Iterator[JsonObject]:
-    for line in log.head.splitlines():
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line)
-            if isinstance(record, dict):
-                yield record
-
-
-def _has_words(document: Candidate, words: set[str]) -> bool:
-    return sum(f'"{word}"'.encode() in document.head for word in words) > 1

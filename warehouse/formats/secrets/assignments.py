@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warehouse.formats.secrets.patterns import late_pattern
 from warehouse.formats.secrets.secret import GENERIC, Secret, is_random_key, is_random_password
 
 if TYPE_CHECKING:
@@ -25,34 +26,34 @@ ASSIGNMENT_GATE = (
     # A value without quotes ends at a comma: `"objective_pass": false, …` holds none.
     r"""(?:[=>\s\v\\]*(?:\\.|[^\s\v"'`,;<>(){}\[\]&|]){6}|[=>\s\v\\"'`]*["'`][^\s\v"]{6}))"""
 )
-_NAME = re.compile(
+_NAME = late_pattern(
     rf"(?:(?P<password>{_PASSWORDS})|(?P<key>key)|(?P<pass>pass)|(?P<auth>auth)|(?P<code>code|sig|sid)"
     rf"|{_NAMES}){_SUFFIX}{_OPERATOR}".encode(),
     re.IGNORECASE,
 )
 # What each of the names begins with: found in a fraction of the time of the names.
-_BEGINNINGS = re.compile(
+_BEGINNINGS = late_pattern(
     rb"key|pass|auth|code|sig|sid|token|secret|cred|bearer|jwt|session|cookie|pwd"
 )
 # These common words name a secret only after another word.
 _BEFORE = {
-    "key": re.compile(
+    "key": late_pattern(
         rb"(?:[a-z0-9]_|[?&;]|(?:api|access|secret|private|priv|auth|encryption|encrypt|signing|"
         rb"account|admin|master|service|subscription|app|application|consumer|license|session|"
         rb"webhook|shared|jwt|hmac|client|storage|deploy|project)[_. -]?)\Z",
         re.IGNORECASE,
     ),
-    "pass": re.compile(
+    "pass": late_pattern(
         rb"(?:(?:db|pg|my|sql|ssh|smtp|ftp|mail|user|admin|root|redis|ldap|wifi|vnc)_?|[\"' &;])\Z",
         re.IGNORECASE,
     ),
-    "auth": re.compile(rb"[?&;_\"']\Z"),
-    "code": re.compile(rb"[?&;]\Z"),
+    "auth": late_pattern(rb"[?&;_\"']\Z"),
+    "code": late_pattern(rb"[?&;]\Z"),
 }
 _LONGEST_WORD_BEFORE = 16
 # A backslash belongs to the value unless a quote or the letter of an escape follows.
 _ESCAPE = rb"""|\\+[^\\"'`nrtbfu\s]|\\+u[0-9a-f]{4}"""
-_VALUES = re.compile(
+_VALUES = late_pattern(
     rb"""
     \\{0,3}" (?P<double> (?: [^"\\\s]"""
     + _ESCAPE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.formats.secrets.patterns import late_pattern
 from warehouse.formats.secrets.secret import (
     START,
     Secret,
@@ -17,6 +17,7 @@ from warehouse.formats.secrets.secret import (
 )
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
 _QUOTES = r"""[\\"'`]{0,6}"""
@@ -65,9 +66,9 @@ def _context(
         kind=kind,
         part=part,
         gate=gate,
-        pattern=re.compile(pattern.encode()),
+        pattern=late_pattern(pattern.encode()),
         check=check,
-        shape=re.compile(shape) if shape else None,
+        shape=late_pattern(shape) if shape else None,
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from warehouse.formats.secrets.patterns import late_pattern
 from warehouse.formats.secrets.secret import Secret
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ _WHOLE = rb"-----BEGIN" + _LABEL + rb"[^\"'`<>{}\[\]]{16,%d}?-----END" % _LONGES
 # Truncated, by a limit or at the end of a block.
 _HEAD = rb"-----BEGIN" + _LABEL + rb"(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{16,})+"
 _PUTTY = rb"Private-Lines: \d+(?:" + _LINE_END + rb"[A-Za-z0-9+/=]{4,})+"
-_KEYS = re.compile(rb"|".join((_WHOLE, _HEAD, _PUTTY)))
-_END = re.compile(rb"-----END" + _LABEL)
-_TAIL = re.compile(
+_KEYS = late_pattern(rb"|".join((_WHOLE, _HEAD, _PUTTY)))
+_END = late_pattern(rb"-----END" + _LABEL)
+_TAIL = late_pattern(
     rb"(?:[A-Za-z0-9+/=]{16,}" + _LINE_END + rb")*(?:[A-Za-z0-9+/=]+" + _LINE_END + rb")?\Z"
 )
-_BASE64 = re.compile(rb"[A-Za-z0-9+/]{16}")
+_BASE64 = late_pattern(rb"[A-Za-z0-9+/]{16}")
 
 
 def private_keys(data: bytes) -> Iterator[Secret]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.assignments import ASSIGNMENT_GATE, assigned_secrets
 from warehouse.formats.secrets.contexts import CONTEXTS
+from warehouse.formats.secrets.patterns import late_pattern
 from warehouse.formats.secrets.private_keys import PRIVATE_KEY_GATE, private_keys
 from warehouse.formats.secrets.secret import Secret, is_words, started
 from warehouse.formats.values import import_pyarrow
@@ -24,7 +25,7 @@ _SHORTEST_BODY = 8
 _LONG_LINE = 1 << 14
 # Every token has at least this many characters of the run that contains its prefix.
 _SHORTEST_TOKEN = 15
-_RUN = re.compile(rb"[\w$%%+/.:,@~=\\-]{%d,}" % _SHORTEST_TOKEN)
+_RUN = late_pattern(rb"[\w$%%+/.:,@~=\\-]{%d,}" % _SHORTEST_TOKEN)
 # Inputs up to this size are searched directly, in less time than compiling the gate takes.
 SEARCHED_WHOLE = 1 << 13
 
@@ -214,6 +215,6 @@ def _rules() -> dict[bytes, list[tuple[str, re.Pattern[bytes]]]]:
     rules: dict[bytes, list[tuple[str, re.Pattern[bytes]]]] = {}
     for kind, starts, body in tomllib.loads(_RULES.read_text("utf-8"))["rules"]:
         for start in map(str.encode, starts):
-            pattern = re.compile(re.escape(start) + body.encode())
+            pattern = late_pattern(re.escape(start) + body.encode())
             rules.setdefault(start, []).append((kind, pattern))
     return rules

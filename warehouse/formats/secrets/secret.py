@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from warehouse.formats.secrets.patterns import late_pattern
+
 GENERIC = "possible secret"
 # A secret starts at the start of a word, in JSON text also after an escape (`\nghp_`), in a URL
 # after `%3D`.
@@ -17,11 +19,11 @@ _WORD = "A-Za-z0-9_-"
 # Prefixes without punctuation would otherwise be found in any base64 text.
 _BASE64 = f"+/{_WORD}"
 # `your-api-key-here`, `replace_with_token`: words and small numbers, joined by punctuation.
-_WORDS = re.compile(
+_WORDS = late_pattern(
     rb"(?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20})?"
     rb"(?:[_.~/+-](?:[a-z]{1,20}|[A-Z]{1,20}|[A-Z][a-z]{1,20}|[0-9]{1,4}))+[_.-]?"
 )
-_PLACEHOLDERS = re.compile(
+_PLACEHOLDERS = late_pattern(
     rb"your|my|example|sample|placeholder|change.?(?:me|this|it)|replace|insert|redacted|removed|"
     rb"hidden|masked|dummy|fake|mock|todo|here|null|none|undefined|default|value|string|text|"
     rb"api|auth|access|bearer|client|user(?:name)?|admin|root|guest|login|pass(?:word|wd|phrase)?|"
@@ -30,8 +32,8 @@ _PLACEHOLDERS = re.compile(
     rb"(?:0?1)?23456789?0?|0?1234?5?|111+|000+|[<>{}()\[\]$%_-]",
     re.IGNORECASE,
 )
-_NUMBER_OR_DATE = re.compile(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", re.IGNORECASE)
-_MIXED_RUN = re.compile(rb"[A-Za-z0-9]{10,}")
+_NUMBER_OR_DATE = late_pattern(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", re.IGNORECASE)
+_MIXED_RUN = late_pattern(rb"[A-Za-z0-9]{10,}")
 _SHORTEST_KEY, _SHORTEST_PASSWORD, _SHORTEST_REST = 16, 6, 3
 _KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per character
 
