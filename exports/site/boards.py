@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ class Place:
         value: its pass rate or score.
         low: lower end of its 95 % interval.
         high: upper end of its 95 % interval.
+        provider: its provider, if another one has a model of the same name and settings here.
         ranks: the ranks that the data leave open, `2` or `1–3`; empty where nothing is compared.
         is_leader: whether no model is known to be better, but some are known to be worse.
         mark: where the figure and its interval are drawn.
@@ -40,6 +42,7 @@ class Place:
     value: float | None
     low: float | None
     high: float | None
+    provider: str
     ranks: str
     is_leader: bool
     mark: Mark | None
@@ -100,6 +103,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
     ranked = [groups.get(_key(row)) for row in rows]
     claim, leaders, is_supported = _claim(list(zip(rows, ranked, strict=True)))
     drawn = marks(values, is_rate=is_rate)
+    named = Counter((row["model"], row["settings"]) for row in rows)
     return Board(
         suite=first["suite"],
         task_set=first["task_set"],
@@ -116,6 +120,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
                 value=value["value"],
                 low=value["low"],
                 high=value["high"],
+                provider=_provider(row, named),
                 ranks=_ranks(group),
                 is_leader=leaders != "" and group is not None and group["rank_low"] == 1,
                 mark=mark,
@@ -123,6 +128,11 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
             for row, value, group, mark in zip(rows, values, ranked, drawn, strict=True)
         ],
     )
+
+
+def _provider(row: Row, named: Counter[tuple[object, object]]) -> str:
+    is_shared = named[row["model"], row["settings"]] > 1
+    return f"from {row['provider'] or 'an unknown provider'}" if is_shared else ""
 
 
 def _ranks(group: Row | None) -> str:

@@ -18,6 +18,9 @@ WITH used AS (
     SELECT suite, run_id, file_sha256 FROM runs WHERE file_sha256 IS NOT NULL
     UNION
     SELECT suite, run_id, file_sha256 FROM results WHERE file_sha256 IS NOT NULL
+    UNION
+    SELECT suite, run_id, file_sha256 FROM reported_metrics
+    WHERE run_id IS NOT NULL AND file_sha256 IS NOT NULL
 )
 
 SELECT

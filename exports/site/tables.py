@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exports.site.headings import heading
 from exports.site.paths import shared_path
+from warehouse.output.formatting import human
 from warehouse.output.rows import of_values
 from warehouse.output.screen_columns import screen_columns
 from warehouse.output.terminal import Layout
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
     Address = Callable[[Row], str | None]
 
 _ROWS = 1_000
+# What an empty cell says, of columns that every table has: the store does not know it.
+_UNKNOWN = {
+    **dict.fromkeys(("run_date", "last_date", "started_at", "ended_at"), "unknown"),
+    **dict.fromkeys(("p50_ms", "p95_ms", "p99_ms", "ttft_p50_ms"), "unknown"),
+    **dict.fromkeys(("input_tokens", "output_tokens"), "unknown"),
+    **dict.fromkeys(("mean_cost_usd", "cost_per_passed_usd"), "unknown"),
+    **dict.fromkeys(("pass_rate", "objective_pass_rate"), "no verdicts"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,7 @@ def table(
     headings: Mapping[str, str] | None = None,
     links: Mapping[str, Address] | None = None,
     shares: Sequence[str] = (),
+    unknown: Mapping[str, str] | None = None,
     limit: int = _ROWS,
     n_rows: int | None = None,
 ) -> Table:
@@ -54,9 +65,10 @@ def table(
         rows: the rows, in the order in which they are shown.
         columns: columns to show, in order; the ends of an interval go with their figure. By
             default, all.
-        headings: headers of columns, with units; those of other columns are their names.
+        headings: headers of columns, with units; others are words made of their names.
         links: for a column, the path of the page that a row's cell links to.
         shares: columns that are shares though their names do not say so: in per cent.
+        unknown: for a column, what a cell says that would be empty.
         limit: maximum number of rows.
         n_rows: number of rows that there are, if `rows` are only some of them.
     """
@@ -65,9 +77,18 @@ def table(
     layout = Layout(answer=tuple(names), shares=tuple(shares))
     placed, empty = screen_columns(of_values(names, shown), shown, layout)
     cells = []
+    empty_cells = _UNKNOWN | dict(unknown or {})
     for at, row in enumerate(rows[:limit]):
         addresses = {name: address(row) for name, address in (links or {}).items()}
-        cells.append([(column.texts[at].strip(), addresses.get(column.name)) for column in placed])
+        cells.append(
+            [
+                (
+                    column.texts[at].strip() or empty_cells.get(column.name, ""),
+                    addresses.get(column.name),
+                )
+                for column in placed
+            ]
+        )
     return Table(
         columns=[(_heading(column, headings or {}), column.is_whole) for column in placed],
         rows=cells,
@@ -77,11 +98,11 @@ def table(
 
 
 def _heading(column: Column, headings: Mapping[str, str]) -> str:
-    heading = headings.get(column.name)
-    if heading is None:
-        return column.title
-    return heading if column.bare is None else f"{heading} [95 % interval]"
+    title = headings.get(column.name) or heading(human(column.name))
+    return title if column.bare is None else f"{title} [95 % interval]"
 
 
 def _shared(name: str, value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return shared_path(value) if name == "path" and isinstance(value, str) else value

@@ -17,7 +17,7 @@
     const rows = [...body.rows].map((row, place) => {
       const text = row.cells[column].textContent.trim();
       const number = numberIn(text);
-      const isKnown = isNumber ? !Number.isNaN(number) : text !== "";
+      const isKnown = isNumber ? !Number.isNaN(number) : text !== "" && text !== "unknown";
       return { row, place, text, number, isKnown };
     });
     const sign = isDown ? -1 : 1;

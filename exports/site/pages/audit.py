@@ -32,10 +32,20 @@ _STATUSES = """
 SELECT status, count(*) AS n FROM metric_audit GROUP BY status ORDER BY n DESC, status
 """
 _DIFFERENT = """
-SELECT * FROM metric_audit WHERE status = 'differs'
+SELECT
+    metric_audit.*,
+    (
+        SELECT left(min(stated.file_sha256), 12) FROM reported_metrics AS stated
+        WHERE
+            stated.suite = metric_audit.suite
+            AND stated.run_id IS NOT DISTINCT FROM metric_audit.run_id
+            AND stated.reported_id = metric_audit.reported_id
+    ) AS file
+FROM metric_audit
+WHERE status = 'differs'
 ORDER BY
     suite, run_id, source, report, model, provider, settings, task_set, task_group, metric, scorer,
-    filter, statistic, seq, reported_text, recomputed_text, reported_id
+    filter, statistic, reducer, reducer_parameters, seq, reported_text, recomputed_text, reported_id
 """
 _NOT_RECOMPUTABLE = """
 SELECT suite, source, reason, count(*) AS n, min(metric) AS example
@@ -45,9 +55,14 @@ GROUP BY suite, source, reason
 ORDER BY n DESC, suite, source, reason
 """
 _DIFFERENT_COLUMNS = (
-    "suite", "run_id", "report", "model", "task_set", "metric", "statistic", "reported",
-    "recomputed", "reported_text", "recomputed_text", "n_reported", "n", "reason",
+    "suite", "run_id", "report", "model", "settings", "metric", "reported", "recomputed",
+    "reported_text", "recomputed_text", "n_reported", "n", "task_set", "task_group", "scorer",
+    "filter", "statistic", "reducer", "reducer_parameters", "source", "file", "reason",
 )  # fmt: skip
+_DIFFERENT_HEADINGS = {"n": "computed of", "file": "file (SHA-256)"}
+_RULE_HEADINGS = {"n": "places", "example": "first message"}
+_REASON_HEADINGS = {"n": "figures", "example": "first metric"}
+_QUARANTINE_HEADINGS = {"path": "file", "raw_bytes": "size, bytes"}
 _ROWS = 100
 _TONES = {"critical": "bad", "warning": "warn"}
 
@@ -82,11 +97,19 @@ def pages(site: Site) -> Iterator[Page]:
         AUDIT,
         "Audit",
         checks=sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name)),
-        quarantine=table(site.rows(_QUARANTINE), limit=_ROWS),
-        rules=table(site.rows(_RULES), limit=_ROWS),
+        quarantine=table(site.rows(_QUARANTINE), headings=_QUARANTINE_HEADINGS, limit=_ROWS),
+        rules=table(site.rows(_RULES), headings=_RULE_HEADINGS, limit=_ROWS),
         statuses=site.rows(_STATUSES),
-        different=table(different, _DIFFERENT_COLUMNS, links={"run_id": _run}, limit=_ROWS),
-        not_recomputable=table(site.rows(_NOT_RECOMPUTABLE), limit=_ROWS),
+        different=table(
+            different,
+            _DIFFERENT_COLUMNS,
+            headings=_DIFFERENT_HEADINGS,
+            links={"run_id": _run},
+            limit=_ROWS,
+        ),
+        not_recomputable=table(
+            site.rows(_NOT_RECOMPUTABLE), headings=_REASON_HEADINGS, limit=_ROWS
+        ),
     )
 
 

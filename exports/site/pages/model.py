@@ -15,16 +15,18 @@ from exports.site.tables import table
 from warehouse.commands.history_chart import drift_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from exports.site.boards import Board, Place
     from exports.site.site import Site
+    from warehouse.types import Row
 
 _MODELS = """
 SELECT
     model,
     list(DISTINCT provider ORDER BY provider) AS providers,
-    list(DISTINCT settings ORDER BY settings) FILTER (settings <> '') AS settings,
+    coalesce(list(DISTINCT settings ORDER BY settings) FILTER (settings <> ''), []) AS settings,
+    bool_or(settings = '') AS has_no_settings,
     list(DISTINCT suite ORDER BY suite) AS suites,
     count(DISTINCT (suite, run_id)) AS n_runs,
     count(*) AS n_results,
@@ -59,35 +61,52 @@ _OTHERS = """
 WITH pairs AS (
     SELECT
         suite, NULL::VARCHAR AS task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
-        model_a, settings_a, model_b, settings_b, n_tasks,
+        provider_a, model_a, settings_a, provider_b, model_b, settings_b, n_tasks,
         pass_rate_difference AS difference, pass_rate_difference_low AS difference_low,
         pass_rate_difference_high AS difference_high, p_holm
     FROM paired_comparisons
     UNION ALL
     SELECT
-        suite, task_set, metric, scorer, model_a, settings_a, model_b, settings_b, n_tasks,
+        suite, task_set, metric, scorer,
+        provider_a, model_a, settings_a, provider_b, model_b, settings_b, n_tasks,
         mean_difference AS difference, difference_low, difference_high, p_holm
     FROM score_comparisons
 ),
 
 sides AS (
     SELECT
-        suite, task_set, metric, scorer, model_a AS model, settings_a AS settings, model_b AS other,
+        suite, task_set, metric, scorer, provider_a AS provider, model_a AS model,
+        settings_a AS settings, provider_b AS other_provider, model_b AS other,
         settings_b AS other_settings, n_tasks, difference, difference_low, difference_high, p_holm
     FROM pairs
     UNION ALL
     SELECT
-        suite, task_set, metric, scorer, model_b AS model, settings_b AS settings, model_a AS other,
+        suite, task_set, metric, scorer, provider_b AS provider, model_b AS model,
+        settings_b AS settings, provider_a AS other_provider, model_a AS other,
         settings_a AS other_settings, n_tasks, -difference AS difference,
         -difference_high AS difference_low, -difference_low AS difference_high, p_holm
     FROM pairs
 )
 
-SELECT *, coalesce(p_holm < 0.05, false) AS is_supported
+SELECT
+    sides.* EXCLUDE (other_provider),
+    CASE
+        WHEN
+            count(*) OVER same_name > 1
+            OR (other IS NOT DISTINCT FROM model AND other_provider IS DISTINCT FROM provider)
+            THEN 'from ' || coalesce(other_provider, 'an unknown provider')
+    END AS other_provider,
+    coalesce(p_holm < 0.05, false) AS is_supported
 FROM sides
+WINDOW
+    same_name AS (
+        PARTITION BY
+            suite, task_set, metric, scorer, provider, model, settings, other, other_settings
+    )
 ORDER BY
     is_supported DESC, metric <> 'passed', suite, task_set, metric, scorer, p_holm NULLS LAST,
-    other, other_settings, settings, n_tasks, difference, difference_low
+    other, other_settings, sides.other_provider, provider, settings, n_tasks, difference,
+    difference_low
 """
 _LISTED = ("model", "suites", "n_runs", "n_results", "total_cost_usd", "last_date")
 _COST_COLUMNS = (
@@ -118,6 +137,7 @@ def pages(site: Site) -> Iterator[Page]:
     drifts, costs, others = (by(site.rows(q), "model") for q in (_DRIFT, _COSTS, _OTHERS))
     for row in models:
         key = (row["model"],)
+        own = _own(row)
         yield site.page(
             "model.html",
             model_page(row["model"]),
@@ -127,7 +147,7 @@ def pages(site: Site) -> Iterator[Page]:
             n_other_sets=max(len(places[row["model"]]) - _SETS, 0),
             series=series(history[key], n_series=_SERIES, n_runs=_RUNS),
             drifts=[drift_sentence(each) for each in drifts[key]],
-            others=others[key][:_PAIRS],
+            others=[{**each, "own": own(each)} for each in others[key][:_PAIRS]],
             n_other_pairs=max(len(others[key]) - _PAIRS, 0),
             costs=table(
                 costs[key],
@@ -136,6 +156,21 @@ def pages(site: Site) -> Iterator[Page]:
                 limit=_RUNS,
             ),
         )
+
+
+def _own(row: Row) -> Callable[[Row], str]:
+    """Return what distinguishes the calls of a model: provider and settings, if several."""
+    names = []
+    if len(row["providers"]) > 1:
+        names.append("provider")
+    if len(row["settings"]) + row["has_no_settings"] > 1:
+        names.append("settings")
+
+    def own(pair: Row) -> str:
+        found = {"provider": pair["provider"] or "unknown", "settings": pair["settings"] or "none"}
+        return ", ".join(found[name] for name in names)
+
+    return own
 
 
 def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:

@@ -22,12 +22,12 @@ _TIERS = (
 _SUMMARIES = "FROM openclaw_summary ORDER BY run_id DESC, provider, model, thinking_level"
 _TIER_COLUMNS = (
     "model", "settings", "tier_name", "routing", "is_supported", "rate", "rate_low", "rate_high",
-    "n_used", "n_counted", "tier_basis", "provider", "run_id",
+    "run_id", "n_used", "n_counted", "tier_basis", "provider",
 )  # fmt: skip
 _SUMMARY_COLUMNS = (
-    "model", "thinking_level", "provider", "objective_pass_rate", "n_success", "n_ok", "n_total",
-    "n_rate_limited", "n_auth_error", "n_error", "n_skipped_unavailable", "p50_ms", "p95_ms",
-    "run_id",
+    "model", "thinking_level", "provider", "run_id", "objective_pass_rate", "n_success", "n_ok",
+    "n_total", "n_rate_limited", "n_auth_error", "n_error", "n_skipped_unavailable", "p50_ms",
+    "p95_ms",
 )  # fmt: skip
 _TIER_HEADINGS = {
     "tier_name": "tier",

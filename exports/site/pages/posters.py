@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.addresses import POSTERS, poster_page, run_page
+from exports.site.addresses import POSTERS, model_page, poster_page, run_page
 from exports.site.page import Page, PageType
 from exports.site.tables import table
 
@@ -24,7 +24,10 @@ _FIELDS = (
     "date", "time", "event_name", "venue", "city", "province", "country", "ticket_info", "status",
 )  # fmt: skip
 _REPORT = """
-FROM poster_report ORDER BY run_id DESC, app_quality_score DESC NULLS LAST, model
+SELECT poster_report.*
+FROM poster_report
+LEFT JOIN runs USING (suite, run_id)
+ORDER BY runs.run_date DESC NULLS LAST, run_id DESC, app_quality_score DESC NULLS LAST, model
 """
 _REPORT_COLUMNS = (
     "model", "label", "posters", "app_quality_score", "app_quality_low", "app_quality_high",
@@ -39,14 +42,18 @@ _REPORT_HEADINGS = {
 }
 _SCORES = f"""
 WITH posters AS (
-    SELECT DISTINCT suite, run_id, seq, task_id FROM poster_scores
-    ORDER BY run_id DESC, seq, task_id
+    SELECT DISTINCT scores.suite, scores.run_id, scores.seq, scores.task_id, runs.run_date
+    FROM poster_scores AS scores
+    LEFT JOIN runs USING (suite, run_id)
+    ORDER BY runs.run_date DESC NULLS LAST, scores.run_id DESC, scores.seq, scores.task_id
     LIMIT {_OF_ALL}
 )
 SELECT scores.*
 FROM poster_scores AS scores
 JOIN posters USING (suite, run_id, seq, task_id)
-ORDER BY scores.run_id DESC, scores.seq, scores.task_id, scores.app_quality DESC, scores.model
+ORDER BY
+    posters.run_date DESC NULLS LAST, scores.run_id DESC, scores.seq, scores.task_id,
+    scores.app_quality DESC, scores.model
 """  # noqa: S608 - our own number
 _MATCHES = """
 FROM poster_matches
@@ -112,18 +119,33 @@ def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> 
     runs = [
         (
             run_id,
+            run_page(suite, run_id),
             [(task_id, poster_page(run_id, task_id), scores) for (_, _, task_id), scores in group],
         )
-        for run_id, group in groupby(posters, key=lambda poster: poster[0][1])
+        for (suite, run_id), group in groupby(posters, key=lambda poster: poster[0][:2])
     ]
     return site.page(
         "posters.html",
         POSTERS,
         "Posters",
-        report=table(site.rows(_REPORT), _REPORT_COLUMNS, headings=_REPORT_HEADINGS),
+        report=table(
+            site.rows(_REPORT),
+            _REPORT_COLUMNS,
+            headings=_REPORT_HEADINGS,
+            links={"model": _model, "run_id": _run},
+            unknown=dict.fromkeys(("label", "app_quality_score", "app_core_score"), "none scored"),
+        ),
         runs=runs,
         n_left_out=row["n"] - len(posters),
     )
+
+
+def _model(row: Row) -> str:
+    return model_page(row["model"])
+
+
+def _run(row: Row) -> str:
+    return run_page(row["suite"], row["run_id"])
 
 
 def _key(row: Row) -> tuple[str, str, str]:

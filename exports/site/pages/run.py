@@ -55,7 +55,7 @@ _DIFFERENT_FIRST = """
     reducer_parameters, seq, reported_text, recomputed_text, reported_id
 """
 # Of each run the first, those that differ before all others. HELM's logs have a figure of a metric
-# without a perturbation, and one for each.
+# without a perturbation, and one for each. Several files can state a figure of the same name.
 _REPORTED = f"""
 WITH perturbations AS (
     SELECT
@@ -69,10 +69,24 @@ WITH perturbations AS (
         source = 'log'
         AND json_extract_string(extra, '$.name.perturbation.name') IS NOT NULL
     GROUP BY suite, run_id, reported_id
+),
+
+stated AS (
+    SELECT
+        suite, run_id, reported_id, min(file_sha256) AS file_sha256,
+        min(min(file_sha256)) OVER of_run <> max(min(file_sha256)) OVER of_run AS has_files
+    FROM reported_metrics
+    WHERE run_id IS NOT NULL
+    GROUP BY suite, run_id, reported_id
+    WINDOW of_run AS (PARTITION BY suite, run_id)
 )
-SELECT metric_audit.*, perturbation, count(*) OVER of_run AS n_figures
+
+SELECT
+    metric_audit.*, perturbation, CASE WHEN has_files THEN left(file_sha256, 12) END AS file,
+    count(*) OVER of_run AS n_figures
 FROM metric_audit
 LEFT JOIN perturbations USING (suite, run_id, reported_id)
+LEFT JOIN stated USING (suite, run_id, reported_id)
 WHERE run_id IS NOT NULL
 WINDOW of_run AS (PARTITION BY suite, run_id)
 QUALIFY row_number() OVER (
@@ -100,8 +114,10 @@ _FAILURE_COLUMNS = ("model", "settings", "availability_status", "failure_type", 
 _REPORTED_COLUMNS = (
     "status", "model", "settings", "task_set", "task_group", "metric", "scorer", "filter",
     "perturbation", "statistic", "reducer", "reducer_parameters", "reported", "recomputed",
-    "reported_text", "recomputed_text", "n_reported", "n", "source", "report", "reason",
+    "reported_text", "recomputed_text", "n_reported", "n", "source", "report", "file", "reason",
 )  # fmt: skip
+_REPORTED_HEADINGS = {"n": "computed of", "file": "file (SHA-256)"}
+_FAILURE_HEADINGS = {"n": "calls"}
 _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
 
@@ -139,9 +155,17 @@ def pages(site: Site) -> Iterator[Page]:
             costs=table(costs[key], _COST_COLUMNS, links={"model": _model}),
             has_settings=any(each["settings"] for each in costs[key]),
             latencies=_histogram(bins[key]),
-            failures=table(failures[key], _FAILURE_COLUMNS, links={"model": _model}),
+            failures=table(
+                failures[key],
+                _FAILURE_COLUMNS,
+                headings=_FAILURE_HEADINGS,
+                links={"model": _model},
+            ),
             reported=table(
-                of_run, _REPORTED_COLUMNS, n_rows=of_run[0]["n_figures"] if of_run else 0
+                of_run,
+                _REPORTED_COLUMNS,
+                headings=_REPORTED_HEADINGS,
+                n_rows=of_run[0]["n_figures"] if of_run else 0,
             ),
             statuses=statuses[key],
             files=files[key],

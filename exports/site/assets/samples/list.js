@@ -4,6 +4,7 @@
 (() => {
   const { element, visible, count, runs } = evalstore;
   const ROWS = 200;
+  const SHORT = 16;  // characters
 
   /** Fill a place of the page with the list. */
   async function list(/** @type {HTMLElement} */ place, /** @type {string} */ root) {
@@ -48,15 +49,20 @@
     const cells = [
       element("a", { href: `${root}${run.folder}/index.html` }, visible(run.run_id)),
       visible(run.suite),
-      run.run_date ?? "",
+      run.run_date ?? "unknown",
       some(run.models),
       some(run.task_sets),
       some(tags(run)),
     ];
     const figures = [run.n_samples, run.n_passed, run.n_failed];
     return element("tr", {},
-      ...cells.map((cell) => element("td", { dir: "auto" }, cell)),
+      ...cells.map((cell) => element("td", { dir: "auto", class: isShort(cell) ? "whole" : null }, cell)),
       ...figures.map((figure) => element("td", { class: "n" }, count(figure))));
+  }
+
+  /** Return whether a cell is a text that fits into a narrow column. */
+  function isShort(/** @type {any} */ cell) {
+    return typeof cell === "string" && cell.length <= SHORT;
   }
 
   function some(/** @type {string[]} */ names) {

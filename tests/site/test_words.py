@@ -1,0 +1,125 @@
+"""Pages speak in words: headers, cells without a figure, and names that are not unique."""
+
+import re
+
+import pytest
+from support import new_store
+
+from exports.site.boards import boards
+from exports.site.headings import heading
+from exports.site.pages import audit, model, run
+from exports.site.site import opened_site
+from exports.site.tables import table
+from warehouse.lake.batch import Generation
+from warehouse.schemas import BY_NAME
+
+DIGITS = [digit * 64 for digit in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("n_models", "models"),
+        ("wall_clock_ms", "wall clock, ms"),
+        ("prediction_cost_usd", "prediction cost, US$"),
+        ("p95_ms", "95th percentile, ms"),
+        ("is_drift", "drift"),
+        ("n_", "n_"),
+        ("_", "_"),
+    ],
+)
+def test_header_of_a_column_is_words(name, expected):
+    assert heading(name) == expected
+
+
+def test_cell_without_a_figure_says_why():
+    rows = [
+        {"run_date": None, "pass_rate": None, "mean_cost_usd": None, "is_replay": True, "x": None},
+        {"run_date": "2026-01-01", "pass_rate": 0.5, "mean_cost_usd": None, "is_replay": False}
+        | {"x": "y"},
+    ]
+    shown = table(rows, tuple(rows[0]), unknown={"x": "none"})
+    assert [title for title, _ in shown.columns] == [
+        "date", "pass rate", "mean cost, US$", "replay", "x",
+    ]  # fmt: skip
+    assert [[text for text, _ in row] for row in shown.rows] == [
+        ["unknown", "no verdicts", "unknown", "yes", "none"],
+        ["2026-01-01", "50.0 %", "unknown", "no", "y"],
+    ]
+
+
+def add_runs(store, providers, metrics=()):
+    """Add a run of one model for each provider, on the same two tasks, and figures of logs."""
+    shared = [
+        {"suite": "s", "run_id": f"r{n}", "generation": "root"} for n, _ in enumerate(providers)
+    ]
+    with store.lake.write("import") as writer:
+        writer.add(
+            BY_NAME["runs"], [{**each, "content_id": f"h{n}"} for n, each in enumerate(shared)]
+        )
+        writer.add(
+            BY_NAME["results"],
+            [
+                {
+                    **each,
+                    "content_id": f"c{n}{task}",
+                    "provider": provider,
+                    "model": "m",
+                    "seq": task,
+                }
+                | {"task_set": "s", "task_id": f"t{task}", "objective_pass": task > n}
+                | {"availability_status": "ok"}
+                for n, (each, provider) in enumerate(zip(shared, providers, strict=True))
+                for task in range(2)
+            ],
+        )
+        writer.add(
+            BY_NAME["reported_metrics"],
+            [{**shared[0], "content_id": f"f{n}", **each} for n, each in enumerate(metrics)],
+        )
+        writer.commit(
+            generations={Generation("s", r["run_id"], "root", None): None for r in shared}
+        )
+    store.sync()
+
+
+def test_models_of_one_name_are_named_with_their_providers(tmp_path):
+    store = new_store(tmp_path / "store")
+    add_runs(store, ["here", None])
+    with opened_site(store, [], samples="none") as site:
+        [board] = boards(site)
+        [page] = (p for p in model.pages(site) if not p.path.endswith("index.html"))
+    assert sorted(place.provider for place in board.places) == [
+        "from an unknown provider", "from here",
+    ]  # fmt: skip
+    [others] = (each for each in page.data.decode().split("<table") if "so this model is" in each)
+    rows = [re.sub("<[^>]*>", " ", row).split() for row in others.split("<tr>")[2:]]
+    assert sorted(row[:4] for row in rows) == [
+        ["here", "m", "from", "an"],
+        ["unknown", "m", "from", "here"],
+    ]
+
+
+def test_model_of_one_provider_is_named_without_it(tmp_path):
+    store = new_store(tmp_path / "store")
+    add_runs(store, ["here", "here"])
+    with opened_site(store, [], samples="none") as site:
+        assert [place.provider for [place] in [b.places for b in boards(site)]] == [""]
+
+
+def test_figures_of_one_name_differ_by_their_files(tmp_path):
+    store = new_store(tmp_path / "store")
+    stated = {
+        "metric": "accuracy",
+        "value": 0.5,
+        "score": "accuracy",
+        "statistic": "mean",
+        "seq": 1,
+    }
+    add_runs(store, ["here"], [stated | {"file_sha256": each} for each in DIGITS])
+    with opened_site(store, [audit.PAGE_TYPE, run.PAGE_TYPE], samples="none") as site:
+        texts = {page.path: page.data.decode() for each in site.types for page in each.pages(site)}
+    [text] = (text for path, text in texts.items() if path.endswith("s_r0.html"))
+    for digest in DIGITS:
+        assert text.count(f">{digest[:12]}</td>") == 1, text
+        assert f"<code>{digest}</code>" in text  # in its provenance, too
