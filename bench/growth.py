@@ -4,7 +4,7 @@
     python -m bench.growth --by-hand --sizes 100000000 [--memory 6GB]
 
 Each size is measured once and kept in `growth.json` as soon as it is done, so that a run that was
-interrupted goes on. `--again` measures the given sizes again. The table in `RESULTS.md` and
+interrupted is continued. `--again` measures the given sizes again. The table in `RESULTS.md` and
 `growth.svg` are made from that file.
 
 `--by-hand` is for sizes that take hours, or a machine that is busy: seconds are CPU time, the row

@@ -105,8 +105,8 @@ class Store:
             settings: parameters of the calls, such as the temperature; models with other settings
                 are compared as other models.
             config: anything else to keep with the run.
-            run_id: ID of the run; with that of an earlier recording, it goes on. By default, a new
-                run.
+            run_id: ID of the run; with that of an earlier recording, it is continued. By default, a
+                new run.
 
         Raises:
             BadInput: an argument cannot be used.

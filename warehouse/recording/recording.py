@@ -106,7 +106,7 @@ class Recording:
             _open.discard(self)
         with self._lock:
             journal, self._journal, self._is_open = self._journal, None, False
-            # The run goes on if the block is entered again.
+            # The run is continued if the block is entered again.
             self._is_new = False
         if journal is not None:
             journal.end(kind)

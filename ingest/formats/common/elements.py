@@ -25,7 +25,7 @@ _NEAR_END = 16
 
 
 class BrokenElementsError(Exception):
-    """The rest of the file is no JSON, or has no such list; the message says why."""
+    """The rest of the file is not JSON, or has no such list; the message says why."""
 
 
 @dataclass(slots=True)

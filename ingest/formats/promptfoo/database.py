@@ -250,7 +250,7 @@ class _Database:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Open the copy so that nothing can be written, and nothing goes on for ever."""
+        """Open the copy so that nothing can be written, and nothing runs for ever."""
         with closing(sqlite3.connect(self._copy)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE_BYTES)

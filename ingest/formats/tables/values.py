@@ -23,7 +23,7 @@ _INEXACT_FROM = 2**53
 _PLAIN = "%Y-%m-%dT%H:%M:%S%.fZ"
 _ISO = "%Y-%m-%dT%H:%M:%S%.f%:z"
 # Larger numbers of seconds than 1e11 would be after the year 5138: they are milliseconds.
-# The least number of each unit, and its microseconds; smaller numbers than 1e8 (1973) are no times.
+# The least number of each unit, and its microseconds; numbers below 1e8 (1973) are not times.
 _EPOCH_UNITS = ((1e8, 1e6), (1e11, 1e3), (1e14, 1.0), (1e17, 1e-3))
 
 

@@ -51,7 +51,7 @@ SELECT
     results.is_replay,
     results.duplicate_of,
     CASE
-        WHEN calendar_date(log_date) IS NULL THEN 'its date is no calendar date'
+        WHEN calendar_date(log_date) IS NULL THEN 'its date is not a calendar date'
         WHEN templates.prompt_template IS NULL THEN 'its prompt template is missing'
         WHEN NOT contains(templates.prompt_template, '{prompt}')
             THEN 'its prompt template has no {prompt}'

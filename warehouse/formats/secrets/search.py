@@ -93,7 +93,7 @@ def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
 
 def _find_tokens(data: bytes, start: int, end: int) -> Iterator[Secret]:
     rules = _rules()
-    # Most texts have few of the prefixes or none; an expression of those alone is much faster.
+    # Most texts have few of the prefixes or none; an expression of only those is much faster.
     present = _present_prefixes(data, start, end)
     if not present:
         return
