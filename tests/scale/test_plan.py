@@ -119,4 +119,5 @@ def test_batches_of_equal_runs_give_equal_shards():
     n = 2_000
     shards, _, _ = planned(batch(f"b{i:06}", [f"r{i}"], 10_000) for i in range(n))
     assert sum(len(runs) for runs, _ in shards.values()) == n
-    assert n / 100 <= len(shards) <= n / 100 + 2
+    per_shard = plan._ROWS // 10_000
+    assert n / per_shard <= len(shards) <= n / per_shard + 2

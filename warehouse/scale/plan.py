@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch, RunKey
 
-# A shard of this size takes a worker less than half a gigabyte and about half a minute.
-_ROWS, _BYTES = 1_000_000, 256 * 2**20
+# A shard of this size takes a worker about half a gigabyte and a few seconds.
+_ROWS, _BYTES = 250_000, 256 * 2**20
 # A run of this part of a shard has one of its own; kept shards of less may be put together again.
 _LARGE = 0.5
 _MOST_SMALL = 16

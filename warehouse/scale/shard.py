@@ -86,16 +86,7 @@ def compute_duplicates(task: Mapping[str, Any]) -> dict[str, Any]:
         new_warehouse(Path(scratch), task["threads"]) as connection,
     ):
         connection.execute("BEGIN")
-        if task["calls"]:
-            connection.execute(
-                "INSERT INTO lake.results BY NAME FROM read_parquet($paths) "
-                "WHERE call_hash % $n_parts = $part",
-                {
-                    "paths": read_files(to, task["calls"]),
-                    "n_parts": task["n_parts"],
-                    "part": task["part"],
-                },
-            )
+        _read_calls(connection, read_files(to, task["calls"]), task["n_parts"], task["part"])
         find_all_shared_calls(connection)
         for name in ("run_headers", "model_files"):
             if task[name]:
@@ -281,11 +272,24 @@ def _write_calls(
             to,
             "calls",
             f"SELECT {SHARED_COLUMNS} FROM lake.results "  # noqa: S608 - our own numbers
-            f"WHERE call_hash % {n_parts:d} = {part:d} ORDER BY call_hash",
+            f"WHERE call_hash % {n_parts:d} = {part:d}",
             scratch,
         )
         for part in range(n_parts)
     ]
+
+
+def _read_calls(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], n_parts: int, part: int
+) -> None:
+    """Let the results be a part of the calls: read from their files, not loaded."""
+    if paths:
+        files = ", ".join(f"'{quoted(Path(path))}'" for path in paths)
+        connection.execute("DROP TABLE lake.results")
+        connection.execute(
+            f"CREATE VIEW lake.results AS SELECT {SHARED_COLUMNS} "  # noqa: S608 - our own names
+            f"FROM read_parquet([{files}]) WHERE call_hash % {n_parts:d} = {part:d}"
+        )
 
 
 @contextmanager
