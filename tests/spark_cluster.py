@@ -23,6 +23,7 @@ _SETTINGS = {
     "spark.executor.memory": "512m",
     # Nothing is taken for lost that a busy machine keeps waiting.
     "spark.network.timeout": "900s",
+    "spark.sql.broadcastTimeout": "900s",
     "spark.ui.enabled": "false",
 }
 
@@ -37,7 +38,7 @@ class SparkCluster:
     def __init__(self, folder, environment, stack):
         self._folder, self._stack = folder, stack
         self._home = Path(find_spec("pyspark").origin).parent
-        self._workers = []
+        self._started, self._workers = [], []
         self._environment = {
             **environment,
             "SPARK_HOME": str(self._home),
@@ -76,6 +77,14 @@ class SparkCluster:
         """Return what the Connect server has logged."""
         return (self._folder / "connect.log").read_text(errors="replace")
 
+    def log_ends(self):
+        """Return the end of what each process has logged, those of the executors included."""
+        paths = sorted([*self._folder.glob("*.log"), *self._folder.glob("worker*/*/*/stderr")])
+        return "\n".join(
+            f"--- {path.relative_to(self._folder)}\n{path.read_text(errors='replace')[-4000:]}"
+            for path in paths
+        )
+
     def executors(self):
         """Return the ids of the Java processes that run tasks."""
         return self._running("CoarseGrainedExecutorBackend")
@@ -84,6 +93,14 @@ class SparkCluster:
         """Return the ids of the Python processes in which tasks run: forks of a daemon each."""
         found = self._running("pyspark.daemon")
         return [pid for pid in found if _parent(pid) in found]
+
+    def processes(self):
+        """Return the command line of each process of the cluster, by its id."""
+        return {
+            pid: _command_line(pid)
+            for pid, session in _sessions().items()
+            if session in self._started
+        }
 
     def _running(self, name):
         sessions = _sessions()
@@ -106,6 +123,7 @@ class SparkCluster:
                 cwd=self._folder,
             )
         self._stack.callback(_stop, process)
+        self._started.append(process.pid)
         end = time.monotonic() + _LIMIT_SECONDS
         while (found := re.search(pattern, log.read_text(errors="replace"))) is None:
             state = "ended early" if process.poll() is not None else "is not ready"
@@ -137,20 +155,38 @@ def spark_cluster(folder, environment):
 
 def _stop(process):
     # Python's daemons are in groups of their own, but in the session of their worker.
-    for pid, session in _sessions().items():
-        if session == process.pid:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + _LIMIT_SECONDS
+    while left := [pid for pid, session in _sessions().items() if session == process.pid]:
+        assert time.monotonic() < end, f"these processes cannot be killed: {left}"
+        for pid in left:
+            kill(pid)
+        process.poll()
+        time.sleep(0.02)
     process.wait()
 
 
+def kill(pid):
+    """Kill a process, unless it has ended meanwhile."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 def _sessions():
-    """Return the session of each process of the system."""
+    """Return the session of each process of the system that has not ended."""
     found = {}
     for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            found[int(path.name)] = os.getsid(int(path.name))
+        if (fields := _fields(int(path.name))) and fields[0] not in "ZX":
+            found[int(path.name)] = int(fields[3])
     return found
+
+
+def _fields(pid):
+    """Return what `/proc` says of a process after its name: state, parent, group, session, …"""
+    try:
+        # A name may have spaces and brackets.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _command_line(pid):
@@ -161,8 +197,5 @@ def _command_line(pid):
 
 
 def _parent(pid):
-    try:
-        # `pid (name) state parent …`; a name may have spaces.
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+    fields = _fields(pid)
+    return int(fields[1]) if fields else None

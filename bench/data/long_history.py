@@ -48,28 +48,42 @@ _COLUMNS = {
 }
 
 
-def make_history(store: Path, results: int, per_run: int = RESULTS_PER_RUN) -> None:
-    """Write a lake of one batch.
+def make_history(
+    store: Path, results: int, per_run: int = RESULTS_PER_RUN, *, n_batches: int = 1
+) -> None:
+    """Write a lake.
 
     Args:
         store: the folder.
         results: number of results, a multiple of `per_run`.
         per_run: results of each run.
+        n_batches: number of batches, each with the same number of runs.
     """
-    runs = results // per_run
+    per_batch = results // per_run // n_batches
+    for start in range(0, per_batch * n_batches, per_batch):
+        _write_runs(store, range(start, start + per_batch), per_run)
+
+
+def _write_runs(store: Path, runs: range, per_run: int) -> None:
+    """Write a batch with runs of these numbers."""
     with Lake(store).write("bench") as writer, duckdb.connect() as connection:
         connection.execute(
             f"""
             COPY (
                 SELECT {_typed(RESULTS, _COLUMNS)}
-                FROM (SELECT n, n // $per_run AS run FROM range({results}) AS t(n))
+                FROM (
+                    SELECT n, n // $per_run AS run
+                    FROM range({runs.start * per_run}, {runs.stop * per_run}) AS t(n)
+                )
             ) TO '{writer.path(RESULTS)}'
             (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_PER_GROUP})
             """,
             {"per_run": per_run},
         )
         columns = ", ".join(_RUN_COLUMNS.values())
-        keys = connection.sql(f"SELECT {columns} FROM range({runs}) AS t(run)").fetchall()
+        keys = connection.sql(
+            f"SELECT {columns} FROM range({runs.start}, {runs.stop}) AS t(run)"
+        ).fetchall()
         writer.add(RUNS, [_header(suite, run_id) for suite, run_id, _ in keys])
         writer.commit(generations=[Generation(suite, run_id) for suite, run_id, _ in keys])
 
