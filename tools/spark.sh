@@ -5,10 +5,11 @@ python=$1
 folder=$2
 reason() {
     echo "skipped: $1"
+    rm -f "$folder/.ready"
     exit 0
 }
 major=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
-[ "${major:-0}" -ge 17 ] || reason "a Spark cluster needs Java 17 or newer"
+[ "${major:-0}" -ge 17 ] && [ "$major" -le 21 ] || reason "a Spark cluster needs Java 17 to 21"
 [ -e "$folder/.ready" ] && [ "$folder/.ready" -nt tests/spark.txt ] && exit 0
 echo "==> installing Spark in $folder (450 MB, a minute or two, once)"
 "$python" -m venv --clear --without-pip "$folder" || reason "no environment can be created"
@@ -19,4 +20,6 @@ echo "==> installing Spark in $folder (450 MB, a minute or two, once)"
 site = next(pathlib.Path(sys.argv[1]).glob(".venv/lib/python*/site-packages"))
 rest = pathlib.Path(sysconfig.get_path("purelib"), "rest.pth")
 rest.write_text(f"import site; site.addsitedir({str(site)!r})\n")' "$PWD" || exit 1
+"$folder/bin/python" -c 'import pyspark.sql.connect.session' >>"$folder/pip.log" 2>&1 ||
+    reason "Spark cannot be imported in this Python: $(tail -n 1 "$folder/pip.log")"
 touch "$folder/.ready"

@@ -4,7 +4,6 @@ import importlib.util
 import io
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
@@ -12,7 +11,7 @@ import time
 import urllib.request
 
 import pytest
-from spark_cluster import spark_cluster
+from spark_cluster import kill, spark_cluster
 from support import EXAMPLES, REFERENCE, ROOT, import_into, log, task, write_log
 from table_content import assert_equal, content
 
@@ -33,6 +32,7 @@ pytestmark = [
 SHARDS = [int(n) for n in os.environ.get("EVALSTORE_SPARK_SHARDS", "2").split()]
 KILLS = range(int(os.environ.get("EVALSTORE_SPARK_KILLS", "1")))
 _LIMIT_SECONDS = 1200
+_COMMANDS = []
 
 
 @pytest.fixture(scope="session")
@@ -57,12 +57,23 @@ def servers(tmp_path_factory):
             folder, {**os.environ, "EVALSTORE_CACHE": str(folder / "s3")}
         ) as cluster:
             yield cluster
+            for process in _COMMANDS:
+                process.kill()
     s3.stop()
+
+
+@pytest.fixture(autouse=True)
+def _logs(request, servers):
+    """Print what the cluster has logged where a test fails."""
+    n_failed = request.session.testsfailed
+    yield
+    if request.session.testsfailed > n_failed:
+        print(servers.log_ends())
 
 
 def start(store, *arguments, **environment):
     """Start a command in a process of its own."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "evalstore", "--store", str(store), *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, **environment},
@@ -71,6 +82,8 @@ def start(store, *arguments, **environment):
         stderr=subprocess.STDOUT,
         text=True,
     )
+    _COMMANDS.append(process)
+    return process
 
 
 def run(store, *arguments, code=0, **environment):
@@ -145,7 +158,7 @@ def test_tasks_of_a_killed_worker_are_repeated(servers, store, tmp_path, what, m
     n_lost = servers.log().count("Lost task")
     _wait_for_files(process, tables, moment)
     for pid in servers.executors()[:1] if what == "executors" else servers.pythons():
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     text, _ = process.communicate(timeout=_LIMIT_SECONDS)
     print(f"{what} at moment {moment}: lost tasks {servers.log().count('Lost task') - n_lost}")
     assert process.returncode == 0, text
