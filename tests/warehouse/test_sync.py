@@ -183,6 +183,17 @@ def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_large_warehouse_is_rebuilt_for_changed_definitions(examples, monkeypatch):
+    examples.sync()
+    before = digests(examples)
+    [(n_results,)] = examples.sql("SELECT count(*) FROM lake.results").fetchall()
+    monkeypatch.setattr("warehouse.tables.sync._MOST_REDEFINED", n_results - 1)
+    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
+    assert examples.sync().rebuilt
+    assert digests(examples) == before
+
+
+@pytest.mark.slow
 def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
     examples.sync()
     with duckdb.connect(str(examples.warehouse)) as connection:

@@ -181,13 +181,19 @@ def _mark(
 
 
 def create_table_by_run(
-    connection: duckdb.DuckDBPyConnection, file: SqlFile, functions: Iterable[SqlFile]
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Iterable[SqlFile]
 ) -> bool:
     """Create the empty table of a file marked `-- by_run`.
 
     Return False, and keep the table, if it was filled by the same query.
+
+    Args:
+        connection: the warehouse.
+        file: the file.
+        files: all SQL files: functions, and the views that this one is made of.
     """
-    text = "\0".join((file.sql, *(function.sql for function in functions)))
+    used = (other.sql for other in files if other.is_function or other.qualified in file.sql)
+    text = "\0".join((file.sql, *used))
     digest = hashlib.sha256(text.encode()).hexdigest()
     key = f"query of {file.name}"
     row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()

@@ -50,6 +50,8 @@ _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
 # A message about a damaged batch names this many runs at most.
 _NAMED_RUNS = 3
+# A warehouse with more results is rebuilt when its tables are defined again; see `_is_large`.
+_MOST_REDEFINED = 20_000
 # Key in `lake.meta`: finding out which tables each score depends on means parsing all SQL files.
 _SCORES = "tables of scores"
 
@@ -195,6 +197,8 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             if state.schema != target.schema or not loading.is_preserved(connection, batches, gone):
                 return None
             redefine = state.definitions != target.definitions
+            if redefine and _is_large(connection):
+                return None
             loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, columns, redefine=redefine)
@@ -203,6 +207,16 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             return SyncReport(loaded, tuple(damaged), tuple(unreadable), known=known)
     except (duckdb.Error, StoreDamaged):  # in the warehouse, or in the batches it was built from
         return None
+
+
+def _is_large(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether tables may have more rows than DuckDB keeps in memory before it writes them.
+
+    In a transaction that has created such a table, DuckDB 2.0 does not read its rows: scores that
+    are made of others would be empty.
+    """
+    [(n_results,)] = connection.execute("SELECT count(*) FROM lake.results").fetchall()
+    return bool(n_results > _MOST_REDEFINED)
 
 
 def _rebuild(
@@ -409,8 +423,7 @@ def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
             score_tables.create_refreshed_table(connection, file)
             emptied.add(file.name)
         elif file.is_by_run:
-            functions = (other for other in files if other.is_function)
-            if facts.create_table_by_run(connection, file, functions):
+            if facts.create_table_by_run(connection, file, files):
                 emptied.add(file.name)
         else:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
