@@ -28,7 +28,12 @@ _NUMBERS = ("temperature", "top_p", "top_k")
 
 
 def aggregate_document(
-    evaluation_id: str, run: Row, model: Row, figures: Sequence[Row], publisher: Mapping[str, str]
+    evaluation_id: str,
+    run: Row,
+    model: Row,
+    *,
+    figures: Sequence[Row],
+    publisher: Mapping[str, str],
 ) -> Document:
     """Return an aggregate, without what it says of its samples.
 

@@ -83,7 +83,7 @@ def export_eee(
     publisher = {"organization": organization, "relationship": relationship}
     with store.reading() as connection:
         for row in selected_runs(connection, exported, suite, run):
-            _Run(connection, row, folder, publisher, exported).write()
+            _Run(connection, row, folder, publisher=publisher, exported=exported).write()
     return exported
 
 
@@ -95,6 +95,7 @@ class _Run:
         connection: duckdb.DuckDBPyConnection,
         run: Row,
         folder: Path,
+        *,
         publisher: Mapping[str, str],
         exported: Exported,
     ) -> None:
@@ -123,7 +124,11 @@ class _Run:
             figures = of_model or figures
         evaluation_id = self._evaluation_id(model, is_only=is_only)
         document = aggregate_document(
-            evaluation_id, self._run, model, list(_in_order(figures)), self._publisher
+            evaluation_id,
+            self._run,
+            model,
+            figures=list(_in_order(figures)),
+            publisher=self._publisher,
         )
         task_sets = model["task_sets"] or [self._run["suite"]]
         benchmark = task_sets[0] if len(task_sets) == 1 else self._run["suite"]
@@ -163,7 +168,9 @@ class _Run:
                 "parameters": None,
             }
             evaluation_id = self._evaluation_id(model, is_only=len(named) <= 1)
-            document = aggregate_document(evaluation_id, self._run, model, figures, self._publisher)
+            document = aggregate_document(
+                evaluation_id, self._run, model, figures=figures, publisher=self._publisher
+            )
             task_sets = {figure["task_set"] for figure in figures}
             benchmark = self._run["suite"] if len(task_sets) != 1 else next(iter(task_sets))
             place = self._place(benchmark or self._run["suite"], model, evaluation_id)
@@ -215,7 +222,7 @@ EXPORTER = Exporter(
             default=UNKNOWN,
             show_default=True,
             metavar="NAME",
-            help="Who made the results.",
+            help="Organization that produced the results.",
         ),
         Option(
             ["--relationship"],

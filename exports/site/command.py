@@ -22,7 +22,7 @@ _NAMED = 5
     "folder",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write to: new, empty, or with a site from before.",
+    help="Folder to write to: new, empty, or with an earlier site.",
 )
 @click.option("--suite", shell_complete=complete_suite, help="Only runs of this suite.")
 @click.option("--run", shell_complete=complete_run, metavar="ID", help="Only this run.")
@@ -32,7 +32,7 @@ _NAMED = 5
     "until",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="Only runs up to this day, such as 2026-01-31; none without a date.",
+    help="Only runs up to this day, such as 2026-01-31; runs without a date are left out.",
 )
 @click.option(
     "--samples",

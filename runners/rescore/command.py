@@ -80,7 +80,7 @@ def rescore(
     Where a log does not hold the prompt, it is that of the task set that the run used.
 
     Poster predictions have no such file: `--as-of` scores them by the ground truth as it was at a
-    date, next to the scores by that of today. Nothing is stored.
+    date, next to today's scores. Nothing is stored.
 
     \b
       evalstore rescore tasks/house_tools.json

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.decisions.comparison import Contest
+    from warehouse.decisions.comparison import Comparison, Contest
+    from warehouse.decisions.ranks import Rank
     from warehouse.output.terminal import Layout
 
 # The columns that answer, for a terminal.
@@ -102,9 +103,8 @@ def compare(
     _check(sides, margin, seed, is_list=[tasks, why is not None, ranks])
     check_suite(path, suite)
     from warehouse.decisions.changed_tasks import ChangedTask, changed_tasks
-    from warehouse.decisions.comparison import Comparison, compare
+    from warehouse.decisions.comparison import compare
     from warehouse.decisions.contests import Choice, find_contests, sliced
-    from warehouse.decisions.ranks import Rank
     from warehouse.decisions.ranks import ranks as ranks_of
 
     with open_store(path).reading() as connection:
@@ -132,20 +132,7 @@ def compare(
     if tasks:
         _print(ChangedTask._fields, answers, output, output.layout(_TASK_ANSWER))
         return
-    is_shares = all(row.metric == "passed" for row in rows)
-    if ranks or (ranked and output.fmt == "table"):
-        shares = ("mean",) if is_shares else ()
-        layout = replace(output.layout(_RANK_ANSWER), shares=shares)
-        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, layout)
-    if not ranks:
-        if ranked and output.fmt == "table":
-            say("")
-        _print(
-            [f.name for f in fields(Comparison)],
-            map(astuple, rows),
-            output,
-            _comparisons_layout(output, is_shares=is_shares),
-        )
+    _print_tables(rows, ranked, output, is_ranks_only=ranks)
 
 
 def _check(
@@ -170,6 +157,26 @@ def _clusters(
     from warehouse.decisions.contests import clusters_of
 
     return None if column is None else clusters_of(connection, contests, column)
+
+
+def _print_tables(
+    rows: Sequence[Comparison], ranked: Sequence[Rank], output: TableOptions, *, is_ranks_only: bool
+) -> None:
+    """Print the ranks, if they are asked for or come before a table, and the comparisons."""
+    from warehouse.decisions.comparison import Comparison
+    from warehouse.decisions.ranks import Rank
+
+    is_shares = all(row.metric == "passed" for row in rows)
+    if is_ranks_only or (ranked and output.fmt == "table"):
+        shares = ("mean",) if is_shares else ()
+        layout = replace(output.layout(_RANK_ANSWER), shares=shares)
+        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, layout)
+    if is_ranks_only:
+        return
+    if ranked and output.fmt == "table":
+        say("")
+    layout = _comparisons_layout(output, is_shares=is_shares)
+    _print([f.name for f in fields(Comparison)], map(astuple, rows), output, layout)
 
 
 def _comparisons_layout(output: TableOptions, *, is_shares: bool) -> Layout:

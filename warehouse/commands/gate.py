@@ -28,9 +28,9 @@ _FALLBACKS = ("fail", "warn", "pass")
 @click.argument(
     "rules_file", metavar="[RULES.yaml]", required=False, type=click.Path(path_type=Path)
 )
-@click.option("--candidate", metavar="SIDE", shell_complete=complete_model, help="What is judged.")
+@click.option("--candidate", metavar="SIDE", shell_complete=complete_model, help="Side to judge.")
 @click.option(
-    "--baseline", metavar="SIDE", shell_complete=complete_model, help="What it is compared with."
+    "--baseline", metavar="SIDE", shell_complete=complete_model, help="Side to compare it with."
 )
 @click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
 @click.option("--task-set", help="Only this task set.")
@@ -44,18 +44,20 @@ _FALLBACKS = ("fail", "warn", "pass")
     help="Tasks with the same value are not independent: a column of tasks.",
 )
 @click.option("--max-drop", type=float, help="Largest drop allowed, in the metric's unit.")
-@click.option("--min-value", type=float, help="Least value of the lower end of the interval.")
+@click.option("--min-value", type=float, help="Minimum of the lower end of the interval.")
 @click.option(
-    "--max-cost-per-passed-usd", type=float, help="Largest cost for each passed call, US dollars."
+    "--max-cost-per-passed-usd", type=float, help="Maximum cost per passed call, in US dollars."
 )
-@click.option("--max-p95-ms", type=float, help="Largest 95th percentile of the latency.")
+@click.option("--max-p95-ms", type=float, help="Maximum 95th percentile of the latency.")
 @click.option("--must-pass", metavar="TASK", multiple=True, help="Task that must pass. Repeatable.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Level of all drop rules together.  [default: 0.05]",
 )
-@click.option("--min-tasks", type=click.IntRange(1), help="Fewer tasks cannot tell.  [default: 20]")
+@click.option(
+    "--min-tasks", type=click.IntRange(1), help="Fewest tasks to decide on.  [default: 20]"
+)
 @click.option(
     "--min-coverage",
     type=click.FloatRange(0, 1),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.pass_obj
 def mcp(path: Path, max_seconds: float) -> None:
-    """Serve the store to an agent, by the Model Context Protocol over stdin and stdout.
+    """Serve the store to an agent over the Model Context Protocol, on stdin and stdout.
 
     The client of the agent starts this command; docs/agents.md describes its set-up. The agent
     can list and describe the views, run queries and read samples, and can change nothing.

@@ -39,7 +39,7 @@ _ANSWER = ("n_attempts", "n_tasks", "n_calls", "cost_usd", "is_cheapest", "detec
     "--difference",
     type=click.FloatRange(0, min_open=True),
     required=True,
-    help="True difference to be found, in the metric's unit: 0.05 for 5 points of a pass rate.",
+    help="True difference to find, in the metric's unit: 0.05 for 5 points of a pass rate.",
 )
 @click.option("--metric", default="passed", show_default=True, help="Metric to compare by.")
 @click.option(
@@ -90,7 +90,7 @@ def plan(
     correlation: float,
     output: TableOptions,
 ) -> None:
-    """Plan a comparison: the tasks and attempts that a difference takes, and their cost.
+    """Plan a comparison: the tasks and attempts that it takes to find a difference, and their cost.
 
     The variance within and between tasks, and the cost of a call, are those of MODEL and OTHER in
     the store; without OTHER, of MODEL and a model like it. MODEL and OTHER can also be

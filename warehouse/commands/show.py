@@ -56,7 +56,7 @@ _GROUPS = (
 def show(store: Path, view: str | None, limit: int | None, output: TableOptions) -> None:
     """Show a VIEW; without VIEW, list all views with their purpose.
 
-    A terminal shows the columns that answer first, rates with their 95 % interval in brackets,
+    A terminal shows the most important columns, rates with their 95 % interval in brackets,
     and says what it leaves out. Pipes and files get everything.
 
     \b

@@ -263,7 +263,7 @@ class _Sync:
         for file in former.get(table, []):
             if file["digest"] == digest:
                 return file
-        written = write_file(connection, self._place, table, f"FROM {table}", folder)
+        written = write_file(connection, self._place, table, f"FROM {table}", scratch=folder)
         return written and {**written, "digest": digest}
 
     def _kept(self, planner: Planner, of_suites: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -196,13 +196,13 @@ def write_tables(
         columns = {name for name, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
         order = [name for name in ("suite", "run_id", "seq") if name in columns]
         query = f"FROM {table}" + (f" ORDER BY {', '.join(order)}" if "run_id" in order else "")
-        if file := write_file(connection, to, table, query, scratch):
+        if file := write_file(connection, to, table, query, scratch=scratch):
             files[table] = [file]
     return files
 
 
 def write_file(
-    connection: duckdb.DuckDBPyConnection, to: Place, table: str, query: str, scratch: Path
+    connection: duckdb.DuckDBPyConnection, to: Place, table: str, query: str, *, scratch: Path
 ) -> File | None:
     """Write the rows of a query as a file of a new name; None if there are none."""
     path = scratch / "written.parquet"
@@ -273,7 +273,7 @@ def _write_calls(
             "calls",
             f"SELECT {SHARED_COLUMNS} FROM lake.results "  # noqa: S608 - our own numbers
             f"WHERE call_hash % {n_parts:d} = {part:d}",
-            scratch,
+            scratch=scratch,
         )
         for part in range(n_parts)
     ]

@@ -116,7 +116,7 @@ def mark_replaced_and_duplicate_results(
             FROM (SELECT suite, run_id, stands_in_for FROM lake.results {restriction})
             WHERE stands_in_for IS NOT NULL
         """
-        _mark(connection, touched, "is_replaced", replaced, parameters)
+        _mark(connection, touched, "is_replaced", replaced, parameters=parameters)
     if not may_change_duplicates:
         return
     duplicates = f"""
@@ -161,7 +161,7 @@ def mark_verdicts(
         verdicts = f"FROM ({verdicts} {restriction}) WHERE value IS NOT NULL"
     else:
         return
-    _mark(connection, touched, "computed_verdict", verdicts, parameters)
+    _mark(connection, touched, "computed_verdict", verdicts, parameters=parameters)
 
 
 def _mark(
@@ -169,6 +169,7 @@ def _mark(
     touched: Touched,
     column: str,
     marks: str,
+    *,
     parameters: Sequence[str] = (),
 ) -> None:
     """Set a column of the results that a query names (suite, run_id, content_id, value)."""

@@ -152,14 +152,14 @@ def _reading(
     stream = Stream(
         paths=(path,),
         tables=tables,
-        blocks=partial(_blocks, path, place, part, add, redact=context.options.redact),
+        blocks=partial(_blocks, path, place, part, add=add, redact=context.options.redact),
         is_run=True,
         parts=frozenset({part}),
     )
     return Reading(form, rows={"runs": [header]}, run=(SUITE, place.tree), stream=stream)
 
 
-def _blocks(path: Path, place: Place, part: str, add: Add, *, redact: bool) -> Iterator[Block]:
+def _blocks(path: Path, place: Place, part: str, *, add: Add, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, place.tree, part=part)
     for block in json_lines(path, redact=redact):
         rows.rejects += block.rejects

@@ -118,7 +118,7 @@ def _read(raw: bytes, line: int, offset: int, *, into: RecordBlock) -> None:
     except UnreadableRecordError as error:
         into.rejects.append(Reject(str(error), line, offset, raw))
         return
-    into.records.append(LineRecord(line, offset, raw, value, is_sure))
+    into.records.append(LineRecord(line, offset, raw, value=value, is_exact=is_sure))
 
 
 def _parsed(raw: bytes) -> tuple[Json, bool]:

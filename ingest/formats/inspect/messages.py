@@ -83,6 +83,7 @@ def message_rows(
     messages: Sequence[object],
     texts: Sequence[str | None],
     result_id: str,
+    *,
     attachments: Attachments,
 ) -> Iterator[MessageRow]:
     """Yield a row for each message of a conversation, in order.

@@ -106,7 +106,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
         result=result,
         task=task,
         scores=list(score_rows(log, scores, result_id, shared.graded)),
-        messages=list(message_rows(log, messages, texts, result_id, attachments)),
+        messages=list(message_rows(log, messages, texts, result_id, attachments=attachments)),
     )
 
 

@@ -47,7 +47,9 @@ class Repeats:
         said = results["content_id"].hash()
         if not self._is_long:
             said = _with_scores(results, scores)
-        is_first = _first(self._keys, self._rows, results, results["key"], said, is_score=False)
+        is_first = _first(
+            self._keys, self._rows, results, key=results["key"], content=said, is_score=False
+        )
         kept = results.filter(is_first)
         if not self._is_long:
             return kept, scores if len(kept) == len(results) else scores.filter(
@@ -57,8 +59,8 @@ class Repeats:
             self._score_keys,
             self._scores,
             scores,
-            score_keys(scores),
-            scores["content_id"].hash(),
+            key=score_keys(scores),
+            content=scores["content_id"].hash(),
             is_score=True,
         )
         return kept, scores.filter(is_first)
@@ -83,9 +85,9 @@ def _first(
     keys: SeenHashes,
     contents: SeenHashes,
     frame: pl.DataFrame,
+    *,
     key: pl.Series,
     content: pl.Series,
-    *,
     is_score: bool,
 ) -> pl.Series:
     is_known_key = keys.add(key.to_numpy())

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     metavar="TABLES",
-    help="Instead, write the tables as Parquet files to this folder or address, by many processes.",
+    help="Instead, write the tables as Parquet files to this folder or address, with many processes.",
 )
 @click.option(
     "--shards",
     type=click.IntRange(1),
-    help="Number of pieces of the work, and compute all again (with --to).  [default: by size]",
+    help="Number of shards; all are computed again (with --to).  [default: by size]",
 )
 @click.option(
     "--engine",
