@@ -61,6 +61,7 @@ class Server:
         self.requests = []
         self._answer = answer
         self._stop = threading.Event()
+        self._serving = []
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.base = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._acceptor = threading.Thread(target=self._accept, daemon=True)
@@ -74,13 +75,20 @@ class Server:
         self._acceptor.join()
         self._socket.close()
 
+    def settle(self):
+        """Wait until every connection is closed."""
+        for thread in self._serving:
+            thread.join()
+
     def _accept(self):
         while True:
             connection, _ = self._socket.accept()
             if self._stop.is_set():
                 connection.close()
                 return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
+            self._serving.append(thread)
+            thread.start()
 
     def _serve(self, connection):
         with connection:

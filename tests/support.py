@@ -292,6 +292,18 @@ def child(*arguments, crashes=False, **options):
     return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+# Arguments of Python that run a command which waits for others, however busy the machine is.
+PATIENT = (
+    "-c",
+    """
+import evalstore
+from warehouse.store import Store
+Store.__init__.__kwdefaults__["wait_seconds"] = 300
+evalstore.main()
+""",
+)
+
+
 def shell(store, *arguments, **options):
     """Run a command in its own process."""
     return child("-m", "evalstore", "--store", store, *arguments, **options)

@@ -297,7 +297,7 @@ class Store:
             connection = self._open_if_current(stack, query)
             if connection is None:
                 self._catch_up()
-                connection = stack.enter_context(self._opened(query))
+                connection = self._open_between_syncs(stack, query)
             for problem in unreadable_files(connection, self.lake):
                 self._on_warning(problem)
             yield connection
@@ -329,6 +329,19 @@ class Store:
                 return None
             stack.push(attempt.pop_all())
             return connection
+
+    def _open_between_syncs(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection:
+        """Open the warehouse; wait for syncs of other commands, however long each of them takes."""
+        from warehouse.tables.sync import is_syncing, sync_lock
+
+        while True:
+            try:
+                return stack.enter_context(self._opened(query))
+            except StoreBusy:
+                if not is_syncing(self.path):
+                    raise
+            with sync_lock(self.path):
+                pass
 
     def _catch_up(self) -> None:
         try:

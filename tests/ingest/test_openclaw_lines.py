@@ -106,10 +106,17 @@ records = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def reader():
-    with closing(LogReader()) as reader, pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
-        yield reader
+def read_as_large():
+    """Return a function that reads a log of any size by columns, as if it were large."""
+
+    def read(path):
+        # Only for this call: a patch for the module would also change its other tests.
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
+            return list(reader.read(path))
+
+    with closing(LogReader()) as reader:
+        yield read
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +127,10 @@ def path(tmp_path_factory):
 @pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(records, min_size=1, max_size=8), st.booleans())
-def test_both_ways_of_reading_a_line_agree(reader, path, changes, is_ascii):
+def test_both_ways_of_reading_a_line_agree(read_as_large, path, changes, is_ascii):
     lines = [json.dumps({**RECORD, **change}, ensure_ascii=is_ascii) for change in changes]
     path.write_bytes(b"".join(text.encode("utf-8", "surrogatepass") + b"\n" for text in lines))
-    (block,) = reader.read(path)
+    (block,) = read_as_large(path)
     assert not block.rejects
     with_care = [read_record(text.encode("utf-8", "surrogatepass"), 1).row for text in lines]
     for fast, careful in zip(block.results.to_pylist(), with_care, strict=True):
@@ -216,9 +223,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_line_is_rejected_with_its_position(reader, tmp_path, broken):
+def test_a_broken_line_is_rejected_with_its_position(read_as_large, tmp_path, broken):
     first, last = line(prompt_id="A"), line(prompt_id="Ö")
-    (block,) = reader.read(write_lines(tmp_path / "r.jsonl", "", first, broken, last))
+    (block,) = read_as_large(write_lines(tmp_path / "r.jsonl", "", first, broken, last))
     (reject,) = block.rejects
     assert (reject.line, reject.byte_offset) == (3, 1 + len(as_bytes(first)) + 1)
     assert reject.raw == as_bytes(broken)
@@ -256,7 +263,8 @@ def test_lines_that_are_not_utf8_do_not_fit(tmp_path):
     assert all("not UTF-8" in reject.reason for reject in block.rejects)
 
 
-def test_a_key_is_found_after_any_text(tmp_path):
+def test_a_key_is_found_after_any_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("ingest.formats.openclaw.log._SMALL_BYTES", 0)
     key = "s" + "k-" + "a1" * 10
     texts = [key, f"ä{key}", f"a {key}", "Bearer " + "c" * 24, "sk-no"]
     expected = [

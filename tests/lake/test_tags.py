@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support import (
+    PATIENT,
     ROOT,
     command,
     environment,
@@ -190,8 +191,7 @@ def test_processes_that_tag_at_once_lose_no_tag(tagged):
         subprocess.Popen(
             [
                 sys.executable,
-                "-m",
-                "evalstore",
+                *PATIENT,
                 "--store",
                 tagged.path,
                 "tag",

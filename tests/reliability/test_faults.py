@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from random import Random
 
 import duckdb
@@ -21,7 +22,7 @@ from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.schemas import TABLES
 from warehouse.store import EvalstoreWarning, Store
-from warehouse.tables.sync import sync_lock
+from warehouse.tables.sync import is_syncing, sync_lock
 
 
 @pytest.fixture
@@ -490,7 +491,7 @@ def test_another_sync_is_running(two, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_sync_waits_for_another(two):
-    patient = Store(two.path, wait_seconds=30)
+    patient = Store(two.path, wait_seconds=300)
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, two.warehouse, "writing"],
         stdin=subprocess.PIPE,
@@ -500,6 +501,29 @@ def test_a_sync_waits_for_another(two):
         assert process.stdout.readline() == "held\n"
         process.stdin.close()  # it ends while we wait
         assert patient.sync(rebuild=True).rebuilt
+
+
+@pytest.mark.slow
+def test_a_reader_waits_for_the_sync_of_another_command(two, tmp_path, monkeypatch):
+    """It begins after the reader's own, and holds the warehouse when the reader opens it."""
+    import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
+    catch_up, others, n_waits = Store._catch_up, ExitStack(), 0
+
+    def and_another_begins(store):
+        catch_up(store)
+        others.enter_context(sync_lock(store.path))
+        others.enter_context(duckdb.connect(str(store.warehouse)))
+
+    def and_it_ends(path):
+        nonlocal n_waits
+        n_waits += is_syncing(path)
+        others.close()
+        return n_waits == 1
+
+    monkeypatch.setattr(Store, "_catch_up", and_another_begins)
+    monkeypatch.setattr("warehouse.tables.sync.is_syncing", and_it_ends)
+    assert two.sql("SELECT count(*) FROM runs").fetchall() == [(3,)]
+    assert n_waits == 1
 
 
 def test_readers_in_one_program_do_not_block_each_other(two):

@@ -33,6 +33,12 @@ from warehouse.store import Store
 pytestmark = pytest.mark.filterwarnings("default")
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Let commands wait for each other for as long as it takes on a busy machine."""
+    monkeypatch.setitem(Store.__init__.__kwdefaults__, "wait_seconds", 300)
+
+
 def summary(store):
     return store.sql("SELECT run_id, n_results FROM runs ORDER BY ALL").fetchall()
 
@@ -126,7 +132,7 @@ def new_logs(folder, n_logs):
 @pytest.mark.slow
 def test_imports_compacts_a_sync_and_forty_readers_at_once(small_store, tmp_path):
     more = new_logs(tmp_path, 6)
-    store = Store(small_store.path, on_warning=lambda _: None, wait_seconds=60)
+    store = Store(small_store.path, on_warning=lambda _: None, wait_seconds=300)
     n_before = len(summary(small_store))
 
     def bring(paths):
@@ -151,7 +157,7 @@ def test_imports_compacts_a_sync_and_forty_readers_at_once(small_store, tmp_path
 
 @pytest.mark.slow
 def test_a_forget_while_others_import_and_read(small_store, tmp_path):
-    store = Store(small_store.path, on_warning=lambda _: None, wait_seconds=60)
+    store = Store(small_store.path, on_warning=lambda _: None, wait_seconds=300)
     more = new_logs(tmp_path, 4)
 
     def forget():
@@ -273,7 +279,7 @@ def tiny_disk(tmp_path):
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("only root can mount a small file system")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def fill(path):

@@ -309,7 +309,7 @@ def test_latencies_are_those_of_the_server(week):
     for run_id, model, n, p50, p95, mean in rows.fetchall():
         label = next(label for label in ORDER if week.run_ids[label] == run_id)
         waits = [call.ms for call in week.of(label, model) if call.passed is not None]
-        slack = 0 if label == "friday" else 2_000
+        slack = 0 if label == "friday" else 60_000
         wanted = statistics.median(waits), statistics.quantiles(waits, n=20, method="inclusive")[-1]
         assert n == len(waits)
         for figure, wait in zip((p50, p95, mean), (*wanted, statistics.mean(waits)), strict=True):

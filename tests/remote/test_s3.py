@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from serving import chat, serving
+from serving import chat, closed_port, serving
 from serving import http as reply
-from support import ROOT, command, log, task, write_log
+from support import PATIENT, ROOT, command, log, task, write_log
 
 from warehouse.errors import StoreUnreachable
 from warehouse.remote.address import store_folder
@@ -92,6 +92,11 @@ for _method in ("GET", "PUT", "POST", "DELETE", "HEAD"):
     setattr(_Handler, f"do_{_method}", _Handler._pass_on)
 
 
+def request(address, method):
+    with urllib.request.urlopen(urllib.request.Request(address, method=method)):
+        pass
+
+
 @pytest.fixture
 def server(monkeypatch):
     """A server with an empty bucket; yields its host and port."""
@@ -108,7 +113,7 @@ def server(monkeypatch):
     }.items():
         monkeypatch.setenv(name, value)
     for path, method in (("moto-api/reset", "POST"), ("bucket", "PUT")):
-        urllib.request.urlopen(urllib.request.Request(f"http://{where}/{path}", method=method))
+        request(f"http://{where}/{path}", method)
     yield where
     running.stop()
 
@@ -195,12 +200,11 @@ def test_a_reason_is_not_taken_from_a_key(server, monkeypatch, *, fault, reason)
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [(None, "there is no such bucket"), ("http://127.0.0.1:9", "cannot be reached")],
+    [(None, "there is no such bucket"), (closed_port(), "cannot be reached")],
 )
 def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, value, reason):
     if value is None:
-        request = urllib.request.Request(f"http://{server}/bucket", method="DELETE")
-        urllib.request.urlopen(request)
+        request(f"http://{server}/bucket", "DELETE")
     else:
         monkeypatch.setenv("AWS_ENDPOINT_URL", value)
         monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
@@ -261,7 +265,7 @@ def test_sixteen_machines_run_the_shards_of_one_run(tmp_path):
     def start(name, *arguments):
         environment = {"EVALSTORE_CACHE": str(tmp_path / name), "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
-            [sys.executable, "-m", "evalstore", "--store", STORE, *map(str, arguments)],
+            [sys.executable, *PATIENT, "--store", STORE, *map(str, arguments)],
             cwd=tmp_path, env={**os.environ, **environment}, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip

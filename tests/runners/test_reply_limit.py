@@ -20,7 +20,7 @@ from warehouse.errors import BadInput
 pytestmark = pytest.mark.filterwarnings("default")
 LIMIT = 2**18
 # What the operating system buffers on loopback after the client has stopped reading.
-BUFFERED = 16 * 2**20
+BUFFERED = 64 * 2**20
 # Of litellm's vendors: both kinds of its clients.
 MODELS = {
     "ollama_openai": ("m",),

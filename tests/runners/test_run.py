@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from serving import chat, http, serving
+from serving import chat, closed_port, http, serving
 from support import ROOT, command, import_into, new_store
 
 from exports.palindrome.log_files import Selection, export_palindrome
@@ -341,6 +341,7 @@ def test_nothing_stays_open_after_a_run(space):
             counts = []
             for _ in range(2):  # the first opens what libraries keep open
                 run(space, "run", suite(space, 20), *where, "--concurrency", 10)
+                server.settle()
                 gc.collect()
                 counts.append(len(list(Path("/proc/self/fd").iterdir())))
             assert counts[1] <= counts[0], provider
@@ -698,7 +699,7 @@ def test_models_shows_what_is_missing(space, monkeypatch):
         (space / f"models/{name}.yaml").write_text(f"name: {name}\nprovider: {provider}\n")
     odd = "name: d\nprovider: ollama_openai\noptions: {api_base: 'http://a:b'}\n"
     (space / "models/d.yaml").write_text(odd)
-    gone = {"OPENAI_API_KEY": "", "PATH": "", "OLLAMA_OPENAI_BASE": "http://127.0.0.1:9"}
+    gone = {"OPENAI_API_KEY": "", "PATH": "", "OLLAMA_OPENAI_BASE": closed_port()}
     for name, value in gone.items():
         monkeypatch.setenv(name, value)
     out, _ = run(space, "models", "--format", "jsonl")

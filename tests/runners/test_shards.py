@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 from serving import chat, http, serving
-from support import ROOT, command, new_store
+from support import PATIENT, ROOT, command, new_store
 
 from runners.models.model_files import Model
 from runners.plan import Plan, Task, cells_of
@@ -135,7 +135,7 @@ def test_each_shard_has_its_share_of_the_budget(space):
 
 def start(space, words):
     return subprocess.Popen(
-        [sys.executable, "-m", "evalstore", *map(str, words)],
+        [sys.executable, *PATIENT, *map(str, words)],
         cwd=space,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

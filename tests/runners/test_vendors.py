@@ -85,11 +85,11 @@ def test_prices_are_those_of_litellm(litellm):
 )
 def test_listing_does_not_import_litellm(tmp_path, arguments):
     script = (
-        "import sys, time\n"
+        "import sys\n"
         "import evalstore\n"
         "try: evalstore.main()\n"
         "except SystemExit: pass\n"
-        "print('litellm' in sys.modules, time.process_time(), file=sys.stderr)\n"
+        "print('litellm' in sys.modules, file=sys.stderr)\n"
     )
     store = ("--store", tmp_path / "store")
     ended = subprocess.run(
@@ -98,6 +98,4 @@ def test_listing_does_not_import_litellm(tmp_path, arguments):
         check=True,
     )  # fmt: skip
     assert ended.stdout
-    is_imported, seconds = ended.stderr.splitlines()[-1].split()
-    assert is_imported == "False"
-    assert float(seconds) < 2  # half a second of CPU time, on a quiet machine
+    assert ended.stderr.splitlines()[-1] == "False"

@@ -261,7 +261,7 @@ sys.path.insert(0, sys.argv[1])
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.store import Store
-store = Store(Path(sys.argv[2]))
+store = Store(Path(sys.argv[2]), wait_seconds=300)
 sys.stdin.readline()  # both begin together
 import_paths(store.lake, [Path(path) for path in sys.argv[3:]], ImportOptions())
 store.sync()

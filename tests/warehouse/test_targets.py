@@ -41,7 +41,7 @@ def read_in_background(pipe):
     found = []
     thread = threading.Thread(target=lambda: found.append(pipe.read_bytes()), daemon=True)
     thread.start()
-    return lambda: (thread.join(10), found[0])[1]
+    return lambda: (thread.join(300), found[0])[1]
 
 
 def test_a_device_is_written_through_and_stays_one(tmp_path):

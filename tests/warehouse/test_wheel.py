@@ -97,7 +97,7 @@ def run(programs, *arguments, cwd, **options):
     env = {**env, "PATH": path, **options}
     arguments = [programs / arguments[0] if arguments[0] != "sh" else "sh", *arguments[1:]]
     return subprocess.run(
-        arguments, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+        arguments, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=1_800
     )
 
 
