@@ -23,8 +23,10 @@ from support import PATIENT, ROOT, command, log, task, write_log
 from warehouse.errors import StoreUnreachable
 from warehouse.remote.address import store_folder
 from warehouse.remote.objects import open_objects
+from warehouse.scale import version
 from warehouse.scale.driver import sync_tables
 from warehouse.scale.engine import LocalEngine
+from warehouse.scale.place import open_place
 from warehouse.store import Store
 
 pytestmark = [
@@ -138,6 +140,17 @@ def n_results(ended):
 COUNT = ("sql", "SELECT count(*) AS n FROM results", "--format", "json")
 
 
+def first_run(on):
+    (run,) = json.loads(on("two", "sql", "SELECT min(run_id) AS id FROM runs", "--format",
+                           "json").out)  # fmt: skip
+    return run["id"]
+
+
+def copies(cache):
+    """Return the names of the files of tables that a machine has copies of."""
+    return {path.name for path in cache.rglob("tables/*/*.parquet")}
+
+
 def logs(folder, *numbers):
     for n in numbers:
         document = log(tasks=[task(n)], model=f"models/example-m{n}-1.yaml")
@@ -152,9 +165,7 @@ def test_two_machines_share_a_store(on, tmp_path):
     on("two", "import", logs(tmp_path / "b", 3))
     on("two", "compact")
     assert n_results(on("one", *COUNT)) == n_results(on("three", *COUNT)) == 3
-    (run,) = json.loads(on("one", "sql", "SELECT min(run_id) AS id FROM runs", "--format",
-                           "json").out)  # fmt: skip
-    on("one", "forget", run["id"], "--yes")
+    on("one", "forget", first_run(on), "--yes")
     assert n_results(on("two", *COUNT)) == n_results(on("three", *COUNT)) == 2
 
 
@@ -231,16 +242,24 @@ def test_tables_on_an_object_store(on, tmp_path, monkeypatch):
     on("one", "import", logs(tmp_path / "a", 1, 2, 3))
     on("one", "sync", "--to", tables, "--shards", 2)
     assert n_results(read(*COUNT)) == 3
+    held = copies(tmp_path / "reader")
+    assert held
     on("two", "import", logs(tmp_path / "b", 4))
     on("two", "compact")
     store = Store(store_folder(STORE))
     assert sync_tables(store, tables, Far(1)).n_computed == 1
     assert n_results(read(*COUNT)) == 4
+    assert held < copies(tmp_path / "reader")  # of both versions, for readers of the one before
+    on("two", "forget", first_run(on), "--yes")
+    on("two", "sync", "--to", tables)
+    assert n_results(read(*COUNT)) == 3
+    named = version.latest(open_place(tables)).objects()
+    assert copies(tmp_path / "reader") <= {key.rpartition("/")[2] for key in named}
     ours = on("two", "sql", "FROM results ORDER BY ALL", "--format", "csv").out
     assert read("sql", "FROM results ORDER BY ALL", "--format", "csv").out == ours
     assert "only read" in read("import", tmp_path).err
     facts = json.loads(read("info", "--format", "json").out)
-    assert (facts["store"], facts["version"]) == (tables, 2)
+    assert (facts["store"], facts["version"]) == (tables, 3)
     assert read("info", "--verify").code == 0
     # The objects are read, not the copies of them.
     objects = open_objects(tables)

@@ -17,6 +17,7 @@ from warehouse.lake.locks import WAIT_SECONDS
 from warehouse.paths import cache_folder
 from warehouse.scale.plan import quoted
 from warehouse.scale.shard import read_files
+from warehouse.scale.version import discard_copies
 from warehouse.tables.sync import create_warehouse, digests
 from warehouse.views.sql_files import shipped_sql
 
@@ -61,6 +62,7 @@ def make_catalog(place: Place, version: Version) -> tuple[Path, list[str]]:
             for old in folder.glob(f"{address}-*.duckdb"):
                 old.unlink(missing_ok=True)
             partial.replace(catalog)
+            discard_copies(place)
         except (OSError, duckdb.Error) as error:
             raise EvalstoreError(
                 f"{folder}: the catalog of {place.address} cannot be written ({error}); "

@@ -37,7 +37,7 @@ from warehouse.scale.shard import (
     upload_file,
     write_file,
 )
-from warehouse.scale.version import Version, latest, publish, read, shard_files
+from warehouse.scale.version import Version, discard_copies, latest, publish, read, shard_files
 from warehouse.schemas import TABLES
 from warehouse.tables import loading
 from warehouse.tables.sync import derive, digests
@@ -112,6 +112,7 @@ def sync_tables(
     if report.is_new:
         # Readers may still use the version before; but what was forgotten has to go.
         sweep(place, n_kept=1 if report.is_forgetting else 2)
+        discard_copies(place)
     return report
 
 

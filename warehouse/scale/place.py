@@ -66,6 +66,12 @@ class Place(Protocol):
             FileNotFoundError: there is none.
         """
 
+    def copies(self) -> list[str]:
+        """Return the keys of the objects of which this machine keeps a copy."""
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Delete the copies of objects on this machine."""
+
 
 class Folder:
     """Tables in a folder, which all processes see.
@@ -138,6 +144,13 @@ class Folder:
         path = self._path / key
         check_regular(path)
         return path
+
+    def copies(self) -> list[str]:
+        """Return nothing: the files are read where they are."""
+        return []
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Do nothing: there are no copies."""
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -223,6 +236,17 @@ class ObjectPlace:
         finally:
             partial.unlink(missing_ok=True)
         return target
+
+    def copies(self) -> list[str]:
+        """Return the keys of the copies in the cache."""
+        paths = (self._cache / TABLES).glob("*/*.parquet")
+        return [path.relative_to(self._cache).as_posix() for path in paths]
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Delete copies, as far as the cache can be written."""
+        with suppress(OSError):
+            for key in keys:
+                (self._cache / key).unlink(missing_ok=True)
 
 
 def open_place(text: str, cache: Path | None = None) -> Place:

@@ -24,6 +24,7 @@ from warehouse.remote.objects import open_objects
 from warehouse.scale.place import TABLES as TABLES_FOLDER
 from warehouse.scale.place import open_place
 from warehouse.scale.plan import quoted
+from warehouse.scale.version import discard_copies
 from warehouse.schemas import TABLES
 from warehouse.tables import loading
 from warehouse.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
@@ -81,6 +82,7 @@ def compute_duplicates(task: Mapping[str, Any]) -> dict[str, Any]:
     """
     _check_version(task)
     to = open_place(task["to"])
+    discard_copies(to)  # of the sync before, on this machine
     with (
         tempfile.TemporaryDirectory(prefix="evalstore-") as scratch,
         new_warehouse(Path(scratch), task["threads"]) as connection,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreDamaged, StoreNewer
 from warehouse.files import problem
-from warehouse.scale.place import TABLES, VERSIONS
-from warehouse.scale.version import current_version, read
+from warehouse.scale.place import TABLES
+from warehouse.scale.version import current_version, named_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warehouse.scale.place import Place
     from warehouse.scale.shard import File
     from warehouse.scale.version import Version
@@ -63,7 +59,7 @@ def verify_tables(place: Place) -> TablesVerification:
 def _verify(place: Place, version: Version) -> TablesVerification:
     # Listed first: what a sync writes meanwhile is not unknown.
     written = {key for key, _ in place.names(TABLES)}
-    known = version.objects().union(*_objects_of_others(place))
+    known = version.objects() | named_objects(place)
     files = {file["key"]: file for file in version.written()}
     damaged, missing = [], []
     for key, file in sorted(files.items()):
@@ -83,13 +79,6 @@ def _verify(place: Place, version: Version) -> TablesVerification:
         unknown=tuple(sorted(written - known)),
         n_shards=len(version.shards),
     )
-
-
-def _objects_of_others(place: Place) -> Iterator[set[str]]:
-    """Yield the files of each version that can be read."""
-    for key, _ in place.names(VERSIONS):
-        with suppress(FileNotFoundError, StoreDamaged, StoreNewer):
-            yield read(place, key).objects()
 
 
 def _difference(place: Place, key: str, written: File) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import BadInput, StoreDamaged, StoreNewer
@@ -97,6 +99,31 @@ def current_version(place: Place) -> Version:
     if version is None:
         raise BadInput(f"{place.address}: no version of tables; `evalstore sync --to`")
     return version
+
+
+def named_objects(place: Place) -> set[str]:
+    """Return the keys of the files of all versions that can be read."""
+    named = set()
+    for key, _ in place.names(VERSIONS):
+        with suppress(FileNotFoundError, StoreDamaged, StoreNewer):
+            named |= read(place, key).objects()
+    return named
+
+
+def discard_copies(place: Place) -> None:
+    """Delete this machine's copies of files that no version names any more.
+
+    Those of a sync that is going on are newer than all that a version names; they are kept.
+    """
+    if copies := place.copies():
+        named = named_objects(place)
+        newest = max(map(_name, named), default="")
+        place.discard(key for key in copies if key not in named and _name(key) < newest)
+
+
+def _name(key: str) -> str:
+    """Return the name of a file, a ULID: by it, files are in the order of their time."""
+    return PurePosixPath(key).stem
 
 
 def publish(place: Place, version: Version) -> bool:
