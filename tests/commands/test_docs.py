@@ -19,7 +19,7 @@ from warehouse.views.sql_files import shipped_sql
 
 SAMPLES = ROOT / "examples" / "palindrome"
 README = (ROOT / "README.md").read_text("utf-8")
-OWN_PAGES = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("examples/*.md")]
+OWN_PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("examples/*.md")])
 FORMAT_PAGES = sorted(DOCS.glob("formats/*.md"))
 
 

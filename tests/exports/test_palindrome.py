@@ -169,7 +169,7 @@ def test_names_do_not_depend_on_the_selection(examples, tmp_path):
 @pytest.mark.slow
 def test_another_log_in_the_folder_is_not_overwritten(examples, tmp_path):
     export(examples, tmp_path / "out")
-    path = next((tmp_path / "out" / "benchmark_logs").iterdir())
+    path = min((tmp_path / "out" / "benchmark_logs").iterdir())
     path.write_text("date: '2020-01-01'\nprompt_template: mine\ntasks: []\n")
     with pytest.raises(BadInput, match="is another log"):
         export(examples, tmp_path / "out")

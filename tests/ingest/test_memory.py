@@ -12,9 +12,11 @@ from ingest.reconciliation import FileOutcome
 
 MEGABYTE = 2**20
 # Buffers are made small, so that small files fill them. `VmHWM` is the peak of this process only.
+# On a machine of many cores, DuckDB and Arrow would take memory for each of them.
 IMPORT = """
-import sys
+import os, sys
 from pathlib import Path
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 from ingest import provenance, streamed_runs
 from ingest.formats.common import collector, elements, json_spans, lines
 from ingest.formats.lm_eval import sample_lines, samples

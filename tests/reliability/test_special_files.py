@@ -144,8 +144,8 @@ def test_found_in_folders(two, tmp_path, monkeypatch):
     kind = "pipe"  # links are not followed there
     monkeypatch.chdir(tmp_path)
     shutil.copytree(WORKSPACE, tmp_path / "workspace")
-    manifest = next((tmp_path / "workspace").rglob("manifest.json"))
-    record = next(manifest.parent.rglob("predictions/*/*.json"))
+    manifest = min((tmp_path / "workspace").rglob("manifest.json"))
+    record = min(manifest.parent.rglob("predictions/*/*.json"))
     put(record, kind)
     ended = command(two.path, "import", tmp_path / "workspace")
     assert_refused(ended, record, kind)
@@ -154,7 +154,7 @@ def test_found_in_folders(two, tmp_path, monkeypatch):
     ended = command(two.path, "import", tmp_path / "workspace")
     assert "Traceback" not in ended.err
     shutil.copytree(ROOT / "examples" / "openclaw", tmp_path / "openclaw")
-    path = put(next((tmp_path / "openclaw").rglob("results.jsonl")), kind)
+    path = put(min((tmp_path / "openclaw").rglob("results.jsonl")), kind)
     assert_refused(command(two.path, "import", tmp_path / "openclaw"), path, kind)
     model = put(tmp_path / "models" / "mine.yaml", kind)
     assert_refused(command(two.path, "models"), model.relative_to(tmp_path), kind, code=1)

@@ -58,8 +58,10 @@ def test_a_table_is_sorted_by_keyboard(visit, site):
         .map(row => parseFloat(row.cells[1].innerText) || 0)"""
     button.focus()
     page.keyboard.press("Enter")
+    page.locator("table.sortable th[aria-sort=ascending]").first.wait_for()
     rising = page.evaluate(rates)
     page.keyboard.press("Enter")
+    page.locator("table.sortable th[aria-sort=descending]").first.wait_for()
     assert page.evaluate(rates) == sorted(page.evaluate(rates), reverse=True)
     assert rising == sorted(rising)
 

@@ -204,6 +204,8 @@ def test_keyboard_leads_through_table_and_samples(visit, site):
 def test_sample_has_everything_about_it(visit, site):
     window, page = opened(visit, site, state="sample=7")
     page.get_by_role("heading", name="t7").wait_for()
+    # The sample comes first; where it stands among the others is known when they have come.
+    page.get_by_text("8 of 250", exact=True).wait_for()
     text = page.locator("article").inner_text()
     for expected in (
         "What is 7?",
