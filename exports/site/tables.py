@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exports.site.headings import heading
 from exports.site.paths import shared_path
 from warehouse.output.formatting import human
+from warehouse.output.headings import heading
 from warehouse.output.rows import of_values
 from warehouse.output.screen_columns import screen_columns
 from warehouse.output.terminal import Layout

@@ -124,6 +124,21 @@ def test_the_table_behind_a_chart_has_rates_in_per_cent():
     ]
 
 
+def test_the_page_of_a_chart_has_rates_in_per_cent():
+    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    names = ("value", "value_low", "n_tasks")
+    figures = [(True, 2 / 3, 0.25, 3), (True, None, None, 1), (False, 0.5, 0.25, 2)]
+    rows = [dict(zip(("is_rate", *names), each, strict=True)) for each in figures]
+    drawing = Drawing(title="T", chart=chart, words=[], notes=[], columns=names, rows=rows)
+    page = as_page(drawing)
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", page) == [
+        "figure", "low end of the 95 % interval", "tasks",
+    ]  # fmt: skip
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == [
+        "66.7 %", "25.0 %", "3", "", "", "1", "0.5", "0.25", "2",
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_figures_of_a_perturbation_say_so(tmp_path):
     store = new_store(tmp_path / "store")

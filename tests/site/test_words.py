@@ -6,11 +6,11 @@ import pytest
 from support import new_store
 
 from exports.site.boards import boards
-from exports.site.headings import heading
 from exports.site.pages import audit, model, run
 from exports.site.site import opened_site
 from exports.site.tables import table
 from warehouse.lake.batch import Generation
+from warehouse.output.headings import heading
 from warehouse.schemas import BY_NAME
 
 DIGITS = [digit * 64 for digit in "ab"]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from warehouse.charts.chart import SHARES
 from warehouse.charts.svg import STYLE, as_svg
+from warehouse.output.formatting import human
+from warehouse.output.headings import heading
 from warehouse.output.html import render
+from warehouse.output.screen_columns import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from warehouse.charts.chart import Drawing
 
 _TEMPLATE = Path(__file__).with_name("page.html")
@@ -20,8 +26,9 @@ _STYLE = STYLE + "figure { margin: 1rem 0; }\n"
 
 def as_page(drawing: Drawing) -> str:
     """Return a self-contained page without scripts."""
-    rows = [[row[name] for name in drawing.columns] for row in drawing.rows[:_ROWS]]
-    kinds = list(zip(*rows, strict=True)) or [() for _ in drawing.columns]
+    shown = drawing.rows[:_ROWS]
+    rows = [[_shown(row, name) for name in drawing.columns] for row in shown]
+    numeric = [any(_is_number(row[name]) for row in shown) for name in drawing.columns]
     return render(
         _TEMPLATE,
         drawing.title,
@@ -29,10 +36,17 @@ def as_page(drawing: Drawing) -> str:
         picture=Markup(as_svg(drawing, has_style=False)),  # noqa: S704 - Vega escapes texts
         notes=drawing.notes,
         n_left_out=len(drawing.rows) - len(rows),
-        columns=drawing.columns,
+        columns=[heading(human(name)) for name in drawing.columns],
         rows=rows,
-        numeric=[any(map(_is_number, column)) for column in kinds],
+        numeric=numeric,
     )
+
+
+def _shown(row: Mapping[str, Any], name: str) -> object:
+    """Return a figure as the picture has it: pass rates in per cent; what is not known, empty."""
+    value = row[name]
+    is_rate = name in SHARES and row["is_rate"]
+    return percent(value) if is_rate and value is not None else value
 
 
 def _is_number(value: object) -> bool:
