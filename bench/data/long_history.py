@@ -47,9 +47,17 @@ _COLUMNS = {
     "objective_pass": "CASE WHEN hash(n, 1) % 50 <> 0 THEN hash(n, 7) % 10 < 7 END",
 }
 
+# Each model is called in one way only.
+_PLAIN_COLUMNS = {**_COLUMNS, "provider": "'litellm'", "thinking_level": "NULL"}
+
 
 def make_history(
-    store: Path, results: int, per_run: int = RESULTS_PER_RUN, *, n_batches: int = 1
+    store: Path,
+    results: int,
+    per_run: int = RESULTS_PER_RUN,
+    *,
+    n_batches: int = 1,
+    is_plain: bool = False,
 ) -> None:
     """Write a lake.
 
@@ -58,19 +66,22 @@ def make_history(
         results: number of results, a multiple of `per_run`.
         per_run: results of each run.
         n_batches: number of batches, each with the same number of runs.
+        is_plain: whether the 20 models are called in one way each; else in several, by two
+            providers and with three thinking levels.
     """
+    columns = _PLAIN_COLUMNS if is_plain else _COLUMNS
     per_batch = results // per_run // n_batches
     for start in range(0, per_batch * n_batches, per_batch):
-        _write_runs(store, range(start, start + per_batch), per_run)
+        _write_runs(store, range(start, start + per_batch), per_run, columns)
 
 
-def _write_runs(store: Path, runs: range, per_run: int) -> None:
+def _write_runs(store: Path, runs: range, per_run: int, columns: dict[str, str]) -> None:
     """Write a batch with runs of these numbers."""
     with Lake(store).write("bench") as writer, duckdb.connect() as connection:
         connection.execute(
             f"""
             COPY (
-                SELECT {_typed(RESULTS, _COLUMNS)}
+                SELECT {_typed(RESULTS, columns)}
                 FROM (
                     SELECT n, n // $per_run AS run
                     FROM range({runs.start * per_run}, {runs.stop * per_run}) AS t(n)
@@ -80,9 +91,9 @@ def _write_runs(store: Path, runs: range, per_run: int) -> None:
             """,
             {"per_run": per_run},
         )
-        columns = ", ".join(_RUN_COLUMNS.values())
+        of_runs = ", ".join(_RUN_COLUMNS.values())
         keys = connection.sql(
-            f"SELECT {columns} FROM range({runs.start}, {runs.stop}) AS t(run)"
+            f"SELECT {of_runs} FROM range({runs.start}, {runs.stop}) AS t(run)"
         ).fetchall()
         writer.add(RUNS, [_header(suite, run_id) for suite, run_id, _ in keys])
         writer.commit(generations=[Generation(suite, run_id) for suite, run_id, _ in keys])

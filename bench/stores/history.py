@@ -31,7 +31,7 @@ _RESULTS, _QUICK_RESULTS = 10_000_000, 200_000
 _SYNCS, _NEW = 5, 100
 _ROUNDS = 2
 # Each is to take less than a second.
-_VIEWS = ("model_history", "paired_comparisons", "metrics")
+_VIEWS = ("model_history", "metrics")
 _POOLED = {"ours": OURS, "polars lazy": POLARS, "pandas": PANDAS}
 _LATEST = {"ours": LATEST_OURS, "polars lazy": LATEST_POLARS, "pandas": LATEST_PANDAS}
 
@@ -47,7 +47,7 @@ print(json.dumps([time.perf_counter() - start, len(rows)]))
 
 
 def measure(*, quick: bool) -> list[Ratio]:
-    """Create the lake once, and measure everything with it."""
+    """Create the lake once, and measure everything with it but the pairs of 20 models."""
     results = _QUICK_RESULTS if quick else _RESULTS
     with TemporaryDirectory(prefix="evalstore-bench-") as name:
         store = Path(name)
@@ -58,7 +58,17 @@ def measure(*, quick: bool) -> list[Ratio]:
             *_against_frames(store, f"leaderboard with percentiles {size}", _POOLED),
             *_against_frames(store, f"leaderboard of the latest full runs {size}", _LATEST),
             *(_view(store, view, size) for view in _VIEWS),
+            _pairs(results),
         ]
+
+
+def _pairs(results: int) -> Ratio:
+    """Compare 20 models in each of two suites."""
+    with TemporaryDirectory(prefix="evalstore-bench-") as name:
+        make_history(Path(name), results, is_plain=True)
+        Store(Path(name)).sync()
+        size = f"of 20 models in two suites over {results:,} results"
+        return _view(Path(name), "paired_comparisons", size)
 
 
 def _sync(store: Path, results: int) -> list[Ratio]:
