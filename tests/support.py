@@ -292,12 +292,15 @@ def child(*arguments, crashes=False, **options):
     return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-# Arguments of Python that run a command which waits for others, however busy the machine is.
+# Arguments of Python that run a command which waits for others, and for its last calls, however
+# busy the machine is.
 PATIENT = (
     "-c",
     """
 import evalstore
+from runners.engine import engine
 from warehouse.store import Store
+engine.GRACE_SECONDS = 300
 Store.__init__.__kwdefaults__["wait_seconds"] = 300
 evalstore.main()
 """,

@@ -131,6 +131,8 @@ def two_weeks(folder):
     with pytest.MonkeyPatch.context() as patch, serving(week.answer) as server:
         patch.chdir(folder)
         _set_clock(patch, week)
+        # The interrupted run gets the answer to its last call, however busy the machine is.
+        patch.setattr("runners.engine.engine.GRACE_SECONDS", 300)
         _set_up(folder)
         where = ("--base-url", server.base, "--max-tries", 1, "--concurrency", 1)
         for number, (label, (day, suite, *options)) in enumerate(RUNS.items()):

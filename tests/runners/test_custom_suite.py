@@ -405,6 +405,8 @@ def test_an_answer_is_kept_if_its_judge_is_interrupted(priced, monkeypatch):
         return (300,)  # or until the server is closed
 
     monkeypatch.setattr(Engine, "stop", noted)
+    # The second interrupt must come while the run waits for the call.
+    monkeypatch.setattr("runners.engine.engine.GRACE_SECONDS", 300)
     with serving(answer) as server:
         err = run_judged(priced, server, monkeypatch, code=1)
     assert "stopped: interrupted" in err

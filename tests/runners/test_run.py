@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from serving import chat, closed_port, http, serving
-from support import ROOT, command, import_into, new_store
+from support import PATIENT, ROOT, command, import_into, new_store
 
 from exports.palindrome.log_files import Selection, export_palindrome
 from runners.suites.registry import SUITES, suite_named, suite_of
@@ -43,7 +43,7 @@ def space(tmp_path, monkeypatch):
 def start(space, *arguments):
     """Start a command in its own process."""
     return subprocess.Popen(
-        [sys.executable, "-m", "evalstore", *map(str, arguments)],
+        [sys.executable, *PATIENT, *map(str, arguments)],
         cwd=space,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -349,6 +349,7 @@ def test_nothing_stays_open_after_a_run(space):
 
 @pytest.mark.slow
 def test_a_run_records_the_commit_of_its_files(space, monkeypatch):
+    monkeypatch.setattr("warehouse.git._WAIT_SECONDS", 300)
     file = suite(space, 1)
     where = ("--model", "m", "--provider", "replay", "--answers", "a.jsonl")
     (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')

@@ -30,7 +30,9 @@ PROGRAM = """
 import json, ssl, sys
 import evalstore
 from runners.engine.engine import Engine
+from runners.providers import litellm
 from runners.providers.base import Provider
+from runners.providers.transport import http
 
 settings, load, run = [], ssl.SSLContext.load_verify_locations, Engine.run
 
@@ -44,6 +46,7 @@ async def noted(*arguments):
     found = [sorted({*sys.modules} - modules), len(settings) - n_settings]
     print(json.dumps(found), file=sys.stderr)
 
+litellm._REHEARSAL_SECONDS = http._REHEARSAL_SECONDS = 300
 ssl.SSLContext.load_verify_locations = counted
 Engine.run = noted
 if sys.argv.pop(1) == "cold":
@@ -52,6 +55,13 @@ if sys.argv.pop(1) == "cold":
         module.PROVIDER.warm_up = Provider.warm_up
 evalstore.main()
 """
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Let a rehearsal take as long as it does on a busy machine."""
+    for module in ("litellm", "transport.http"):
+        monkeypatch.setattr(f"runners.providers.{module}._REHEARSAL_SECONDS", 300)
 
 
 def answer(_request):
