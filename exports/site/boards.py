@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.figures import Mark, marks
+from exports.site.figures import Mark, are_shares, marks
 from exports.site.series import is_rate_of, value_of
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _board(rows: list[Row], groups: dict[tuple[object, ...], Row]) -> Board:
     values = list(map(value_of, rows))
     ranked = [groups.get(_key(row)) for row in rows]
     claim, leaders, is_supported = _claim(list(zip(rows, ranked, strict=True)))
-    drawn = marks(values, is_rate=is_rate)
+    drawn = marks(values, is_rate=is_rate or are_shares(values))
     named = Counter((row["model"], row["settings"]) for row in rows)
     return Board(
         suite=first["suite"],

@@ -77,12 +77,17 @@ def duration(milliseconds: float | None) -> str:
     return f"{milliseconds / _MINUTE_MS:.1f} min"
 
 
+def are_shares(rows: Iterable[Mapping[str, float | None]]) -> bool:
+    """Return whether figures and their intervals all lie from 0 to 1, as most scores do."""
+    return all(value is None or 0 <= value <= 1 for row in rows for value in row.values())
+
+
 def marks(rows: Iterable[Mapping[str, float | None]], *, is_rate: bool) -> list[Mark | None]:
     """Return the marks of figures on one scale; None for a figure that is not known.
 
     Args:
         rows: each with `value`, `low` and `high`.
-        is_rate: whether they are rates, whose scale is from 0 to 1; else it is that of the rows.
+        is_rate: whether their scale is from 0 to 1, as that of rates; else it is that of the rows.
     """
     figures = list(rows)
     known = [v for row in figures for v in row.values() if v is not None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exports.site.figures import Mark, change, interval, marks
+from exports.site.figures import Mark, are_shares, change, interval, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,6 +80,7 @@ def series(rows: Iterable[Row], *, n_series: int | None, n_runs: int) -> tuple[l
 def points(rows: Sequence[Row], *, is_rate: bool) -> list[Point]:
     """Return rows of `model_history` by one metric as points on one scale."""
     values = [value_of(row) for row in rows]
+    drawn = marks(values, is_rate=is_rate or are_shares(values))
     return [
         Point(
             row=row,
@@ -90,7 +91,7 @@ def points(rows: Sequence[Row], *, is_rate: bool) -> list[Point]:
             change=change_text(row, is_rate=is_rate),
             is_supported=is_supported(row),
         )
-        for row, value, mark in zip(rows, values, marks(values, is_rate=is_rate), strict=True)
+        for row, value, mark in zip(rows, values, drawn, strict=True)
     ]
 
 

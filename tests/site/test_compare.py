@@ -70,6 +70,15 @@ def test_pairs_and_models_are_bounded_and_what_is_left_out_is_named(store):
     assert "2 more models not compared here" in page
 
 
+def test_pairs_that_show_nothing_are_folded_in_the_list(store):
+    log(store, "own", {"a": [True] * 12, "b": [True] * 12, "c": [False] * 12})
+    text = pages_of(store)["compare/index.html"]
+    shown, folded = text.split("<details>")
+    assert shown.count("points more than") == 2
+    assert "1 pair of which the data do not show which is better" in folded
+    assert "a and b: the data do not show which is better" in folded
+
+
 def test_models_with_names_like_other_sides_are_compared(store):
     log(store, "own", {"run:x": [True] * 8, "tag:y=<b>": [False] * 8})
     page = pages_of(store)["compare/own_own.html"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from exports.site import report
 from exports.site.addresses import relative, slug
-from exports.site.figures import change, cost, duration, interval, marks
+from exports.site.figures import are_shares, change, cost, duration, interval, marks
 from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
 from exports.site.page import Page, PageType
 from exports.site.rendering import POLICY
@@ -237,6 +237,14 @@ def test_marks_of_scores_are_on_the_scale_of_the_rows():
     rows = [{"value": v, "low": None, "high": None} for v in (-5.0, 0.0, 15.0)]
     assert [mark.value for mark in marks(rows, is_rate=False)] == ["0.0", "25.0", "100.0"]
     assert marks(rows[:1], is_rate=False)[0].value == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((0.0, 1.0, None), True), ((0.2, 1.01), False), ((-0.1, 0.5), False), ((), True)],
+)
+def test_scores_from_0_to_1_have_the_scale_of_rates(values, expected):
+    assert are_shares([{"value": value, "low": None, "high": None} for value in values]) is expected
 
 
 def test_figures_say_what_is_not_known():
