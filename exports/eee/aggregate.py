@@ -24,6 +24,13 @@ _RESULT_FIELDS = {
     *("evaluation_result_id", "evaluation_name", "source_data", "evaluation_timestamp"),
     *("metric_config", "score_details", "generation_config"),
 }
+# In any file of the same result, whichever of them columns hold.
+_ORDER = (
+    *("evaluation_result_id", "evaluation_name", "source_data", "evaluation_timestamp"),
+    *("metric_config", "score_details", "generation_config"),
+    *("metric_name", "metric_kind", "lower_is_better", "score_type", "min_score", "max_score"),
+    *("score", "details", "uncertainty", "standard_error", "confidence_interval", "num_samples"),
+)
 _NUMBERS = ("temperature", "top_p", "top_k")
 
 
@@ -105,7 +112,7 @@ def _result(figure: Row, model: Row) -> Document:
         "score_details": details,
     }
     if figure["suite"] == SUITE and extra:
-        return _restored(result, figure, extra)
+        return _in_order(_restored(result, figure, extra))
     config = _generation_config(json_object(model["parameters"]))
     return {**result, "generation_config": config} if config else result
 
@@ -121,6 +128,16 @@ def _restored(result: Document, figure: Row, extra: Document) -> Document:
     if not is_known or source.get("source_type") not in {"url", "hf_dataset", "other"}:
         restored["source_data"] = result["source_data"]
     return _with_texts(restored)
+
+
+def _in_order(value: Document) -> Document:
+    """Return a result with its fields in the order in which they are written, others last."""
+    names = [name for name in _ORDER if name in value]
+    names += [name for name in value if name not in _ORDER]
+    return {
+        name: _in_order(value[name]) if isinstance(value[name], dict) else value[name]
+        for name in names
+    }
 
 
 def _with_texts(value: Document) -> Document:

@@ -16,14 +16,14 @@ from click import Choice, Option
 from exports.base import Exported, Exporter
 from exports.eee.aggregate import SUITE, UNKNOWN, aggregate_document, developer_of
 from exports.eee.samples import SampleLines
-from exports.rows import Document, fetch_rows
+from exports.rows import Document, fetch_rows, json_object
 from exports.selection import SELECTION, path_part, selected_runs
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 from warehouse.targets import check_spelling, write_lines, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import duckdb
@@ -105,6 +105,8 @@ class _Run:
         self._folder = folder
         self._publisher = publisher
         self._exported = exported
+        self._extra = json_object(run["extra"])
+        self._has_aggregate = run["suite"] == SUITE and "source_metadata" in self._extra
 
     def write(self) -> None:
         """Write the files of all its models."""
@@ -121,7 +123,8 @@ class _Run:
             # What came in this format says itself what its figures are.
             reported = fetch_rows(self._connection, _REPORTED, self._key)
             of_model = [row for row in reported if row["model"] in {None, model["model"]}]
-            figures = of_model or figures
+            # An aggregate without results stays one.
+            figures = of_model if of_model or self._has_aggregate else figures
         evaluation_id = self._evaluation_id(model, is_only=is_only)
         document = aggregate_document(
             evaluation_id,
@@ -131,8 +134,7 @@ class _Run:
             publisher=self._publisher,
         )
         task_sets = model["task_sets"] or [self._run["suite"]]
-        benchmark = task_sets[0] if len(task_sets) == 1 else self._run["suite"]
-        place = self._place(benchmark or self._run["suite"], model, evaluation_id)
+        place = self._place(task_sets, model, evaluation_id)
         lines = SampleLines(evaluation_id, model["model"] or UNKNOWN, {**self._key, **chosen})
         path = self._folder / f"{place}{_SAMPLES_SUFFIX}"
         checksum = hashlib.sha256()
@@ -152,6 +154,7 @@ class _Run:
             self._exported.paths.append(path)
         else:
             path.unlink()
+            place = self._place(_task_sets(figures), model, evaluation_id)
         self._write_aggregate(place, document)
 
     def _write_reported(self) -> None:
@@ -171,9 +174,7 @@ class _Run:
             document = aggregate_document(
                 evaluation_id, self._run, model, figures=figures, publisher=self._publisher
             )
-            task_sets = {figure["task_set"] for figure in figures}
-            benchmark = self._run["suite"] if len(task_sets) != 1 else next(iter(task_sets))
-            place = self._place(benchmark or self._run["suite"], model, evaluation_id)
+            place = self._place(_task_sets(figures), model, evaluation_id)
             self._write_aggregate(place, document)
 
     def _write_aggregate(self, place: str, document: Document) -> None:
@@ -191,10 +192,17 @@ class _Run:
         settings = f" ({model['settings']})" if model["settings"] else ""
         return f"{self._run['suite']}/{name}{settings}/{run_id}"
 
-    def _place(self, benchmark: str, model: Row, evaluation_id: str) -> str:
+    def _place(self, task_sets: Sequence[str | None], model: Row, evaluation_id: str) -> str:
         name = model["model"] or UNKNOWN
-        folders = [benchmark, developer_of(name), name.rpartition("/")[2] or name]
-        digest = content_hash("every_eval_ever", evaluation_id, model["provider"])
+        benchmark = task_sets[0] if len(task_sets) == 1 else None
+        provider = model["provider"]
+        family = self._run["suite"]
+        if family == SUITE:
+            # What is imported again goes where it was.
+            provider = _text_in(self._extra, "model_info", "inference_platform") or provider
+            family = _text_in(self._extra, "source_metadata", "source_name") or family
+        folders = [benchmark or family, developer_of(name), name.rpartition("/")[2] or name]
+        digest = content_hash("every_eval_ever", evaluation_id, provider)
         file = uuid.UUID(hex=digest, version=4)
         return "/".join(["data", *map(path_part, folders), str(file)])
 
@@ -204,6 +212,16 @@ def _in_order(figures: Iterable[Row]) -> Iterator[Row]:
     for figure in figures:
         is_share, is_binary = bool(figure["is_share"]), bool(figure["is_binary"])
         yield {**figure, "is_share": is_share, "is_binary": is_binary}
+
+
+def _task_sets(figures: Iterable[Row]) -> list[str | None]:
+    return list({figure["task_set"] for figure in figures})
+
+
+def _text_in(document: Document, name: str, field: str) -> str | None:
+    inside = document.get(name)
+    found = inside.get(field) if isinstance(inside, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def _hashed(lines: Iterable[bytes], checksum: hashlib._Hash) -> Iterator[bytes]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from exports.eee.aggregate import VERSION, as_text, result_id
-from exports.rows import Document, iterate_rows, json_value
+from exports.eee.aggregate import SUITE, VERSION, as_text, result_id
+from exports.eee.recorded import recorded_sample
+from exports.rows import Document, iterate_rows, json_object, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -91,7 +92,7 @@ SELECT
     calls.seq, calls.prompt, calls.raw_output, coalesce(recorded.answer, calls.answer) AS answer,
     calls.success, calls.failure_type, calls.latency_ms, calls.ttft_ms, calls.input_tokens,
     calls.output_tokens, calls.tool_call_count, calls.cost_usd, calls.is_cached,
-    calls.started_at, asked.question, asked.choices, asked.target, items.item_hash,
+    calls.started_at, calls.extra, asked.question, asked.choices, asked.target, items.item_hash,
     recorded.scorer, recorded.metric, recorded.filter, recorded.value, recorded.method,
     outcomes.passed, turns.n_turns, turns.messages,
     row_number() OVER (
@@ -168,10 +169,13 @@ class SampleLines:
             },
         }
         # A result with several scores is one call: its tokens and times stand in its first line.
-        if is_first:
-            document |= {"token_usage": _usage(row), "performance": _performance(row)}
+        known = {"token_usage": _usage(row), "performance": _performance(row)} if is_first else {}
+        document |= {name: value for name, value in known.items() if value is not None}
         failure = None if row["success"] is not False else row["failure_type"] or "error"
-        return {**document, "error": failure, "metadata": _metadata(row)}
+        document |= {"error": failure, "metadata": _metadata(row)}
+        if row["suite"] == SUITE:
+            return recorded_sample(document, json_object(row["extra"]))
+        return document
 
 
 def _is_correct(row: Row) -> bool:
@@ -187,7 +191,7 @@ def _input(row: Row) -> Document:
     return {
         "raw": question or "",
         "formatted": formatted,
-        "reference": _texts(row["target"]) or [],
+        "reference": _texts(row["target"] or None) or [],
         "choices": _texts(row["choices"]),
     }
 

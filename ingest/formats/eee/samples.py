@@ -98,7 +98,9 @@ class SampleRows:
 
     def _task(self, fields: Fields, name: str, sample_id: str) -> TaskRow:
         asked = fields.inside("input")
-        question, target = plain_text(asked.value("raw")), _target(asked.value("reference"))
+        question, target = plain_text(asked.value("raw")), _target(asked.peek("reference"))
+        if not _is_list_in_text(asked.peek("reference")):
+            asked.value("reference")
         choices = asked.peek("choices")
         listed = asked.value("choices") if _is_texts(choices) and choices else None
         task_hash = content_hash("task", question, listed, target)
@@ -200,6 +202,12 @@ def _target(reference: Json) -> str | None:
     if reference is None or (isinstance(reference, str | list) and not reference):
         return None
     return utf8(reference) if isinstance(reference, str) else canonical_json(reference)
+
+
+def _is_list_in_text(reference: Json) -> bool:
+    """Return whether a right answer is a text that looks like a list of several."""
+    only = reference[0] if isinstance(reference, list) and len(reference) == 1 else None
+    return isinstance(only, str) and only.startswith("[")
 
 
 def _seconds(timing: Fields, latency_ms: Json) -> float | None:
