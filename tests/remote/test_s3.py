@@ -210,14 +210,14 @@ def test_a_reason_is_not_taken_from_a_key(server, monkeypatch, *, fault, reason)
 
 
 @pytest.mark.parametrize(
-    ("value", "reason"),
-    [(None, "there is no such bucket"), (closed_port(), "cannot be reached")],
+    ("is_there", "reason"),
+    [(True, "there is no such bucket"), (False, "cannot be reached")],
 )
-def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, value, reason):
-    if value is None:
+def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, is_there, reason):
+    if is_there:
         request(f"http://{server}/bucket", "DELETE")
     else:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", closed_port())
         monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
     ended = on("one", *COUNT, code=2)
     assert ended.err.startswith(f"error: {STORE}: {reason}")
