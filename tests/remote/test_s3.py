@@ -61,7 +61,6 @@ class _Handler(BaseHTTPRequestHandler):
         if status == "break":
             # Closing it would leave it open for the reader and the writer of this handler.
             self.connection.shutdown(socket.SHUT_RDWR)
-            self.close_connection = True
             return
         if status is not None:
             code = {404: "NoSuchBucket", 503: "SlowDown"}.get(status, "Refused")
