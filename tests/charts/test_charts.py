@@ -98,6 +98,14 @@ def test_the_front_has_the_models_that_no_other_beats(logged):
     assert [row["model"] for row in shown if row["is_on_front"] is None] == ["none"]
 
 
+def test_a_small_cost_has_no_exponent(tmp_path):
+    store = new_store(tmp_path)
+    with store.record(suite="capitals", model="small") as run:
+        run.log(task_id="t", output="x", passed=True, cost_usd=6.9e-6)
+    [words] = draw_chart(store, "costs").words
+    assert words.endswith("small: 100.0 % for $0.0000069")
+
+
 def test_latencies_are_those_of_the_calls(logged):
     store, results = logged
     for row in rows_of(store, "latency"):

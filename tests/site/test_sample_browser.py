@@ -231,6 +231,11 @@ def test_samples_of_two_runs_stand_side_by_side(visit, site):
     assert page.locator(".side del").all_inner_texts() == ["a"]
     assert page.locator(".side ins").all_inner_texts() == ["b"]
     assert "with=own_two%3A7" in page.url
+    choice.focus()
+    page.locator("optgroup option").first.wait_for(state="attached")
+    choice.select_option(label="example/b · two")
+    page.get_by_text("That sample is shown already.").wait_for()
+    assert page.locator(".side").count() == 2
     assert window.severe() == []
     _, again = opened(visit, site, state="sample=7&with=own_two:7")
     again.locator(".side").nth(1).wait_for()

@@ -7,6 +7,7 @@ import altair as alt
 from warehouse.charts.axes import amounts, figure, heights, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.charts.theme import ACCENT, INK, MUTED, WIDTH
+from warehouse.output.screen_columns import money
 
 _HEIGHT = 240
 _DRAWN = ("cost_usd", "value", "is_on_front")
@@ -50,7 +51,8 @@ def _key(panel: Panel, front: list[PanelRow]) -> alt.Chart:
 
 
 def _name(panel: Panel, row: PanelRow) -> str:
-    return f"{row['label']}: {figure(panel, row['value'])} for ${row['cost_usd']:.3g}"
+    cost = money(float(f"{row['cost_usd']:.3g}"))
+    return f"{row['label']}: {figure(panel, row['value'])} for ${cost}"
 
 
 def _words(panel: Panel, front: list[PanelRow]) -> str:

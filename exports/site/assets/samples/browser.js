@@ -230,10 +230,16 @@
         at < 0 ? "" : element("span", {}, `${count(at + 1)} of ${count(found.length)}`),
         to(at < 0 ? null : found[at + 1], "next"),
         row && state.with.length < MOST_SIDES - 1 && partners(rows, row, refer, (/** @type {string} */ name) => {
-          location.hash = states.write({ ...state, with: [...state.with, name] });
-        }, (/** @type {string} */ message) => nav.append(element("span", { role: "alert" }, visible(message)))),
+          if (state.with.includes(name)) warn("That sample is shown already.");
+          else location.hash = states.write({ ...state, with: [...state.with, name] });
+        }, warn),
       ];
       nav.replaceChildren(...parts.filter((part) => part));
+
+      function warn(/** @type {string} */ message) {
+        nav.querySelector("[role=alert]")?.remove();
+        nav.append(element("span", { role: "alert" }, visible(message)));
+      }
     }
 
     function updateSample() {

@@ -28,7 +28,7 @@
     if (recorded !== null && computed !== null && recorded !== computed) {
       says.push(`the rule gives ${computed ? "passed" : "failed"}`);
     }
-    return says.filter(Boolean).join("; ");
+    return [...new Set(says.filter(Boolean))].join("; ");
   }
 
   /** Return the texts that were sent: the prompt, or the question where it is not recorded. */
