@@ -1,6 +1,7 @@
 """The pages of samples: how fast they are written, the first time and when nothing has changed.
 
-With Playwright and a browser (`make browser`), also how fast they open and search.
+With Playwright and a browser (`make browser`), also how fast they open and search, and the
+overview: what it loads, and how soon it is painted.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from bench.data.long_history import make_history
 from bench.ratios import Ratio
 from exports.site.addresses import samples_page
 from exports.site.folder import SiteFolder
+from exports.site.pages import overview
 from exports.site.pages.samples import PAGE_TYPE
 from exports.site.rendering import assets
 from exports.site.site import opened_site
@@ -29,6 +33,8 @@ _SAMPLES, _QUICK_SAMPLES = 1_000_000, 20_000
 _SEARCHED = 100_000  # samples in one table
 _PER_SECOND = 20_000
 _SECOND_MS, _SEARCH_MS = 1_000, 300
+_MOST_KB = 300
+_PAINTED_MS = 'performance.getEntriesByName("first-contentful-paint")[0]?.startTime'
 _WORDS = ("answer 77", "q999", "zzz", "question 5 is 1")
 # Milliseconds from the input of words until the table is drawn.
 _SEARCH = """words => new Promise(done => {
@@ -105,8 +111,23 @@ def _in_browser(store: Store, folder: Path, n_searched: int) -> list[Ratio]:
         page = browser.new_page()
         opened = max(_opened_ms(page, folder / each) for each in (pages[0], pages[-1]))
         searched = _searched_ms(page, folder, pages, n_searched)
+        painted, loaded = _overview(store, folder.with_name("overview"), page)
         browser.close()
     return [
+        Ratio(
+            "overview of the site",
+            f"{_MOST_KB} kB",
+            loaded / _MOST_KB,
+            f"{loaded:.0f} kB with all that it loads",
+            at_most=1,
+        ),
+        Ratio(
+            "overview of the site, first paint",
+            "one second",
+            painted / _SECOND_MS,
+            f"{painted:.0f} ms",
+            at_most=1,
+        ),
         Ratio("page of a sample", "one second", opened / _SECOND_MS, f"{opened:.0f} ms", at_most=1),
         Ratio(
             f"search over {n_searched:,} samples",
@@ -135,3 +156,21 @@ def _searched_ms(page: Page, folder: Path, pages: list[str], n_samples: int) -> 
         times.append(float(page.evaluate(_SEARCH, words)))
         time.sleep(0.5)  # until the page is idle
     return max(times)
+
+
+def _overview(store: Store, folder: Path, page: Page) -> tuple[float, float]:
+    """Return milliseconds until the overview is painted, and what it loads in kilobytes."""
+    with opened_site(store, [overview.PAGE_TYPE], samples="none") as site:
+        written = SiteFolder(folder)
+        for each in (*assets(), *overview.PAGE_TYPE.pages(site)):
+            written.add(each)
+        written.finish()
+    page.goto("about:blank")
+    loaded = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto((folder / "index.html").as_uri())
+    page.wait_for_selector("h1")
+    page.wait_for_load_state("networkidle")
+    files = [Path(url2pathname(urlsplit(address).path)) for address in loaded]
+    n_bytes = sum(file.stat().st_size for file in files)
+    return float(page.evaluate(_PAINTED_MS)), n_bytes / 1e3
