@@ -138,6 +138,16 @@ def test_the_wheel_puts_only_our_names_into_site_packages(wheel):
 
 
 @pytest.mark.slow
+def test_the_wheel_has_every_module(wheel):
+    modules = {
+        path.relative_to(ROOT).as_posix()
+        for package in ("exports", "ingest", "runners", "warehouse")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    assert modules - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+
+@pytest.mark.slow
 def test_the_demo_runs_from_the_wheel_and_prints_only_its_own(installed, tmp_path):
     place = run(installed, "python", "-c", "import evalstore; print(evalstore.__file__)", cwd="/")
     assert place.stdout.startswith(str(installed.parent)), place

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     metavar="TABLES",
-    help="Instead, write the tables as Parquet files to this folder or address, with many processes.",
+    help=(
+        "Instead, write the tables as Parquet files to this folder or address, with many processes."
+    ),
 )
 @click.option(
     "--shards",
