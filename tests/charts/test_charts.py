@@ -106,6 +106,22 @@ def test_a_small_cost_has_no_exponent(tmp_path):
     assert words.endswith("small: 100.0 % for $0.0000069")
 
 
+def test_names_in_other_scripts_have_room(tmp_path):
+    room = {}
+    for name in ("example/model-that-is-known", ANY_NAME):
+        store = new_store(tmp_path / str(len(room)))
+        log(store, [name], 2)
+        picture = ET.fromstring(as_svg(draw_chart(store, "latency")))
+        left, _, width, _ = map(float, picture.attrib["viewBox"].split())
+        paper = next(picture.iter("{http://www.w3.org/2000/svg}rect")).attrib
+        assert (float(paper.get("x", 0)), float(paper["width"])) == (left, width)
+        assert float(picture.attrib["width"]) == width
+        room[name] = -left
+    assert room["example/model-that-is-known"] == 0
+    # A Thai letter is about 7 pixels wide, Vega takes it for 5.
+    assert room[ANY_NAME] > 2 * 20
+
+
 def test_latencies_are_those_of_the_calls(logged):
     store, results = logged
     for row in rows_of(store, "latency"):

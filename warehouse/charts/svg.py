@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 from xml.etree import ElementTree as ET
 
 import vl_convert
@@ -15,12 +17,16 @@ if TYPE_CHECKING:
     from warehouse.charts.chart import Drawing
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
+_TEXT = f"{{{_NAMESPACE}}}text"
 STYLE = Path(__file__).with_name("chart.css").read_text("utf-8")
 _SCALE = 2
 _PAINTS = ("fill", "stroke")
 # Vega's words for the parts of a picture. The picture is one image to a reader of the screen, by
 # its title and description; unnamed images within it would be read out one by one.
 _OF_PARTS = ("role", "aria-label", "aria-roledescription", "aria-hidden")
+# The last letter of the scripts that Vega's own fonts have, Latin, Greek and Cyrillic.
+_MEASURED = "\u052f"
+_ROOM = 1.5  # pixels for each letter of other scripts
 
 
 def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
@@ -41,6 +47,7 @@ def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
             colour = element.get(paint, "").lower()
             if colour in NAMES:
                 element.set(paint, f"var(--chart-{NAMES[colour]}, {colour})")
+    _widen(root)
     _describe(root, drawing)
     if has_style:
         style = ET.Element(f"{{{_NAMESPACE}}}style")
@@ -53,6 +60,26 @@ def as_png(drawing: Drawing) -> bytes:
     """Return a drawing as a PNG picture in the light colours, twice as large for sharp screens."""
     picture: bytes = vl_convert.vegalite_to_png(drawing.chart.to_dict(), scale=_SCALE)
     return picture
+
+
+def _widen(root: ET.Element) -> None:
+    """Leave room at both sides for letters that Vega could not measure: it takes them for narrow.
+
+    A name would lose its beginning, and what ends with a figure its last digits.
+    """
+    room = ceil(_ROOM * max((_unmeasured(text.text or "") for text in root.iter(_TEXT)), default=0))
+    if room > 0:
+        width, height = float(root.attrib["width"]) + 2 * room, root.attrib["height"]
+        root.set("width", f"{width:g}")
+        root.set("viewBox", f"{-room} 0 {width:g} {height}")
+        paper = root.find(f"{{{_NAMESPACE}}}rect")
+        if paper is not None:
+            paper.set("x", str(-room))
+            paper.set("width", f"{width:g}")
+
+
+def _unmeasured(text: str) -> int:
+    return sum(letter > _MEASURED and category(letter)[0] in "LM" for letter in text)
 
 
 def _describe(root: ET.Element, drawing: Drawing) -> None:
