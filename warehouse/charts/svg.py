@@ -6,7 +6,7 @@ import re
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unicodedata import category
+from unicodedata import category, east_asian_width
 from xml.etree import ElementTree as ET
 
 import vl_convert
@@ -26,7 +26,10 @@ _PAINTS = ("fill", "stroke")
 _OF_PARTS = ("role", "aria-label", "aria-roledescription", "aria-hidden")
 # The last letter of the scripts that Vega's own fonts have, Latin, Greek and Cyrillic.
 _MEASURED = "\u052f"
-_ROOM = 1.5  # pixels for each letter of other scripts
+# How many pixels a letter of another script can be wider than Vega takes it for, and a wide one.
+_ROOM, _WIDE_ROOM = 1.0, 4.5
+# The parts of the room for a text that its left and its right side need.
+_SIDES = {"end": (1.0, 0.0), "middle": (0.5, 0.5)}
 
 
 def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
@@ -63,23 +66,30 @@ def as_png(drawing: Drawing) -> bytes:
 
 
 def _widen(root: ET.Element) -> None:
-    """Leave room at both sides for letters that Vega could not measure: it takes them for narrow.
+    """Leave room at the sides for letters that Vega could not measure: it takes them for narrow.
 
     A name would lose its beginning, and what ends with a figure its last digits.
     """
-    room = ceil(_ROOM * max((_unmeasured(text.text or "") for text in root.iter(_TEXT)), default=0))
-    if room > 0:
-        width, height = float(root.attrib["width"]) + 2 * room, root.attrib["height"]
+    left, right = 0, 0
+    for text in root.iter(_TEXT):
+        room = sum(map(_missing, text.text or ""))
+        before, after = _SIDES.get(text.get("text-anchor", "start"), (0.0, 1.0))
+        left, right = max(left, ceil(room * before)), max(right, ceil(room * after))
+    if left + right > 0:
+        width, height = float(root.attrib["width"]) + left + right, root.attrib["height"]
         root.set("width", f"{width:g}")
-        root.set("viewBox", f"{-room} 0 {width:g} {height}")
+        root.set("viewBox", f"{-left} 0 {width:g} {height}")
         paper = root.find(f"{{{_NAMESPACE}}}rect")
         if paper is not None:
-            paper.set("x", str(-room))
+            paper.set("x", str(-left))
             paper.set("width", f"{width:g}")
 
 
-def _unmeasured(text: str) -> int:
-    return sum(letter > _MEASURED and category(letter)[0] in "LM" for letter in text)
+def _missing(letter: str) -> float:
+    """Return the pixels by which Vega may take a letter for narrower than it is."""
+    if letter <= _MEASURED or category(letter)[0] not in "LM":
+        return 0.0
+    return _WIDE_ROOM if east_asian_width(letter) in "WF" else _ROOM
 
 
 def _describe(root: ET.Element, drawing: Drawing) -> None:
