@@ -30,6 +30,8 @@ _NO_BREAK = "\xa0"
 _COMMAND = "evalstore.command"
 # What click itself turns into messages and exit codes.
 _ENDS = (click.ClickException, click.exceptions.Exit, click.Abort, EOFError)
+# What DuckDB makes of Ctrl-C during a query.
+_INTERRUPTED = "Query interrupted"
 
 FORMATS = ("table", "csv", "json", "jsonl", "parquet", "markdown", "html")
 
@@ -354,6 +356,8 @@ def _crashes_reported(command: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise
+        if isinstance(error, RuntimeError) and str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
         from warehouse.console.crash import EXIT_CODE, report_text, summary, write_report
 
         text = report_text(error, command)
