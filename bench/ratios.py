@@ -45,5 +45,5 @@ class Ratio:
     def target(self) -> str:
         """The target as text."""
         if self.at_least is not None:
-            return f"at least {self.at_least:g} ×"
-        return "" if self.at_most is None else f"at most {self.at_most:g} ×"
+            return f"at least {self.at_least:.3g} ×"
+        return "" if self.at_most is None else f"at most {self.at_most:.3g} ×"
