@@ -265,6 +265,29 @@ def test_scores_of_model_history_are_those_of_the_leaderboard(families):
         assert known[key] == pytest.approx(figures, abs=5e-4, rel=1e-9), key
 
 
+HEADLINES = """
+    SELECT entries.entry, scorer, metric, filter, n_tasks, mean, mean_low, mean_high
+    FROM metrics JOIN scores.entries AS entries
+        ON metrics.suite = entries.suite AND metrics.run_id = entries.run_id
+        AND metrics.provider IS NOT DISTINCT FROM entries.provider
+        AND metrics.model IS NOT DISTINCT FROM entries.model
+        AND metrics.settings = entries.settings AND metrics.task_set = entries.task_set
+    WHERE
+        reducer = 'mean' AND is_headline(metrics.suite, metric)
+        -- The verdict.
+        AND NOT (metric = 'passed' AND scorer IS NULL AND filter IS NULL)
+    ORDER BY ALL
+"""
+
+
+def test_headline_scores_are_those_of_metrics_to_the_last_digit(made, families):
+    store, _ = made
+    for each in (store, families):
+        expected = rows(each, HEADLINES)
+        assert rows(each, "FROM scores.headline_scores ORDER BY ALL") == expected
+    assert len(rows(store, HEADLINES)) == len(KINDS) * 4
+
+
 def test_poster_means_are_those_of_the_report(families):
     columns = ", ".join(name for name, _ in POSTER_MEANS.values())
     query = f"SELECT run_id, model, posters, {columns} FROM poster_report WHERE posters > 0"

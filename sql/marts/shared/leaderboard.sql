@@ -153,17 +153,9 @@ figures AS (
         metrics.mean_high AS score_high,
         metrics.n_tasks AS n_scored
     FROM full_runs
-    JOIN metrics
-        ON full_runs.suite = metrics.suite
-        AND full_runs.run_id = metrics.run_id
-        AND full_runs.provider IS NOT DISTINCT FROM metrics.provider
-        AND full_runs.model IS NOT DISTINCT FROM metrics.model
-        AND full_runs.settings = metrics.settings
-        AND full_runs.task_set = metrics.task_set
+    JOIN scores.headline_scores AS metrics ON full_runs.entry = metrics.entry
     WHERE
-        metrics.reducer = 'mean'
-        AND is_headline(metrics.suite, metrics.metric)
-        AND metrics.metric <> 'app_quality'
+        metrics.metric <> 'app_quality'
         AND (
             metrics.metric <> 'passed' OR metrics.scorer IS NOT NULL OR metrics.filter IS NOT NULL
             OR full_runs.pass_rate IS NULL

@@ -37,12 +37,7 @@ WITH changes AS (
 
 score_changes AS (
     SELECT
-        suite,
-        task_set,
-        provider,
-        model,
-        settings,
-        run_id,
+        entry,
         scorer,
         metric,
         filter,
@@ -51,7 +46,7 @@ score_changes AS (
         count(*) FILTER (change = 'lost') AS n_lost,
         list_sort(list(score - previous_score) FILTER (change IS NOT NULL)) AS differences
     FROM scores.score_changes
-    GROUP BY suite, task_set, provider, model, settings, run_id, scorer, metric, filter
+    GROUP BY entry, scorer, metric, filter
 ),
 
 -- As in the leaderboard.
@@ -103,29 +98,17 @@ figures AS (
         false AS is_pass_or_fail,
         changes.differences
     FROM scores.run_rates AS rates
-    JOIN score_changes AS changes
-        ON rates.suite = changes.suite
-        AND rates.task_set = changes.task_set
-        AND rates.provider IS NOT DISTINCT FROM changes.provider
-        AND rates.model IS NOT DISTINCT FROM changes.model
-        AND rates.settings = changes.settings
-        AND rates.run_id = changes.run_id
-    JOIN metrics
-        ON rates.suite = metrics.suite
-        AND rates.task_set = metrics.task_set
-        AND rates.provider IS NOT DISTINCT FROM metrics.provider
-        AND rates.model IS NOT DISTINCT FROM metrics.model
-        AND rates.settings = metrics.settings
-        AND rates.run_id = metrics.run_id
+    JOIN score_changes AS changes ON rates.entry = changes.entry
+    JOIN scores.headline_scores AS metrics
+        ON changes.entry = metrics.entry
         AND changes.scorer IS NOT DISTINCT FROM metrics.scorer
         AND changes.metric = metrics.metric
         AND changes.filter IS NOT DISTINCT FROM metrics.filter
     LEFT JOIN intervals
-        ON metrics.suite = intervals.suite
-        AND metrics.run_id = intervals.run_id
-        AND metrics.model = intervals.model
+        ON rates.suite = intervals.suite
+        AND rates.run_id = intervals.run_id
+        AND rates.model = intervals.model
         AND metrics.metric = intervals.metric
-    WHERE metrics.reducer = 'mean'
 ),
 
 averaged AS (

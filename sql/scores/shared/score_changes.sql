@@ -1,18 +1,13 @@
 -- How each task scored by each headline metric but the verdict in each run of a model, next to the
 -- model's previous run of the task; verdict_changes has the verdict.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task, with a score
--- inherits: scores.run_times, scores.task_attempts
+-- inherits: scores.run_times, scores.recorded_attempts, scores.setups
 -- n_results: attempts with a score
 -- score: mean over the attempts
 -- previous_score: score of the task in the model's latest earlier run with a score of it
 -- change: `gained` if the score is higher than before, `lost` if it is lower, or `same`; NULL for the
 --     first run, or if the task's text has changed since
-WITH hashes AS (
-    SELECT suite, run_id, provider, model, settings, task_set, task_id, task_hash
-    FROM scores.task_rates
-),
-
-scored AS (
+WITH scored AS (
     SELECT
         tasks.suite,
         tasks.run_id,
@@ -27,24 +22,22 @@ scored AS (
         tasks.metric,
         tasks.filter,
         tasks.task_id,
-        hashes.task_hash,
+        facts.task_hash,
         len(tasks.listed) AS n_results,
-        ordered_mean(tasks.listed) AS score
-    FROM scores.task_attempts AS tasks
+        ordered_mean(tasks.listed) AS score,
+        tasks.entry,
+        tasks.series,
+        tasks.task
+    FROM scores.recorded_attempts AS tasks
     JOIN scores.run_times AS times
         ON tasks.suite = times.suite
         AND tasks.run_id = times.run_id
-    LEFT JOIN hashes
-        ON tasks.suite = hashes.suite
-        AND tasks.run_id = hashes.run_id
-        AND tasks.provider IS NOT DISTINCT FROM hashes.provider
-        AND tasks.model IS NOT DISTINCT FROM hashes.model
-        AND tasks.settings = hashes.settings
-        AND tasks.task_set = hashes.task_set
-        AND tasks.task_id IS NOT DISTINCT FROM hashes.task_id
+    -- A poster without a prediction has none.
+    LEFT JOIN scores.task_facts AS facts
+        ON tasks.entry = facts.entry
+        AND tasks.task = facts.task
     WHERE
-        tasks.listed IS NOT NULL
-        AND len(tasks.listed) > 0
+        len(tasks.listed) > 0
         AND is_headline(tasks.suite, tasks.metric)
         AND (tasks.metric <> 'passed' OR tasks.scorer IS NOT NULL OR tasks.filter IS NOT NULL)
 ),
@@ -56,9 +49,7 @@ compared AS (
         coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
     FROM scored
     WINDOW earlier AS (
-        PARTITION BY
-            suite, provider, model, settings, task_set, scorer, metric, filter, task_id
-        ORDER BY position
+        PARTITION BY series, task, scorer, metric, filter ORDER BY position
     )
 )
 
@@ -84,5 +75,6 @@ SELECT
         WHEN score > previous_score THEN 'gained'
         WHEN score < previous_score THEN 'lost'
         WHEN score = previous_score THEN 'same'
-    END AS change
+    END AS change,
+    entry
 FROM compared

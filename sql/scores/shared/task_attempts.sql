@@ -1,160 +1,14 @@
 -- What the attempts at each task in each run came to, by each metric. A verdict is counted, any other
 -- score is listed; scored_tasks has both as lists. Millions of tasks have few different verdicts, of
 -- which a list each would take longer to make than all figures.
--- An attempt whose score is not a number (NaN, a text) is left out. The verdict is the metric `passed`
--- without a scorer, by the rules of task_rates: calls without an answer did not pass. Any other score
--- counts where it is recorded. Runs count as in task_rates.
+-- The verdict is the metric `passed` without a scorer, by the rules of task_rates: calls without an
+-- answer did not pass. Any other score counts where it is recorded; see recorded_attempts.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task
--- inherits: lake.result_scores, results, scores.task_facts, scores.setups
--- n_attempts: attempts with a score, be it a number or not
+-- inherits: scores.recorded_attempts, results, scores.task_facts, scores.setups
 -- n_passed: attempts that passed, by the verdict; NULL for any other score
 -- first_passed: whether the first attempt passed, by the verdict
 -- listed: scores of the attempts that have a number, in order; NULL for the verdict
 -- kind: hash of the scores, equal for tasks that scored the same
-WITH rated AS MATERIALIZED (
-    SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
-        task_id,
-        entry,
-        series,
-        task,
-        n_trials,
-        n_passed,
-        first_passed,
-        -- Of a model whose calls all gave no answer, no pass rate is known.
-        is_judged AND n_trials > 0 AS is_rated
-    FROM scores.task_rates
-),
-
-counted AS (
-    SELECT DISTINCT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
-        entry,
-        series
-    FROM rated
-),
-
-calls AS (
-    SELECT
-        suite,
-        run_id,
-        result_id,
-        seq,
-        entry,
-        task_id,
-        hash(suite, task_set, task_id) AS task,
-        attempt
-    FROM scores.resolved_results
-    WHERE NOT is_replay
-),
-
--- A poster without a prediction scores 0 like any other, though it has no result.
-poster_models AS (
-    SELECT
-        run_id,
-        model,
-        arg_min(
-            {entry: entry, task_set: task_set}, (settings, task_set, coalesce(provider, ''))
-        ) AS called
-    FROM counted
-    WHERE suite = 'posters'
-    GROUP BY run_id, model
-),
-
-recorded AS (
-    SELECT suite, run_id, result_id, scorer, metric, filter, value
-    FROM lake.result_scores
-    UNION ALL
-    SELECT
-        'openclaw' AS suite,
-        run_id,
-        result_id,
-        NULL AS scorer,
-        'tool_use' AS metric,
-        NULL AS filter,
-        CAST(is_used AS DOUBLE) AS value
-    FROM scores.openclaw_tool_use
-    -- Without a basis nothing is used, and the tools of the answer are not needed.
-    WHERE tier_basis IS NOT NULL AND is_used IS NOT NULL
-    UNION ALL
-    SELECT
-        suite,
-        run_id,
-        result_id,
-        NULL AS scorer,
-        metric,
-        NULL AS filter,
-        value
-    FROM scores.poster_sub_scores
-    WHERE result_id IS NOT NULL
-),
-
-attempts AS (
-    SELECT
-        calls.entry,
-        calls.task,
-        calls.task_id,
-        calls.attempt,
-        calls.seq,
-        recorded.scorer,
-        recorded.metric,
-        recorded.filter,
-        recorded.value
-    FROM recorded
-    JOIN calls USING (suite, run_id, result_id)
-    UNION ALL
-    SELECT
-        models.called.entry,
-        hash(missing.suite, models.called.task_set, missing.task_id) AS task,
-        missing.task_id,
-        1 AS attempt,
-        missing.seq,
-        NULL AS scorer,
-        missing.metric,
-        NULL AS filter,
-        missing.value
-    FROM scores.poster_sub_scores AS missing
-    JOIN poster_models AS models
-        ON missing.run_id = models.run_id
-        AND missing.model = models.model
-    WHERE missing.result_id IS NULL
-),
-
-listed AS (
-    SELECT
-        entry,
-        task,
-        scorer,
-        metric,
-        filter,
-        any_value(task_id) AS task_id,
-        count(*) AS n_attempts,
-        coalesce(
-            list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
-        ) AS scored
-    FROM attempts
-    -- The verdict takes precedence over a score of the same name.
-    ANTI JOIN rated
-        ON attempts.metric = 'passed'
-        -- In logs of openai/evals the verdict is this score.
-        AND (attempts.scorer IS NULL OR rated.suite = 'openai_evals')
-        AND attempts.filter IS NULL
-        AND rated.is_rated
-        AND attempts.entry = rated.entry
-        AND attempts.task = rated.task
-    GROUP BY entry, task, scorer, metric, filter
-)
-
 SELECT
     suite,
     run_id,
@@ -174,27 +28,27 @@ SELECT
     entry,
     series,
     task
-FROM rated
-WHERE is_rated
+FROM scores.task_rates
+-- Of a model whose calls all gave no answer, no pass rate is known.
+WHERE is_judged AND n_trials > 0
 UNION ALL
 SELECT
-    counted.suite,
-    counted.run_id,
-    counted.provider,
-    counted.model,
-    counted.settings,
-    counted.task_set,
-    listed.scorer,
-    listed.metric,
-    listed.filter,
-    listed.task_id,
-    listed.n_attempts,
+    suite,
+    run_id,
+    provider,
+    model,
+    settings,
+    task_set,
+    scorer,
+    metric,
+    filter,
+    task_id,
+    n_attempts,
     NULL AS n_passed,
     NULL AS first_passed,
-    listed.scored AS listed,
-    hash(listed.n_attempts, listed.scored) AS kind,
-    counted.entry,
-    counted.series,
-    listed.task
-FROM listed
-JOIN counted ON listed.entry = counted.entry
+    listed,
+    hash(n_attempts, listed) AS kind,
+    entry,
+    series,
+    task
+FROM scores.recorded_attempts

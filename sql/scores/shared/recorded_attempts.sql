@@ -1,0 +1,171 @@
+-- What the attempts at each task in each run scored by every metric but the verdict: what logs record,
+-- the use of tools in openclaw, the sub-scores of posters. task_attempts has the verdict, too. Views
+-- that leave it out read this: a history has far more verdicts than other scores.
+-- An attempt whose score is not a number (NaN, a text) is left out. Runs count as in task_rates.
+-- grain: run × provider × model × settings × task set × scorer × metric × filter × task
+-- inherits: lake.result_scores, results, scores.task_facts, scores.setups
+-- n_attempts: attempts with a score, be it a number or not
+-- listed: scores of the attempts that have a number, in order
+WITH counted AS (
+    SELECT
+        entry,
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        task_set,
+        series
+    FROM scores.entries
+    SEMI JOIN (
+        SELECT entry
+        FROM scores.task_facts
+        WHERE NOT is_replay
+        GROUP BY entry
+        HAVING max(n_counted) > 0
+    ) AS asked USING (entry)
+),
+
+-- Of a model whose calls all gave no answer, no pass rate is known. Few runs have a score of the
+-- verdict's name, and only these are looked at.
+judged AS (
+    SELECT rates.suite, rates.entry, rates.task
+    FROM scores.task_rates AS rates
+    SEMI JOIN (
+        SELECT DISTINCT suite, run_id
+        FROM lake.result_scores
+        WHERE metric = 'passed' AND filter IS NULL
+    ) AS named
+        ON rates.suite = named.suite
+        AND rates.run_id = named.run_id
+    WHERE rates.is_judged AND rates.n_trials > 0
+),
+
+calls AS (
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        seq,
+        entry,
+        task_id,
+        hash(suite, task_set, task_id) AS task,
+        attempt
+    FROM scores.resolved_results
+    WHERE NOT is_replay
+),
+
+-- A poster without a prediction scores 0 like any other, though it has no result.
+poster_models AS (
+    SELECT
+        run_id,
+        model,
+        arg_min(
+            {entry: entry, task_set: task_set}, (settings, task_set, coalesce(provider, ''))
+        ) AS called
+    FROM counted
+    WHERE suite = 'posters'
+    GROUP BY run_id, model
+),
+
+recorded AS (
+    SELECT suite, run_id, result_id, scorer, metric, filter, value
+    FROM lake.result_scores
+    UNION ALL
+    SELECT
+        'openclaw' AS suite,
+        run_id,
+        result_id,
+        NULL AS scorer,
+        'tool_use' AS metric,
+        NULL AS filter,
+        CAST(is_used AS DOUBLE) AS value
+    FROM scores.openclaw_tool_use
+    -- Without a basis nothing is used, and the tools of the answer are not needed.
+    WHERE tier_basis IS NOT NULL AND is_used IS NOT NULL
+    UNION ALL
+    SELECT
+        suite,
+        run_id,
+        result_id,
+        NULL AS scorer,
+        metric,
+        NULL AS filter,
+        value
+    FROM scores.poster_sub_scores
+    WHERE result_id IS NOT NULL
+),
+
+attempts AS (
+    SELECT
+        calls.entry,
+        calls.task,
+        calls.task_id,
+        calls.attempt,
+        calls.seq,
+        recorded.scorer,
+        recorded.metric,
+        recorded.filter,
+        recorded.value
+    FROM recorded
+    JOIN calls USING (suite, run_id, result_id)
+    UNION ALL
+    SELECT
+        models.called.entry,
+        hash(missing.suite, models.called.task_set, missing.task_id) AS task,
+        missing.task_id,
+        1 AS attempt,
+        missing.seq,
+        NULL AS scorer,
+        missing.metric,
+        NULL AS filter,
+        missing.value
+    FROM scores.poster_sub_scores AS missing
+    JOIN poster_models AS models
+        ON missing.run_id = models.run_id
+        AND missing.model = models.model
+    WHERE missing.result_id IS NULL
+),
+
+listed AS (
+    SELECT
+        entry,
+        task,
+        scorer,
+        metric,
+        filter,
+        any_value(task_id) AS task_id,
+        count(*) AS n_attempts,
+        coalesce(
+            list(value ORDER BY attempt, seq, value) FILTER (value IS NOT NULL), []
+        ) AS scored
+    FROM attempts
+    -- The verdict takes precedence over a score of the same name.
+    ANTI JOIN judged
+        ON attempts.metric = 'passed'
+        -- In logs of openai/evals the verdict is this score.
+        AND (attempts.scorer IS NULL OR judged.suite = 'openai_evals')
+        AND attempts.filter IS NULL
+        AND attempts.entry = judged.entry
+        AND attempts.task = judged.task
+    GROUP BY entry, task, scorer, metric, filter
+)
+
+SELECT
+    counted.suite,
+    counted.run_id,
+    counted.provider,
+    counted.model,
+    counted.settings,
+    counted.task_set,
+    listed.scorer,
+    listed.metric,
+    listed.filter,
+    listed.task_id,
+    listed.n_attempts,
+    listed.scored AS listed,
+    counted.entry,
+    counted.series,
+    listed.task
+FROM listed
+JOIN counted ON listed.entry = counted.entry
