@@ -165,9 +165,12 @@ averaged AS (
 spread AS (
     SELECT
         *,
-        list_aggregate(list_select(
-            list_transform(amounts, lambda amount: (amount - mean) ** 2), places
-        ), 'fsum') / nullif(n_tasks - 1, 0) AS variance,
+        CASE
+            WHEN n_ones IS NULL THEN list_aggregate(list_select(
+                list_transform(amounts, lambda amount: (amount - mean) ** 2), places
+            ), 'fsum')
+            ELSE mean * (n_tasks - n_ones)
+        END / nullif(n_tasks - 1, 0) AS variance,
         CASE
             WHEN NOT is_binary THEN NULL
             WHEN reducer <> 'mean' THEN n_tasks
