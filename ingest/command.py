@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _MESSAGES_SHOWN = 50
 _LEAST_ANNOTATORS = 2
 _OBJECTS_PER_COLLECTION = 50_000
+_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 @click.command("import")
@@ -93,6 +96,7 @@ def import_(
       evalstore import ../baseline-store
     """
     click.get_current_context().with_resource(_rare_collections())
+    _load_numpy()
     from ingest.importer import import_paths
     from ingest.reading import ImportOptions
     from ingest.stores.command import import_stores, is_among_stores
@@ -136,6 +140,21 @@ def _rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def _load_numpy() -> None:
+    """Load numpy without threads for linear algebra, which an import has none of.
+
+    OpenBLAS starts one for each other processor, and each spins before it sleeps: 0.1 s. It reads
+    the variable once, so that other programs get the environment as it was.
+    """
+    if _THREADS in os.environ or "numpy" in sys.modules:
+        return
+    os.environ[_THREADS] = "1"
+    try:
+        import numpy  # noqa: F401, ICN001 - loaded only
+    finally:
+        del os.environ[_THREADS]
 
 
 def _refuse_for_stores(*, run_as: str | None, redact: bool, strict: bool) -> None:

@@ -1,6 +1,7 @@
 """Toy formats, each registered in one line: a small file, a folder, a stream of any size."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -183,6 +184,27 @@ print(sorted(name for name in sys.modules if name.count(".") == 2 and "ingest.fo
     found, modules = ran.stdout.splitlines()
     assert found == "openclaw run"
     assert modules == "['ingest.formats.openclaw']"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted as on Linux")
+def test_an_import_starts_no_threads_for_linear_algebra():
+    program = """
+import os
+import ingest.command
+ingest.command._load_numpy()
+print(len(os.listdir("/proc/self/task")), "OPENBLAS_NUM_THREADS" in os.environ)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert ran.stdout.split() == ["1", "False"]
 
 
 def test_a_small_file(store, tmp_path):
