@@ -6,6 +6,7 @@ that the help and small commands do not wait for libraries that they do not use.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "open"]
 
 _PACKAGES = ("warehouse", "ingest", "exports", "runners")
+_OBJECTS_PER_COLLECTION = 50_000
 
 
 def _check_not_shadowed() -> None:
@@ -145,8 +147,21 @@ def _folder(store: str) -> Path:
     return store_folder(store)
 
 
+def _collect_rarely() -> None:
+    """Let Python look for cycles of objects less often, and not in what is loaded already.
+
+    It would look at all that modules consist of again and again while they are loaded, and twice
+    at the exit. What is loaded later stays out of this: DuckDB prints warnings at the exit when its
+    objects are not collected.
+    """
+    gc.set_threshold(_OBJECTS_PER_COLLECTION, *gc.get_threshold()[1:])
+    gc.freeze()
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 success, 1 a check failed, 2 misuse or bad input."""
+    if _is_program():
+        _collect_rarely()
     open_standard_streams()
     defer_pandas()
     share_allocator()

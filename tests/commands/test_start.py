@@ -75,6 +75,14 @@ print(code, *sys.modules, file=sys.stderr)
 # A gate that cannot tell, records that no log can hold, a plan for few tasks.
 OTHER_ENDS = {"gate": "3", "export palindrome": "1", "plan": "2"}
 
+_COLLECTIONS = """
+import atexit, gc
+before = gc.get_threshold()
+atexit.register(lambda: print(gc.get_freeze_count() == 0, gc.get_threshold() == before))
+import evalstore
+evalstore.main()
+"""
+
 
 @pytest.fixture(scope="module")
 def _samples(tmp_path_factory):
@@ -150,3 +158,10 @@ def test_the_help_does_without_pathlib():
 def test_opening_a_store_in_a_notebook_imports_little():
     ended = child("-c", "import sys, evalstore; print(*sys.modules)")
     assert not HEAVY & set(ended.out.split())
+
+
+@pytest.mark.parametrize(("name", "is_program"), [("evalstore", True), ("notebook", False)])
+def test_only_a_program_looks_for_cycles_less_often(name, is_program):
+    """Called from someone else's code, it must not change how their objects are collected."""
+    ended = child("-c", f"import sys; sys.argv = ['{name}', '--help']\n{_COLLECTIONS}")
+    assert ended.out.split()[-2:] == [str(not is_program)] * 2
