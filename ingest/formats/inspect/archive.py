@@ -5,10 +5,12 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ingest.formats.inspect.directory import Member, UnusableArchiveError, read_members
 from warehouse.files import LARGEST_BYTES, open_regular
 from warehouse.formats.values import utf8
 
@@ -21,18 +23,9 @@ if TYPE_CHECKING:
 _ZSTD = 93  # Python's zipfile cannot read it before 3.14
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-_END = b"PK\x05\x06"
-_LONGEST_END = 22 + 65_535
-_SIZE_OF_DIRECTORY = struct.Struct("<12xI")
-_IN_ZIP64 = 0xFFFF_FFFF
-_LARGEST_DIRECTORY_BYTES = 64 * 2**20
 # Deflate reaches 1,032:1; a zstd archive of text that often repeats itself 200:1.
 _LARGEST_RATIO = 1000
 _ALWAYS_ALLOWED_BYTES = 2**30
-
-
-class UnusableArchiveError(Exception):
-    """Not an archive that can be read; the message says why."""
 
 
 class UnusableMemberError(Exception):
@@ -42,7 +35,7 @@ class UnusableMemberError(Exception):
 class Archive:
     """An archive that is open for reading."""
 
-    def __init__(self, path: Path, members: Sequence[zipfile.ZipInfo] | None = None) -> None:
+    def __init__(self, path: Path, members: Sequence[Member] | None = None) -> None:
         """Open an archive and read its directory.
 
         Args:
@@ -55,7 +48,7 @@ class Archive:
         """
         self._file: BinaryIO = open_regular(path)
         try:
-            self.members = _members(self._file) if members is None else members
+            self.members = _checked_members(self._file) if members is None else members
         except BaseException:
             self._file.close()
             raise
@@ -71,13 +64,13 @@ class Archive:
     ) -> None:
         self._file.close()
 
-    def read(self, member: zipfile.ZipInfo) -> bytes:
+    def read(self, member: Member) -> bytes:
         """Return the bytes of a member.
 
         Raises:
             UnusableMemberError: it is too large, damaged, or of an unknown compression.
         """
-        if member.flag_bits & _ENCRYPTED:
+        if member.flags & _ENCRYPTED:
             raise UnusableMemberError("encrypted")
         if max(member.file_size, member.compress_size) > LARGEST_BYTES:
             raise UnusableMemberError(f"{member.file_size:,} bytes; the limit is {LARGEST_BYTES:,}")
@@ -93,31 +86,25 @@ class Archive:
         data = _unpacked(packed, member)
         if len(data) != member.file_size:
             raise UnusableMemberError(f"not the {member.file_size:,} bytes that it declares")
-        if zlib.crc32(data) != member.CRC:
+        if zlib.crc32(data) != member.crc:
             raise UnusableMemberError("damaged: its checksum is another")
         return data
 
 
-def member_name(member: zipfile.ZipInfo) -> str:
+def member_name(member: Member) -> str:
     """Return the name of a member, for messages."""
-    return utf8(member.filename)
+    return utf8(member.name)
 
 
-def _members(file: BinaryIO) -> Sequence[zipfile.ZipInfo]:
-    size = file.seek(0, 2)
-    _check_directory(file, size)
-    try:
-        # Closing this leaves the file open.
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as error:
-        raise UnusableArchiveError(f"not a zip archive: {error}") from error
+def _checked_members(file: BinaryIO) -> Sequence[Member]:
+    members = read_members(file)
     end = 0
-    for member in sorted(members, key=lambda each: each.header_offset):
+    for member in sorted(members, key=attrgetter("header_offset")):
         if member.header_offset < end:
             raise UnusableArchiveError("members of the archive overlap")
         end = member.header_offset + _LOCAL_HEADER.size + member.compress_size
     unpacked = sum(member.file_size for member in members)
+    size = file.seek(0, 2)
     if unpacked > _ALWAYS_ALLOWED_BYTES + _LARGEST_RATIO * size:
         raise UnusableArchiveError(
             f"{unpacked:,} bytes in an archive of {size:,}: it looks like a bomb"
@@ -125,33 +112,7 @@ def _members(file: BinaryIO) -> Sequence[zipfile.ZipInfo]:
     return members
 
 
-def _check_directory(file: BinaryIO, size: int) -> None:
-    """Check that the archive's directory, which is read as a whole, is of reasonable size."""
-    start = max(size - _LONGEST_END, 0)
-    file.seek(start)
-    tail = file.read(_LONGEST_END)
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) - at < _SIZE_OF_DIRECTORY.size:
-        raise UnusableArchiveError("not a zip archive, or cut off: its end is missing")
-    (declared,) = _SIZE_OF_DIRECTORY.unpack_from(tail, at)
-    if declared == _IN_ZIP64:
-        declared = _directory_bytes_in_zip64(file, start + at)
-    if declared > _LARGEST_DIRECTORY_BYTES:
-        raise UnusableArchiveError(
-            f"a directory of {declared:,} bytes; the limit is {_LARGEST_DIRECTORY_BYTES:,}"
-        )
-
-
-def _directory_bytes_in_zip64(file: BinaryIO, end: int) -> int:
-    locator = 20  # directly before the end, after the end of zip64
-    file.seek(max(end - locator - 56, 0))
-    record = file.read(56)
-    if not record.startswith(b"PK\x06\x06"):
-        raise UnusableArchiveError("not a zip archive: its end cannot be read")
-    return int(struct.unpack_from("<Q", record, 40)[0])
-
-
-def _unpacked(packed: bytes, member: zipfile.ZipInfo) -> bytes:
+def _unpacked(packed: bytes, member: Member) -> bytes:
     """Return the unpacked bytes, one more than declared at most."""
     most = member.file_size + 1
     try:

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ingest.formats.common.json_spans import ObjectSpans, file_spans
-from ingest.formats.inspect.archive import (
-    Archive,
-    UnusableArchiveError,
-    UnusableMemberError,
-    member_name,
-)
+from ingest.formats.inspect.archive import Archive, UnusableMemberError, member_name
+from ingest.formats.inspect.directory import UnusableArchiveError
 from ingest.formats.inspect.documents import (
     LogObject,
     UnreadableDocumentError,
@@ -23,10 +19,11 @@ from ingest.formats.inspect.documents import (
 from warehouse.files import LARGEST_BYTES, open_regular
 
 if TYPE_CHECKING:
-    import zipfile
     from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
+
+    from ingest.formats.inspect.directory import Member
 
 _HEADER, _START = "header.json", "_journal/start.json"
 _SAMPLES = "samples"
@@ -40,7 +37,8 @@ class UnusableLogError(Exception):
     """A file of which nothing can be imported; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, which would take twice as long to make; none is changed.
+@dataclass(slots=True)
 class Part:
     """A part of a log: a sample, or a document that belongs to the log.
 
@@ -67,7 +65,7 @@ class Directory:
 
     size: int
     changed_ns: int
-    parts: Sequence[zipfile.ZipInfo] | ObjectSpans
+    parts: Sequence[Member] | ObjectSpans
 
 
 class LogFile(Protocol):
@@ -144,7 +142,7 @@ class _ArchivedLog:
         self.directory = directory
         self._archive = archive
         # Of members with the same name the last counts, as for any reader of archives.
-        self._by_name = {member.filename: member for member in archive.members}
+        self._by_name = {member.name: member for member in archive.members}
 
     def header_parts(self) -> list[Part]:
         name = _HEADER if _HEADER in self._by_name else _START
@@ -160,13 +158,13 @@ class _ArchivedLog:
     def documents(self) -> Iterator[Part]:
         for name, member in self._by_name.items():
             is_known = name in {_HEADER, _START} or name.startswith(_REPEATED)
-            if not is_known and not self._is_sample(member) and not member.is_dir():
+            if not is_known and not self._is_sample(member) and not member.is_folder:
                 yield self._part(member)
 
-    def _is_sample(self, member: zipfile.ZipInfo) -> bool:
-        return member.filename.startswith(f"{_SAMPLES}/") and member.filename.endswith(".json")
+    def _is_sample(self, member: Member) -> bool:
+        return member.name.startswith(f"{_SAMPLES}/") and member.name.endswith(".json")
 
-    def _part(self, member: zipfile.ZipInfo) -> Part:
+    def _part(self, member: Member) -> Part:
         try:
             return Part(member_name(member), self._archive.read(member))
         except UnusableMemberError as error:

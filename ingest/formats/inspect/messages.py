@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_list, as_object, as_text
@@ -26,11 +27,7 @@ class Attachments:
     """The long texts of a sample, which its other fields only name."""
 
     def __init__(self, sample: Mapping[str, Any]) -> None:
-        transcript = as_object(sample.get("transcript"))
-        self._texts = {
-            **as_object(transcript.get("content")),
-            **as_object(sample.get("attachments")),
-        }
+        self._sample = sample
 
     def resolved(self, text: str) -> str:
         """Return the text that a reference stands for; any other text unchanged."""
@@ -41,6 +38,15 @@ class Attachments:
                 found = self._texts.get(text.removeprefix(scheme))
                 return found if isinstance(found, str) else text
         return text
+
+    @cached_property
+    def _texts(self) -> Mapping[str, Any]:
+        """Collected when a text is looked up: in most samples none is."""
+        transcript = as_object(self._sample.get("transcript"))
+        return {
+            **as_object(transcript.get("content")),
+            **as_object(self._sample.get("attachments")),
+        }
 
 
 def content_text(content: object, attachments: Attachments) -> str | None:
