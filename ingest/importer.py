@@ -62,7 +62,7 @@ def import_paths(
     with (
         shared_lake_lock(lake.store_path),
         lake.write("import") as writer,
-        ImportSession(lake.current(), writer, options) as session,
+        ImportSession(lake.register(writer.scratch), writer, options) as session,
     ):
         session.summary.n_other = found.n_other
         session.summary.n_tables = found.n_tables
@@ -117,7 +117,8 @@ class _Importer:
     def _write_waiting(self) -> None:
         runs = {reading.run for _, reading in self._waiting if reading.run is not None}
         unknown = runs - self._contents.keys()
-        self._contents |= read_contents(self._lake, self._session.batches, unknown)
+        batches = self._session.register.holding(unknown)
+        self._contents |= read_contents(self._lake, batches, unknown)
         for file, reading in self._waiting:
             # The same file may have been waiting twice.
             if not self._is_known(file, reading):

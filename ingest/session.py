@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from ingest.reading import ImportOptions, Reading, Reject
     from warehouse.formats.yaml.fields import Violation
-    from warehouse.lake.batch import Batch, RunKey
+    from warehouse.lake.batch import RunKey
+    from warehouse.lake.index.register import Register
     from warehouse.lake.writer import BatchWriter
 
 _VIOLATIONS_NAMED = 20
@@ -75,7 +76,7 @@ class ImportSession:
 
     Attributes:
         options: how to import.
-        batches: batches of the lake at the start of the import.
+        register: what the lake held at the start of the import.
         writer: writer of the import's batch.
         sources: the files imported earlier and by this import.
         secrets: possible secrets in the files searched so far.
@@ -84,13 +85,11 @@ class ImportSession:
         more_paths: files that readers asked to import as well.
     """
 
-    def __init__(
-        self, batches: Sequence[Batch], writer: BatchWriter, options: ImportOptions
-    ) -> None:
+    def __init__(self, register: Register, writer: BatchWriter, options: ImportOptions) -> None:
         self.options = options
-        self.batches = batches
+        self.register = register
         self.writer = writer
-        self.sources = Sources(batches, options.run_as)
+        self.sources = Sources(register, options.run_as)
         self.secrets = SecretReport()
         self.summary = ImportSummary(secrets=self.secrets.counts)
         self.paths_read: set[Path] = set()

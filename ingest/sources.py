@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
 from warehouse.hashing import content_hash
-from warehouse.lake.batch import Source, current_generations
+from warehouse.lake.batch import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from ingest.reading import Reading
-    from warehouse.lake.batch import Batch, Generation
+    from warehouse.lake.batch import Generation
+    from warehouse.lake.index.register import Register
 
 _SourceKey = tuple[str, str, str | None]
 
@@ -21,17 +22,15 @@ _SourceKey = tuple[str, str, str | None]
 class Sources:
     """The sources in the lake, and those of this import.
 
-    Attributes:
-        current: the current generation of each run in the lake.
-        new: the sources of this import.
+    Args:
+        register: what the lake holds.
+        run_as: the run id that this import was given, if any.
     """
 
-    def __init__(self, batches: Sequence[Batch], run_as: str | None) -> None:
-        self.current = current_generations(g for b in batches for g in b.generations)
+    def __init__(self, register: Register, run_as: str | None) -> None:
+        self._register = register
         self._run_as = run_as
-        self._old = {(s.sha256, s.name, s.run_as): s for b in batches for s in b.sources}
         self._new: dict[_SourceKey, Source] = {}
-        self._forgotten = _forgotten_files(batches)
 
     @property
     def new(self) -> Iterable[Source]:
@@ -41,27 +40,27 @@ class Sources:
     @property
     def restored(self) -> list[str]:
         """Hashes of the forgotten files that this import brings back."""
-        return sorted({source.sha256 for source in self.new} & self._forgotten)
+        return sorted(filter(self._register.is_forgotten, {each.sha256 for each in self.new}))
 
     def is_forgotten(self, file: SourceFile) -> bool:
         """Return whether `forget` removed a file and no import has restored it since."""
-        return file.sha256 in self._forgotten
+        return self._register.is_forgotten(file.sha256)
 
     def is_current(self, file: SourceFile) -> bool:
         """Return whether a file was imported without faults and its generations are current."""
-        source = self._old.get(self._key(file)) or self._new.get(self._key(file))
+        source = self._register.source(*self._key(file)) or self._new.get(self._key(file))
         # A replaced file may now be a conflict.
         return (
             source is not None
             and source.is_clean
-            and all(self.current.get(g.run, g) == g for g in source.generations)
+            and all(self._register.generation(g.run) in (None, g) for g in source.generations)
         )
 
     def add(self, file: SourceFile, generations: Iterable[Generation], *, is_clean: bool) -> bool:
         """Add a source; False if the lake has it already, with the same faults."""
         key = self._key(file)
         source = Source(*key, is_clean=is_clean, generations=tuple(generations))
-        if self._old.get(key) == source and not is_clean:
+        if not is_clean and self._register.source(*key) == source:
             return False
         self._new[key] = source
         return True
@@ -96,11 +95,3 @@ def source_of(path: Path, reading: Reading, streamed: Mapping[Path, str]) -> Sou
 def _place(source: Path, file: Path) -> str:
     is_inside = file.is_relative_to(source) and file != source
     return (file.relative_to(source) if is_inside else Path(file.name)).as_posix()
-
-
-def _forgotten_files(batches: Iterable[Batch]) -> set[str]:
-    batches = list(batches)
-    restored = {sha256 for batch in batches for sha256 in batch.restored}
-    return {
-        sha256 for batch in batches for tombstone in batch.forgotten for sha256 in tombstone.files
-    } - restored

@@ -82,7 +82,8 @@ class StreamImport:
     def __init__(self, lake: Lake, session: ImportSession) -> None:
         self._lake = lake
         self._session = session
-        self._generations = dict(session.sources.current)
+        # Of the runs that this import has added to.
+        self._generations: dict[RunKey, Generation] = {}
         self._places: dict[RunKey, Places] = {}
         self._buffer = RowBuffer(session.writer)
         import_pyarrow()
@@ -136,7 +137,10 @@ class StreamImport:
         if streamed.reading.run is None or not streamed.stream.is_run:
             return False
         suite, run_id = streamed.reading.run
-        return (suite, self._session.options.run_as or run_id) not in self._generations
+        return self._current((suite, self._session.options.run_as or run_id)) is None
+
+    def _current(self, run: RunKey) -> Generation | None:
+        return self._generations.get(run) or self._session.register.generation(run)
 
     def _write_logs(self, streamed: StreamedReading) -> None:
         for path, sha256 in streamed.hashes.items():
@@ -203,7 +207,7 @@ class StreamImport:
             yield run_id, block.path, rows
 
     def _begin(self, run: RunKey) -> StreamedRun:
-        known = self._generations.get(run)
+        known = self._current(run)
         if known is None:
             return StreamedRun(outcome=FileOutcome.IMPORTED, generation=Generation(*run))
         return StreamedRun(outcome=FileOutcome.UNCHANGED, generation=known)
@@ -224,9 +228,8 @@ class StreamImport:
         if run.outcome is FileOutcome.UNCHANGED:
             tables = [BY_NAME[name] for name in stream.tables if BY_NAME[name].of_run]
             before = Places()
-            for name, rows in read_positions(
-                self._lake, self._session.batches, key, tables
-            ).items():
+            batches = self._session.register.holding([key])
+            for name, rows in read_positions(self._lake, batches, key, tables).items():
                 before.add_rows(name, rows)
             before.add(self._places.get(key, Places()))
             before = before.beginning_with(stream.parts)
@@ -274,7 +277,8 @@ class StreamImport:
             if run.outcome is FileOutcome.UNCHANGED:
                 tables = [BY_NAME[name] for name in own]
                 key = run.generation.run
-                known = read_added(self._lake, self._session.batches, key, tables)
+                batches = self._session.register.holding([key])
+                known = read_added(self._lake, batches, key, tables)
                 for name, of_table in own.items():
                     own[name] = [row for row in of_table if (name, row["content_id"]) not in known]
                 # What the stream says of all its runs is not news of a run that the lake has.

@@ -103,9 +103,7 @@ def find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None
 def suites_of(lake: Lake, run_id: str) -> list[str]:
     """Return the suites that have a run with this ID."""
     with shared_lake_lock(lake.store_path):
-        return sorted(
-            {g.suite for b in lake.current() for g in b.generations if g.run_id == run_id}
-        )
+        return sorted(lake.register().suites(run_id))
 
 
 def run_ids(lake: Lake, suite: str | None = None) -> set[str]:
@@ -116,10 +114,10 @@ def run_ids(lake: Lake, suite: str | None = None) -> set[str]:
 
 
 def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | None:
-    batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
+    batches = lake.register().holding([(suite, run_id)])
     if not batches:
         return None
-    generations = [g for b in batches for g in b.generations if g.run == (suite, run_id)]
+    generations = [g for batch in batches for g in batch.generations]
     completed = CompletedCells(current_generations(generations)[suite, run_id])
     completed.n_invocations = sum(batch.command == "run" for batch in batches)
     bound = {
@@ -128,8 +126,7 @@ def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | Non
         "generation": completed.generation.generation,
     }
     # Answers that cannot be read would be requested, and paid for, again.
-    for folder in {batch.folder: batch for batch in batches}.values():
-        lake.verify(folder)
+    lake.verify_folders(batches)
     with open_in_memory() as connection:
         if paths := lake.files(batches, "runs"):
             plans = connection.execute(_PLANS, {"paths": paths, **bound}).fetchall()

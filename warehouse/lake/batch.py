@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
 ROOT_GENERATION = "root"
 
@@ -113,6 +113,33 @@ class Batch:
     def contents(self) -> tuple[Batch, ...]:
         """The batches in its folder: the merged parts, or the batch itself."""
         return self.parts or (self,)
+
+
+class HasRuns(Protocol):
+    """A batch, as far as it is needed to read the rows of its runs."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of the lake that holds its files."""
+
+    @property
+    def files(self) -> Container[str]:
+        """The names of its tables."""
+
+    @property
+    def generations(self) -> tuple[Generation, ...]:
+        """The generations of runs that have rows in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a batch has of the runs that were asked for; the attributes are those of `Batch`."""
+
+    name: str
+    folder: str
+    command: str
+    files: frozenset[str]
+    generations: tuple[Generation, ...]
 
 
 def current_generations(generations: Iterable[Generation]) -> dict[RunKey, Generation]:

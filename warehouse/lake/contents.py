@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-    from warehouse.lake.batch import Batch
+    from warehouse.lake.batch import HasRuns
     from warehouse.lake.lake import Lake
     from warehouse.types import Row
 
@@ -113,16 +113,22 @@ def known_row(row: Row) -> KnownRow:
 
 
 def read_contents(
-    lake: Lake, batches: Sequence[Batch], runs: Iterable[RunKey]
+    lake: Lake, batches: Iterable[HasRuns], runs: Iterable[RunKey]
 ) -> dict[RunKey, RunContent]:
-    """Read the known rows of the given runs; runs that the lake does not have are left out."""
+    """Read the known rows of the given runs; runs that the lake does not have are left out.
+
+    Args:
+        lake: the lake.
+        batches: the batches of the lake, or those that have rows of the runs.
+        runs: the runs.
+    """
     held = _RunRows(lake, batches, set(runs))
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     if not contents:
         return contents
     from warehouse.connection import open_in_memory
 
-    with open_in_memory() as connection, _report_damage(lake, batches):
+    with open_in_memory() as connection, held.report_damage():
         for table in ADDED:
             for suite, run_id, content_id in held.rows(connection, table, _KEY):
                 contents[suite, run_id].added.add((table.name, content_id))
@@ -138,7 +144,7 @@ def read_contents(
 
 
 def read_positions(
-    lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Sequence[Table]
+    lake: Lake, batches: Iterable[HasRuns], run: RunKey, tables: Sequence[Table]
 ) -> dict[str, pa.Table]:
     """Read `content_id` and `seq` of a run's rows, by table name: about 50 bytes per row.
 
@@ -147,7 +153,7 @@ def read_positions(
     from warehouse.connection import open_in_memory
 
     held = _RunRows(lake, batches, {run})
-    with open_in_memory() as connection, _report_damage(lake, batches):
+    with open_in_memory() as connection, held.report_damage():
         return {
             table.name: held.relation(
                 connection,
@@ -159,13 +165,13 @@ def read_positions(
 
 
 def read_added(
-    lake: Lake, batches: Sequence[Batch], run: RunKey, tables: Iterable[Table]
+    lake: Lake, batches: Iterable[HasRuns], run: RunKey, tables: Iterable[Table]
 ) -> set[tuple[str, str]]:
     """Read table name and content id of a run's rows in some of the tables `ADDED`."""
     from warehouse.connection import open_in_memory
 
     held = _RunRows(lake, batches, {run})
-    with open_in_memory() as connection, _report_damage(lake, batches):
+    with open_in_memory() as connection, held.report_damage():
         return {
             (table.name, content_id)
             for table in tables
@@ -176,7 +182,7 @@ def read_added(
 class _RunRows:
     """The rows of the current generations of some runs."""
 
-    def __init__(self, lake: Lake, batches: Sequence[Batch], runs: set[RunKey]) -> None:
+    def __init__(self, lake: Lake, batches: Iterable[HasRuns], runs: set[RunKey]) -> None:
         self._lake = lake
         self._batches = [b for b in batches if any(g.run in runs for g in b.generations)]
         generations = (g for b in self._batches for g in b.generations if g.run in runs)
@@ -217,19 +223,17 @@ class _RunRows:
             },
         )
 
+    @contextmanager
+    def report_damage(self) -> Iterator[None]:
+        """Replace DuckDB's read error by one that names the damaged file.
 
-@contextmanager
-def _report_damage(lake: Lake, batches: Iterable[Batch]) -> Iterator[None]:
-    """Replace DuckDB's read error by one that names the damaged file.
+        Raises:
+            StoreDamaged: a file is missing or has changed since it was written.
+        """
+        import duckdb
 
-    Raises:
-        StoreDamaged: a file is missing or has changed since it was written.
-    """
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error:
-        for batch in batches:
-            lake.verify(batch)
-        raise
+        try:
+            yield
+        except duckdb.Error:
+            self._lake.verify_folders(self._batches)
+            raise

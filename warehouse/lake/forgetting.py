@@ -39,16 +39,17 @@ def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:
         BadInput: no run has it, or runs of several suites have it and no suite is given.
     """
     with shared_lake_lock(lake.store_path):
-        batches = lake.current()
-    keys = {g.run for batch in batches for g in batch.generations if suite in (None, g.suite)}
-    runs = {key for key in keys if key[1] == run_id}
+        suites = lake.register().suites(run_id)
+        runs = {(each, run_id) for each in suites if suite in (None, each)}
+        batches = [] if runs else lake.current()
     if not runs:
-        known = sorted({key[1] for key in keys})
+        generations = (g for batch in batches for g in batch.generations)
+        known = sorted({g.run_id for g in generations if suite in (None, g.suite)})
         hint = did_you_mean(run_id, known, "`evalstore runs` lists the runs")
         raise BadInput(f"there is no run {run_id!r}; {hint}")
     if len(runs) > 1:
-        suites = ", ".join(sorted(suite for suite, _ in runs))
-        raise BadInput(f"run {run_id!r} is in several suites ({suites}): choose one with --suite")
+        named = ", ".join(sorted(suites))
+        raise BadInput(f"run {run_id!r} is in several suites ({named}): choose one with --suite")
     return runs.pop()
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
     from pathlib import Path
 
-    from warehouse.lake.batch import Batch
+    from warehouse.lake.batch import Batch, HasRuns
+    from warehouse.lake.index.register import Register
     from warehouse.remote.mirror import Mirror
 
 # A batch.json of a million imported files.
@@ -149,11 +150,25 @@ class Lake:
         contents = (content for folder in self.folders() for content in folder.contents)
         return sorted(contents, key=lambda batch: batch.name)
 
-    def file(self, batch: Batch, table: str) -> Path:
+    def register(self, scratch: Path | None = None) -> Register:
+        """Return what the batches that count hold, for those who ask for a few sources or runs.
+
+        Args:
+            scratch: a folder on the file system of the lake, to write indices that are missing.
+
+        Raises:
+            StoreDamaged, StoreNewer: as `folders`, of a `batch.json` that has no index.
+        """
+        from warehouse.lake.index.register import Register
+
+        with _without_garbage_collection():
+            return Register(self, scratch)
+
+    def file(self, batch: HasRuns, table: str) -> Path:
         """Return the path of a table's Parquet file in a batch."""
         return self.path / batch.folder / f"{table}.parquet"
 
-    def files(self, batches: Iterable[Batch], table: str) -> list[str]:
+    def files(self, batches: Iterable[HasRuns], table: str) -> list[str]:
         """Return the paths of a table's files in some batches, each once.
 
         Raises:
@@ -166,6 +181,15 @@ class Lake:
             except OSError as error:
                 raise StoreDamaged(f"{path}: {error.strerror}") from error
         return list(map(str, paths))
+
+    def verify_folders(self, batches: Iterable[HasRuns]) -> None:
+        """Check the SHA-256 of every file of the folders of some batches.
+
+        Raises:
+            StoreDamaged: a file is missing or has changed since it was written.
+        """
+        for name in sorted({batch.folder for batch in batches}):
+            self.verify(self.read(name))
 
     def verify(self, batch: Batch, *, tables: Container[str] | None = None) -> None:
         """Check the SHA-256 of every file of a batch, or of the batch it was merged into.

@@ -108,7 +108,7 @@ def _check_distinct(changes: Sequence[TagChange]) -> None:
 
 
 def _check_known(store: Store, run: RunKey) -> None:
-    if not any(g.run == run for batch in store.lake.current() for g in batch.generations):
+    if not store.lake.register().holding([run]):
         raise BadInput(f"run {run[1]!r} was forgotten in the meantime")
 
 

@@ -15,6 +15,8 @@ from warehouse.formats.values import arrow_array
 from warehouse.hashing import file_sha256
 from warehouse.lake.atomic import sync_file, sync_folder, write_durably
 from warehouse.lake.batch import Batch, BatchFile, batch_to_json, evalstore_version
+from warehouse.lake.index.file import NAME as INDEX
+from warehouse.lake.index.file import write_index
 from warehouse.lake.locks import open_locked
 from warehouse.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
 
@@ -124,6 +126,11 @@ class BatchWriter:
         self._flush(table)
         self._parquet(table, rows.schema.names).write_table(rows)
 
+    @property
+    def scratch(self) -> Path:
+        """The folder of the batch before it is committed; what is left in it is removed."""
+        return self._folder
+
     def path(self, table: Table) -> Path:
         """Return the path of a Parquet file that the caller writes itself."""
         return self._folder / f"{table.name}.parquet"
@@ -167,7 +174,9 @@ class BatchWriter:
             restored=tuple(restored),
             parts=tuple(parts),
         )
-        write_durably(self._folder / "batch.json", batch_to_json(batch))
+        description = batch_to_json(batch)
+        write_index(self._folder / INDEX, batch, len(description))
+        write_durably(self._folder / "batch.json", description)
         self._lake.path.mkdir(parents=True, exist_ok=True)
         self._folder.rename(self._lake.path / self.name)
         sync_folder(self._lake.path)

@@ -113,13 +113,12 @@ def _journals(store_path: Path) -> Iterator[AbandonedJournal]:
 
 
 def _in_lake(lake: Lake, suite: str, run_id: str) -> tuple[RecordedRun, list[Entry]]:
-    batches = [b for b in lake.current() if any(g.run == (suite, run_id) for g in b.generations)]
-    generations = [g for b in batches for g in b.generations if g.run == (suite, run_id)]
+    batches = lake.register().holding([(suite, run_id)])
+    generations = [g for batch in batches for g in batch.generations]
     current = current_generations(generations)
     generation = current.get((suite, run_id), Generation(suite, run_id))
     bound = {"suite": suite, "run_id": run_id, "generation": generation.generation}
-    for folder in {batch.folder: batch for batch in batches}.values():
-        lake.verify(folder)
+    lake.verify_folders(batches)
     entries = []
     with open_in_memory() as connection:
         for table, columns in _COLUMNS.items():

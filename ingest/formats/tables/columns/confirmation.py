@@ -133,7 +133,7 @@ def _ask(path: Path, request: TableRequest) -> None:
 def _stored(lake: Lake, suite: str, run: str) -> TableSpec | None:
     """Return how the newest table of a run was imported; None if there is none."""
     with shared_lake_lock(lake.store_path), open_in_memory() as connection:
-        paths = lake.files(lake.current(), "runs")
+        paths = lake.files(lake.register().folders(), "runs")
         if not paths:
             return None
         rows = connection.execute(

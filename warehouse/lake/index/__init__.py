@@ -1,0 +1,1 @@
+"""What the batches of a lake hold, found without reading all of their descriptions."""
