@@ -228,6 +228,11 @@ def grouped(label, value, **parameters):
             {"name": "x", "value": 1, "group": "grouped", "params": {}},
             ("not recomputable", None, "how the groups were made is not recorded"),
         ),
+        # A metric of a project that returns several values, one of them named like Inspect's.
+        (
+            {"name": "mean", "value": 0.625, "group": "summary", "params": {}},
+            ("not recomputable", None, "metric of the task's own code"),
+        ),
         (
             grouped("x", 0.5, metric={"name": "own/metric"}),
             ("not recomputable", None, "metric of the task's own code"),

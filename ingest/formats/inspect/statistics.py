@@ -15,6 +15,7 @@ _STATISTICS = {"accuracy": "mean", "mean": "mean", "std": "std", "var": "var", "
 _INTERVALS = {"ci", "ci_wilson", "lower", "upper"}
 _OF_GROUPS = {"metric", "group_key", "all", "all_label", "name_template"}
 _NAME = "{group_name}"
+_GROUPED = "grouped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,11 @@ def derivation(name: str, metric: Mapping[str, Any]) -> Derivation:
         return Derivation(reason="an end of an interval")
     if "group_key" in parameters:
         return _grouped(name, parameters)
-    if group:
+    if group and group.removeprefix("inspect_ai/") == _GROUPED:
         return Derivation(reason="how the groups were made is not recorded")
+    if group:
+        # `group` is the name of any metric that returns several values, not only of `grouped`.
+        return Derivation(reason="metric of the task's own code")
     return _of_all(name, parameters)
 
 
