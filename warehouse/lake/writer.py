@@ -35,10 +35,9 @@ ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
 _BUFFERED_BLOB_BYTES = 2**20
 # Their values rarely repeat: a dictionary of them would cost time and save nothing.
-_WITHOUT_DICTIONARY = {"content_id", "seq", "raw_output", "parsed_output", "source", "content"} | {
-    "started_at",
-    "ended_at",
-    "e2e_ms",
+_WITHOUT_DICTIONARY = {
+    *("content_id", "seq", "raw_output", "parsed_output", "explanation", "text", "extra"),
+    *("source", "content", "started_at", "ended_at", "e2e_ms"),
 }
 
 
