@@ -21,6 +21,15 @@ def peak():
     print(line.split()[1], file=sys.stderr)
 atexit.register(peak)
 """
+# The program as a shell starts it, which sets for its process what other code has to set itself.
+_PROGRAM = """
+import sys, time, evalstore
+sys.argv[0] = "evalstore"
+try:
+    evalstore.main()
+finally:
+    print(time.process_time())
+"""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,16 @@ def python(
     if done.returncode and not may_fail:
         raise SystemExit(f"a side of the benchmark failed:\n{done.stderr}")
     return Spent(seconds, int(done.stderr.split()[-1]) * 1024 / 1e6, done.stdout)
+
+
+def evalstore(*arguments: str, may_fail: bool = False) -> Spent:
+    """Run the program; the last line of its output is its processor time in seconds.
+
+    Args:
+        arguments: its arguments.
+        may_fail: whether an exit code other than 0 is accepted.
+    """
+    return python(_PROGRAM, *arguments, may_fail=may_fail)
 
 
 def _environment() -> dict[str, str]:

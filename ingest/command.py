@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 _MESSAGES_SHOWN = 50
 _LEAST_ANNOTATORS = 2
-_OBJECTS_PER_COLLECTION = 50_000
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
@@ -95,7 +92,6 @@ def import_(
       evalstore import results.csv --model example/aurora-2
       evalstore import ../baseline-store
     """
-    click.get_current_context().with_resource(_rare_collections())
     _load_numpy()
     from ingest.importer import import_paths
     from ingest.reading import ImportOptions
@@ -129,17 +125,6 @@ def import_(
         store.merge_small_batches()
         _print_summary(summary, is_masked=redact)
         _fail_if_bad(summary)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let Python look for cycles of objects less often: records of logs have none."""
-    before = gc.get_threshold()
-    gc.set_threshold(_OBJECTS_PER_COLLECTION, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _load_numpy() -> None:

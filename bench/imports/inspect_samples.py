@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from bench.processes import ROOT, Spent, python
+from bench.processes import ROOT, Spent, evalstore, python
 from bench.ratios import Ratio
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ _WORDS = [
 # An environment of its own, which `make peers` installs.
 _INSPECT = ROOT / "build" / "tools" / "inspect" / "bin" / "python"
 
-_IMPORT = """
-import sys, time, evalstore
-try:
-    evalstore.main(["--store", sys.argv[2], "import", sys.argv[1]])
-finally:
-    print(time.process_time())
-"""
 _READ = """
 import sys, time
 from inspect_ai.log import read_eval_log
@@ -174,7 +167,7 @@ def _import(log: Path, store: Path, count: int) -> Spent:
     import duckdb
 
     shutil.rmtree(store, ignore_errors=True)
-    spent = python(_IMPORT, str(log), str(store))
+    spent = evalstore("--store", str(store), "import", str(log))
     (path,) = store.glob("lake/*/results.parquet")
     (found,) = duckdb.sql("SELECT count(*) FROM read_parquet(?)", params=[str(path)]).fetchall()
     if found[0] != count:

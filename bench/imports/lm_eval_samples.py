@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.processes import Spent, python
+from bench.processes import Spent, evalstore, python
 from bench.ratios import Ratio
 
 _SAMPLES, _QUICK_SAMPLES, _ROUNDS = 200_000, 2_000, 2
@@ -20,10 +20,6 @@ _WORDS = [
     *("stone", "bridge", "in", "winter"),
 ]
 
-_IMPORT = """
-import sys, evalstore
-evalstore.main(["--store", sys.argv[2], "import", sys.argv[1]])
-"""
 _PANDAS = """
 import sys, pandas
 assert len(pandas.read_json(sys.argv[1], lines=True))
@@ -115,7 +111,7 @@ def _import(folder: Path, store: Path, count: int) -> Spent:
     import duckdb
 
     shutil.rmtree(store, ignore_errors=True)
-    spent = python(_IMPORT, str(folder), str(store))
+    spent = evalstore("--store", str(store), "import", str(folder))
     (path,) = store.glob("lake/*/results.parquet")
     (found,) = duckdb.sql("SELECT count(*) FROM read_parquet(?)", params=[str(path)]).fetchall()
     if found[0] != count:

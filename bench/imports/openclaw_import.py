@@ -11,16 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.data.openclaw_rows import write_rows
-from bench.processes import Spent, python
+from bench.processes import Spent, evalstore, python
 from bench.ratios import Ratio
 
 _ROWS, _BROKEN, _ROUNDS = 1_000_000, 100, 3
 _QUICK_ROWS = 20_000
 
-_IMPORT = """
-import sys, evalstore
-evalstore.main(["--store", sys.argv[2], "import", sys.argv[1]])
-"""
 _READ_JSON = """
 import sys, duckdb
 source, target = sys.argv[1:]
@@ -99,7 +95,7 @@ def _import(log: Path, store: Path, broken: list[int]) -> Spent:
     import duckdb
 
     shutil.rmtree(store, ignore_errors=True)
-    spent = python(_IMPORT, str(log), str(store), may_fail=True)
+    spent = evalstore("--store", str(store), "import", str(log), may_fail=True)
     (path,) = store.glob("lake/*/quarantine.parquet")
     found = duckdb.sql("SELECT line FROM read_parquet(?) ORDER BY line", params=[str(path)])
     if [line for (line,) in found.fetchall()] != broken:

@@ -11,16 +11,12 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.processes import python
+from bench.processes import evalstore, python
 from bench.ratios import Ratio
 
 _ROWS, _QUICK_ROWS, _ROUNDS = 1_000_000, 20_000, 3
 _TASKS = 20_000
 
-_IMPORT = """
-import sys, evalstore
-evalstore.main(["--store", sys.argv[2], "import", sys.argv[1], "--yes"])
-"""
 _POLARS = """
 import sys, polars
 polars.read_csv(sys.argv[1]).write_parquet(sys.argv[2])
@@ -56,7 +52,7 @@ def measure(*, quick: bool) -> list[Ratio]:
         for _ in range(_ROUNDS):
             plain.append(python(_POLARS, str(table), str(folder / "plain.parquet")))
             shutil.rmtree(store, ignore_errors=True)
-            ours.append(python(_IMPORT, str(table), str(store)))
+            ours.append(evalstore("--store", str(store), "import", str(table), "--yes"))
         best, best_plain = min(s.seconds for s in ours), min(s.seconds for s in plain)
         memory = max(spent.megabytes for spent in ours)
         size = table.stat().st_size / 1e6
