@@ -242,7 +242,7 @@ def _arrow_fields(table: Table) -> dict[str, pa.Field]:
 def _columns(rows: Sequence[Row]) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
     """Return the columns that rows have, and the values of each, None where a row has none."""
     names = list(rows[0]) if rows else []
-    if len(names) > 1 and all(len(row) == len(names) for row in rows):
+    if len(names) > 1 and set(map(len, rows)) == {len(names)}:
         with suppress(KeyError):  # most rows have the same columns
             return names, list(zip(*map(itemgetter(*names), rows), strict=True))
     names = list(dict.fromkeys(chain.from_iterable(rows)))

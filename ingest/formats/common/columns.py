@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,16 +23,19 @@ class CollectedRows:
     """The rows of a block of a stream."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, list[Row]] = defaultdict(list)
         self._columns: dict[str, list[pa.Table]] = {}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row of a table."""
-        self.extend(table, (row,))
+        rows = self._rows[table]
+        rows.append(row)
+        if len(rows) >= _ROWS_AT_ONCE:
+            self._convert(table)
 
     def extend(self, table: str, new: Sequence[Row]) -> None:
         """Add rows of a table."""
-        rows = self._rows.setdefault(table, [])
+        rows = self._rows[table]
         rows += new
         if len(rows) >= _ROWS_AT_ONCE:
             self._convert(table)
@@ -46,7 +50,7 @@ class CollectedRows:
         """
         for table in self._columns:
             self._convert(table)
-        rows, self._rows = self._rows, {}
+        rows, self._rows = self._rows, defaultdict(list)
         columns, self._columns = self._columns, {}
         joined = {
             table: pa.concat_tables(parts, promote_options="default")

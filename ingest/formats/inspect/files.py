@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ingest.formats.inspect.directory import Member
 
 _HEADER, _START = "header.json", "_journal/start.json"
-_SAMPLES = "samples"
+_SAMPLES, _SAMPLES_FOLDER = "samples", "samples/"
 _REDUCTIONS = "reductions.json"
 # They repeat what the samples hold.
 _REPEATED = ("summaries.json", "_journal/summaries/")
@@ -162,7 +162,7 @@ class _ArchivedLog:
                 yield self._part(member)
 
     def _is_sample(self, member: Member) -> bool:
-        return member.name.startswith(f"{_SAMPLES}/") and member.name.endswith(".json")
+        return member.name.startswith(_SAMPLES_FOLDER) and member.name.endswith(".json")
 
     def _part(self, member: Member) -> Part:
         try:

@@ -51,8 +51,8 @@ def verdict(value: object, *, is_graded: bool) -> bool | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        is_known = value in _LETTERS or value.lower() in _WORDS
-        return _number_of_text(value) == 1 if is_known else None
+        known = _known_number(value)
+        return None if known is None else known == 1
     number = as_number(value) if is_graded else None
     return None if number is None else number >= 1
 
@@ -73,7 +73,11 @@ def score_rows(
         value = score.get("value")
         parts = value if isinstance(value, dict) and value else {scorer: value}
         answer, explanation = as_text(score.get("answer")), as_text(score.get("explanation"))
-        extra = {key: item for key, item in score.items() if not _is_held(key, item)}
+        extra = {
+            key: item
+            for key, item in score.items()
+            if key not in _IN_COLUMNS or not _is_held(key, item)
+        }
         for place, (metric, part) in enumerate(parts.items()):
             number = as_number(part)
             is_text = part is not None and (number is None or isinstance(part, str))
@@ -92,9 +96,9 @@ def score_rows(
 
 
 def _is_held(key: str, item: object) -> bool:
-    """Return whether columns reproduce a field of a score."""
+    """Return whether columns reproduce a field of a score that they have."""
     if key != "value":
-        return key in _IN_COLUMNS and as_text(item) is not None
+        return as_text(item) is not None
     if isinstance(item, dict) and item:
         return all(isinstance(part, _EXACT) for part in item.values())
     return isinstance(item, _EXACT)
@@ -122,8 +126,14 @@ def _as_recorded(log: LogObject, value: object) -> str:
     return log.as_json(value)  # type: ignore[arg-type]  # a part of the log's JSON
 
 
+def _known_number(text: str) -> float | None:
+    """Return the number of a letter or a word; None for any other text."""
+    letter = _LETTERS.get(text)
+    return _WORDS.get(text.lower()) if letter is None else letter
+
+
 def _number_of_text(text: str) -> float:
-    known = _LETTERS.get(text, _WORDS.get(text.lower()))
+    known = _known_number(text)
     if known is not None:
         return known
     try:
