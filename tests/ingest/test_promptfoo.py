@@ -293,6 +293,66 @@ def test_cached_answers_and_errors(tmp_path):
     ]
 
 
+def test_a_label_in_json_that_prompts_and_results_write_differently(tmp_path):
+    """As a chat in a YAML block: the evaluation keeps its last line end, its results do not."""
+    chat = '[{"role": "user", "content": "{{q}}"}]'
+    rows = [row(0) | {"prompt": {"raw": "[]", "label": chat.replace(" ", "")}}]
+    prompts = [{"label": f"{chat}\n", "provider": "p:m", "metrics": {"testPassCount": 1}}]
+    store, _ = imported(tmp_path, export(rows, prompts))
+    assert query(store, "SELECT status, n FROM metric_audit") == [{"status": "equal", "n": 1}]
+
+
+def test_a_column_in_which_every_call_failed(tmp_path):
+    failed = {"success": False, "failureReason": 2, "score": 0, "response": {"error": "429"}}
+    metrics = {"testPassCount": 0, "testFailCount": 0, "testErrorCount": 2}
+    prompts = [{"label": "ask", "provider": "p:m", "metrics": metrics}]
+    rows = [row(n, gradingResult=None, **failed) for n in range(2)]
+    store, _ = imported(tmp_path, export(rows, prompts))
+    assert query(store, "SELECT metric, status, n FROM metric_audit ORDER BY metric") == [
+        {"metric": name, "status": "equal", "n": 2} for name in sorted(metrics)
+    ]
+
+
+# As 0.121.20 and 0.118.17 report the same results: the older counts first and compares then.
+@pytest.mark.parametrize(
+    ("version", "n_passed", "n_assertions"), [("new", 1, (1, 3)), ("old", 2, (2, 0))]
+)
+def test_answers_that_are_compared(tmp_path, version, n_passed, n_assertions):
+    """Two answers are compared, and that of a call that failed, which was not graded before."""
+    best = {"assertion": {"type": "select-best", "value": "be good"}, "reason": "Not selected"}
+    lost, won = {**best, "pass": False, "score": 0}, {**best, "pass": True, "score": 1}
+    exact = {"pass": True, "score": 1, "assertion": {"type": "equals"}}
+    second = {"pass": False, "score": 0, "componentResults": [exact, lost]}
+    graded = [{"pass": True, "score": 1, "componentResults": [won]}, second, lost]
+    if version == "old":
+        graded[0]["componentResults"] = [exact, won]
+    rows = [
+        row(0, gradingResult=graded[0]),
+        row(1, gradingResult=graded[1], success=False, score=0, failureReason=1),
+        row(2, gradingResult=graded[2], success=False, score=0, failureReason=2, response={}),
+    ]
+    if version == "new":
+        graded[1]["componentResults"] = [{**exact, "pass": False}, lost]
+    passed, failed = n_assertions
+    metrics = {"testPassCount": n_passed, "testFailCount": 2 - n_passed, "testErrorCount": 1}
+    metrics |= {"score": n_passed, "assertPassCount": passed, "assertFailCount": failed}
+    prompts = [{"label": "ask", "provider": "p:m", "metrics": metrics}]
+    document = export(rows, prompts)
+    document["results"]["stats"] = {"successes": n_passed, "failures": 2 - n_passed, "errors": 1}
+    store, _ = imported(tmp_path, document)
+    audit = query(store, "SELECT metric, status, reason FROM metric_audit")
+    assert len(audit) == 9
+    assert {each["status"] for each in audit if not each["reason"]} == {"equal"}
+    reasons = {each["metric"]: each["reason"] for each in audit if each["reason"]}
+    compared = {*metrics, "successes", "failures"} - {"testErrorCount"}
+    early = "counted before answers were compared with each other"
+    assert reasons == (dict.fromkeys(compared, early) if version == "old" else {})
+    (found,) = query(
+        store, "SELECT count(*) AS n FROM result_scores WHERE metric = 'assertion select-best'"
+    )
+    assert found == {"n": 3}
+
+
 @pytest.mark.slow
 def test_a_large_export_is_read_result_by_result(tmp_path):
     prompts = [{"label": "ask", "provider": "p:m", "metrics": {"testPassCount": 5000}}]

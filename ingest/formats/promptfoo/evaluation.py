@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, iso_moment, unix_moment, whole_number
-from ingest.formats.promptfoo.figures import ambiguous_columns, prompt_figures, stat_figures
-from ingest.formats.promptfoo.rows import add_row, provider_of
+from ingest.formats.promptfoo.figures import (
+    Column,
+    ambiguous_columns,
+    prompt_figures,
+    stat_figures,
+)
+from ingest.formats.promptfoo.rows import add_row
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 
@@ -37,13 +42,15 @@ class EvaluationRows:
         self._prompts = _prompts(document)
         self._columns = ambiguous_columns(self._prompts)
         self._task_set = task_set_of(document)
-        self._seen: dict[int, tuple[str | None, str | None]] = {}
+        self._seen: dict[int, Column] = {}
 
     def add(self, row: JsonObject, seq: int) -> ResultRow:
         """Add the rows of a result, and return that of `results`."""
         index, test = whole_number(row.get("promptIdx")), whole_number(row.get("testIdx"))
-        if index is not None and index not in self._seen:
-            self._seen[index] = provider_of(row.get("provider"))
+        if index is not None:
+            column = self._seen.get(index) or Column.of(row, self._columns)
+            column.add(row)
+            self._seen[index] = column
         # An export and the database have the results in other orders.
         n_columns = len(self._prompts) if isinstance(self._prompts, list) else 0
         if index is not None and test is not None and 0 <= index < n_columns and 0 <= test < _MOST:
@@ -56,7 +63,7 @@ class EvaluationRows:
         """Add the figures, once all results were added."""
         for row in prompt_figures(self._prompts, self._seen, self._rows):
             self._rows.add("reported_metrics", row)
-        for row in stat_figures(self._document.get("stats"), self._prompts, self._rows):
+        for row in stat_figures(self._document.get("stats"), self._prompts, self._seen, self._rows):
             self._rows.add("reported_metrics", row)
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, amount, whole_number
-from ingest.formats.promptfoo.rows import provider_of, settings_of
+from ingest.formats.promptfoo.rows import (
+    components_of,
+    is_comparison,
+    provider_of,
+    settings_of,
+)
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ingest.formats.common.collector import RowCollector
     from warehouse.types import Json, JsonObject, ReportedMetricRow
@@ -20,7 +26,7 @@ _USAGE = "results.extra.response.tokenUsage"
 # What each figure adds up over the results.
 _SUMS = {
     "score": "score",
-    "testPassCount": "passed",
+    "testPassCount": f"{_COUNTS}.passed",
     "testErrorCount": f"{_COUNTS}.error",
     "testFailCount": f"{_COUNTS}.failed",
     "assertPassCount": f"{_COUNTS}.assertions_passed",
@@ -31,7 +37,7 @@ _SUMS = {
     "tokenUsage.completion": "results.output_tokens",
     "tokenUsage.cached": f"{_USAGE}.cached",
     "tokenUsage.total": f"{_USAGE}.total",
-    "successes": "passed",
+    "successes": f"{_COUNTS}.passed",
     "failures": f"{_COUNTS}.failed",
     "errors": f"{_COUNTS}.error",
 }
@@ -45,6 +51,43 @@ _USAGES = {"tokenUsage", "incurredTokenUsage"}
 _WITHOUT_ERRORS = {"testFailCount": "testErrorCount", "failures": "errors"}
 _TESTS = ("testPassCount", "testFailCount", "testErrorCount")
 _STATS = ("successes", "failures", "errors")
+# What comparing the answers of all columns changes.
+_COMPARED = {"score", *_TESTS[:2], "assertPassCount", "assertFailCount", *_STATS[:2]}
+
+
+@dataclass(slots=True)
+class Column:
+    """What the results of a column of prompt and provider say of it.
+
+    Attributes:
+        model: id of the provider; the evaluation's prompt names either this or its label.
+        settings: as in `results`. The label of a prompt in JSON is written in two ways.
+        n_assertions: number of assertions made.
+        n_comparisons: those among them that compare the answers of all columns.
+    """
+
+    model: str | None
+    settings: str | None
+    n_assertions: int = 0
+    n_comparisons: int = 0
+
+    @classmethod
+    def of(cls, row: JsonObject, columns: Collection[int]) -> Column:
+        """Return the column of its first result."""
+        model, label = provider_of(row.get("provider"))
+        return cls(model, settings_of(row.get("prompt"), label, row.get("promptIdx"), columns))
+
+    def add(self, row: JsonObject) -> None:
+        """Count the assertions of a result."""
+        components = components_of(row)
+        self.n_assertions += len(components)
+        self.n_comparisons += sum(map(is_comparison, components))
+
+    def is_counted_early(self, metrics: JsonObject) -> bool:
+        """Return whether figures are from before the comparisons, as of older versions."""
+        numbers = [whole_number(metrics.get(f"assert{way}Count")) for way in ("Pass", "Fail")]
+        n_counted = sum(number or 0 for number in numbers)
+        return self.n_comparisons > 0 and n_counted == self.n_assertions - self.n_comparisons
 
 
 def ambiguous_columns(prompts: Json) -> frozenset[int]:
@@ -55,32 +98,50 @@ def ambiguous_columns(prompts: Json) -> frozenset[int]:
 
 
 def prompt_figures(
-    prompts: Json, seen: Mapping[int, tuple[str | None, str | None]], rows: RowCollector
+    prompts: Json, seen: Mapping[int, Column], rows: RowCollector
 ) -> Iterator[ReportedMetricRow]:
     """Yield the figures of each column.
 
     Args:
         prompts: as in `results.prompts`, or in the head of a table of version 2.
-        seen: id and label of the provider of each column, as far as it has results: a prompt
-            names one of the two.
+        seen: each column that has results.
         rows: gives ids.
     """
     columns = ambiguous_columns(prompts)
     for index, prompt in enumerate(_objects(prompts)):
         metrics = prompt.get("metrics")
         if isinstance(metrics, dict):
-            model, label = seen.get(index, (_model(prompt), None))
-            settings = settings_of(prompt, label, index, columns)
+            column = seen.get(index) or Column(
+                _model(prompt), settings_of(prompt, None, index, columns)
+            )
             n_tests = _sum(metrics, _TESTS)
+            is_early = column.is_counted_early(metrics)
             for row in _figures(metrics, n_tests, rows, ("column", index)):
-                yield row | {"seq": index + 1, "model": model, "settings": settings}
+                row |= {"seq": index + 1, "model": column.model, "settings": column.settings}
+                yield _without_comparisons(row) if is_early else row
 
 
-def stat_figures(stats: Json, prompts: Json, rows: RowCollector) -> Iterator[ReportedMetricRow]:
+def stat_figures(
+    stats: Json, prompts: Json, seen: Mapping[int, Column], rows: RowCollector
+) -> Iterator[ReportedMetricRow]:
     """Yield the figures of a whole evaluation, after those of its prompts."""
     if isinstance(stats, dict):
+        listed = _objects(prompts)
+        is_early = any(
+            column.is_counted_early(Fields(listed[index].get("metrics")).left())
+            for index, column in seen.items()
+            if 0 <= index < len(listed)
+        )
         for row in _figures(stats, _sum(stats, _STATS), rows, ("stats",)):
-            yield row | {"seq": len(_objects(prompts)) + 1}
+            row["seq"] = len(listed) + 1
+            yield _without_comparisons(row) if is_early else row
+
+
+def _without_comparisons(row: ReportedMetricRow) -> ReportedMetricRow:
+    """Return a figure with the reason why comparisons are not in it, if they change it."""
+    if row["metric"] in _COMPARED:
+        row["reason"] = "counted before answers were compared with each other"
+    return row
 
 
 def _figures(

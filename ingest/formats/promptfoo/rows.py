@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from warehouse.types import ArtifactRow, Json, JsonObject, ResultRow, ResultScoreRow
 
 _ERROR = 2  # of `failureReason`: not a failed assertion
+# Assertions that compare the answers of all columns, after those about one answer.
+_COMPARISONS = ("select-best", "max-score")
 _LONGEST_LABEL = 60
 # Fields that both exports and the database have. Others are kept apart, so that a result is the
 # same whichever it was read from.
@@ -217,7 +219,7 @@ def _scores(row: JsonObject, result_id: str, rows: RowCollector) -> Iterator[Res
                 "value": value,
                 "text": text,
             }
-    for at, component in enumerate(_components(row)):
+    for at, component in enumerate(components_of(row)):
         yield _assertion(component, at, result_id, rows)
 
 
@@ -242,19 +244,33 @@ def _assertion(
     }
 
 
-def _components(row: JsonObject) -> list[JsonObject]:
+def components_of(row: JsonObject) -> list[JsonObject]:
+    """Return the results of a row's assertions.
+
+    Where the provider failed, a comparison with other answers is the whole of `gradingResult`.
+    """
     grading = row.get("gradingResult")
-    components = grading.get("componentResults") if isinstance(grading, dict) else None
+    if not isinstance(grading, dict):
+        return []
+    components = grading.get("componentResults")
+    if components is None and is_comparison(grading):
+        return [grading]
     listed = components if isinstance(components, list) else []
     return [each for each in listed if isinstance(each, dict)]
 
 
+def is_comparison(component: JsonObject) -> bool:
+    """Return whether an assertion compares the answers of all columns."""
+    return Fields(component.get("assertion")).peek("type") in _COMPARISONS
+
+
 def _counts(row: JsonObject) -> JsonObject:
     """Return what promptfoo's figures add up, so that the audit can: see `figures`."""
-    components = _components(row)
+    components = components_of(row)
     n_passed = sum(bool(component.get("pass")) for component in components)
     passed, failed = row.get("success") is True, is_error(row)
     counts: JsonObject = {
+        "passed": int(passed),
         "error": int(failed),
         "failed": int(not passed and not failed),
         "not_passed": int(not passed),
