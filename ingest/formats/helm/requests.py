@@ -52,8 +52,8 @@ class RequestRows:
     judgements: list[JudgementRow]
 
 
-class FirstResults:
-    """The first result of each instance of a run: 24 bytes for each result."""
+class InstanceResults:
+    """The results of each instance of a run: 24 bytes for each result."""
 
     def __init__(self) -> None:
         self._keys = array("Q")
@@ -67,8 +67,13 @@ class FirstResults:
         self._ids += bytes.fromhex(result_id)
         self._order = None
 
-    def of(self, key: InstanceKey) -> str | None:
-        """Return the id of the first result of an instance; None if it has none."""
+    def of(self, key: InstanceKey, nth: int = 0) -> str | None:
+        """Return the id of a result of an instance; None if it has none.
+
+        Args:
+            key: the instance.
+            nth: which of its results, from 0; after the last one the first again.
+        """
         if self._order is None:
             keys = np.array(self._keys, np.uint64)
             self._order = np.argsort(keys, kind="stable")
@@ -77,6 +82,9 @@ class FirstResults:
         at = int(np.searchsorted(self._ordered, wanted))
         if at == len(self._ordered) or self._ordered[at] != wanted:
             return None
+        if nth:
+            end = int(np.searchsorted(self._ordered, wanted, side="right"))
+            at += nth % (end - at)
         start = int(self._order[at]) * _ID_BYTES
         return self._ids[start : start + _ID_BYTES].hex()
 

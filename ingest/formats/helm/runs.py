@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from ingest.formats.helm.layout import (
     run_id_of,
     task_set_of,
 )
-from ingest.formats.helm.requests import FirstResults, instance_key, request_rows
+from ingest.formats.helm.requests import InstanceResults, instance_key, request_rows
 from ingest.formats.helm.statistics import figure_rows, score_rows
 from ingest.reading import Reading, Reject, Stream
 from warehouse.formats.json_text import is_exact, json_text
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from ingest.formats.helm.requests import InstanceKey
     from ingest.reading import Block, ImportContext, SourceFile
     from warehouse.types import Json, JsonObject, RunRow
 
 FORMAT = "HELM run"
+_LANGUAGE_MODELING = "language_modeling"
 _TABLES = ("results", "tasks", "result_scores", "messages", "judgements")
 
 
@@ -54,12 +57,17 @@ def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
     documents = {"run_spec": run_spec, "scenario": _other(path / SCENARIO, context, reading)}
     header = _header(reading.run[1], task_set_of(name), documents, path)
     reading.rows["runs"] = [header]
-    _add_figures(path / STATS, header, run_spec, context=context, reading=reading)
+    _add_figures(path / STATS, header, context=context, reading=reading)
     state, instances = (
         each if each.is_file() else None for each in (path / STATE, path / INSTANCES)
     )
     run = _Run(
-        state, instances, reading.run[1], task_set_of(name), is_masked=context.options.redact
+        state,
+        instances,
+        reading.run[1],
+        task_set_of(name),
+        is_masked=context.options.redact,
+        is_by_request=_method(run_spec) == _LANGUAGE_MODELING,
     )
     reading.stream = Stream(
         paths=tuple(each for each in (state, instances) if each is not None),
@@ -90,19 +98,15 @@ def _header(run_id: str, task_set: str, documents: JsonObject, path: Path) -> Ru
     }
 
 
-def _add_figures(
-    path: Path, header: RunRow, run_spec: JsonObject, *, context: ImportContext, reading: Reading
-) -> None:
+def _add_figures(path: Path, header: RunRow, *, context: ImportContext, reading: Reading) -> None:
     stats = _other(path, context, reading)
     if stats is None:
         return
     file = reading.files[-1]
-    augmenter = run_spec.get("data_augmenter_spec")
-    perturbations = augmenter.get("perturbation_specs") if isinstance(augmenter, dict) else None
     try:
         if not isinstance(stats, list):
             raise ValueError("no list in it")  # noqa: TRY004, TRY301 - of the file
-        rows = figure_rows(stats, header["model"], is_perturbed=bool(perturbations))
+        rows = figure_rows(stats, header["model"])
     except ValueError as error:
         reading.rejects.append(Reject(f"{path.name}: {error}", raw=file.data))
         return
@@ -117,6 +121,11 @@ def _other(path: Path, context: ImportContext, reading: Reading) -> Json:
         return None
     reading.files.append(file)
     return _document(file, reading)
+
+
+def _method(run_spec: JsonObject) -> Json:
+    adapter = run_spec.get("adapter_spec")
+    return adapter.get("method") if isinstance(adapter, dict) else None
 
 
 def _document(file: SourceFile, reading: Reading) -> Json:
@@ -137,25 +146,31 @@ def _document(file: SourceFile, reading: Reading) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The large files of a run, and what their rows share."""
+    """The large files of a run, and what their rows share.
+
+    Attributes:
+        is_by_request: whether each request has statistics of its own. A long text of language
+            modeling is a request for each window; in other runs an instance has them once.
+    """
 
     state: Path | None
     instances: Path | None
     run_id: str
     task_set: str
     is_masked: bool = field(kw_only=True)
+    is_by_request: bool = field(kw_only=True)
 
 
 def _blocks(run: _Run) -> Iterator[Block]:
-    results = FirstResults()
+    results = InstanceResults()
     if run.state is not None:
         yield from _request_blocks(run, run.state, results)
     if run.instances is not None:
         yield from _score_blocks(run, run.instances, results)
 
 
-def _request_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Block]:
-    """Yield the requests, and record the first result of each instance."""
+def _request_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
+    """Yield the requests, and record the results of each instance."""
     elements = Elements(path, "request_states", is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
     try:
@@ -182,10 +197,11 @@ def _request_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Bl
     yield from rows.rest()
 
 
-def _score_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Block]:
+def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
     elements = Elements(path, is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
     n_unknown = 0
+    n_before: Counter[InstanceKey] = Counter()
     try:
         for seq, record in enumerate(elements.read(), 1):
             rows.secrets += elements.take_secrets()
@@ -193,7 +209,11 @@ def _score_blocks(run: _Run, path: Path, results: FirstResults) -> Iterator[Bloc
             key = instance_key(
                 entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
             )
-            result_id = results.of(key)
+            nth = 0
+            if run.is_by_request:
+                nth = n_before[key]
+                n_before[key] += 1
+            result_id = results.of(key, nth)
             if result_id is None:
                 n_unknown += 1
                 continue

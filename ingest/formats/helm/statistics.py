@@ -23,6 +23,9 @@ _RATIOS = {
     "bits_per_byte": ("bits", "num_bytes"),
     "logprob_per_byte": ("ratio", "num_bytes"),
 }
+# Figures of the variants of an instance, by what they are computed on, and kinds of perturbations.
+_OF_VARIANTS = ("worst", "original")
+_KINDS = ("robustness", "fairness")
 _BROKEN = "a statistic without a name"
 
 
@@ -51,15 +54,12 @@ def score_rows(stats: Json, result_id: str) -> Iterator[ResultScoreRow]:
         yield {**passed, "content_id": content_hash("score", passed)}
 
 
-def figure_rows(
-    stats: list[Json], model: str | None, *, is_perturbed: bool
-) -> list[ReportedMetricRow]:
+def figure_rows(stats: list[Json], model: str | None) -> list[ReportedMetricRow]:
     """Return the figures of a run.
 
     Args:
         stats: the elements of `stats.json`.
         model: the run's model.
-        is_perturbed: whether the run has perturbed instances.
 
     Raises:
         ValueError: a statistic has no name.
@@ -68,18 +68,15 @@ def figure_rows(
     rows = []
     for seq, stat in enumerate(stats, 1):
         name, filter_ = _name_of(stat)
-        row = _figure_row(object_of(stat), name, filter_, is_perturbed=is_perturbed)
-        row |= {"seq": seq, "model": model, "n": sizes.get(_split(stat))}
+        row = _figure_row(object_of(stat), name, filter_)
+        row |= {"seq": seq, "model": model, "n": sizes.get(row.get("filter"))}
         row["content_id"] = content_hash("figure", row)
         rows.append(row)
     return rows
 
 
-def _figure_row(
-    stat: JsonObject, name: str, filter_: str | None, *, is_perturbed: bool
-) -> ReportedMetricRow:
+def _figure_row(stat: JsonObject, name: str, filter_: str | None) -> ReportedMetricRow:
     names = object_of(stat["name"])
-    perturbation = object_of(names.get("perturbation"))
     extra = {field: value for field, value in stat.items() if field != "mean"}
     row: ReportedMetricRow = {
         "metric": name,
@@ -90,11 +87,9 @@ def _figure_row(
     }
     if stat.get("mean") is None:
         row["reason"] = "the log has no value"
-    elif "computed_on" in perturbation:
-        # The worst of the variants of an instance is the instance, where there are no others.
+    elif (variants := _variants(object_of(names.get("perturbation")))) is not None:
+        row |= variants
         row["filter"] = _filter(names.get("split"), names.get("sub_split"), None)
-        if is_perturbed:
-            row["reason"] = f"{perturbation['computed_on']} of the variants of each instance"
     elif name == _COUNT:
         # Every instance has this score once.
         row |= {"statistic": "count", "score": "num_references"}
@@ -103,6 +98,19 @@ def _figure_row(
         parameters = json_text({"per": per})
         row |= {"statistic": statistic, "score": "logprob", "reducer_parameters": parameters}
     return row
+
+
+def _variants(perturbation: JsonObject) -> ReportedMetricRow | None:
+    """Return of which variants of an instance a figure is made; None if it is of one.
+
+    Those of one perturbation, or of all that concern `robustness` or `fairness`.
+    """
+    computed_on, name = perturbation.get("computed_on"), perturbation.get("name")
+    if computed_on not in _OF_VARIANTS:
+        return None
+    described = {key: value for key, value in perturbation.items() if key != "computed_on"}
+    of = name if name in _KINDS else canonical_json(described)
+    return {"reducer": str(computed_on), "reducer_parameters": json_text({"variants": of})}
 
 
 def _score_row(stat: JsonObject, name: str, filter_: str | None, result_id: str) -> ResultScoreRow:
@@ -138,23 +146,18 @@ def _filter(split: Json, sub_split: Json, perturbation: Json) -> str | None:
 
 
 def _sizes(stats: list[Json]) -> dict[str | None, int]:
-    """Return the number of instances by split."""
+    """Return the number of instances by filter: of each split, and of each perturbation in it."""
     found: dict[str | None, int] = {}
     for stat in stats:
-        name, _ = _name_of(stat)
+        name, filter_ = _name_of(stat)
         mean = finite_number(object_of(stat).get("mean"))
         if name == _COUNT and mean is not None and mean == int(mean):
-            found[_split(stat)] = int(mean)
+            found[filter_] = int(mean)
     return found
 
 
 def _perturbation(stat: Json) -> Json:
     return object_of(object_of(stat).get("name")).get("perturbation")
-
-
-def _split(stat: Json) -> str | None:
-    split = object_of(object_of(stat).get("name")).get("split")
-    return split if isinstance(split, str) else None
 
 
 def _value(value: Json) -> ReportedMetricRow:

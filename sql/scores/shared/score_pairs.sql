@@ -19,7 +19,7 @@ WITH reported AS (
         coalesce(reducer, 'mean') AS way,
         try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
     FROM reported_metrics
-    WHERE source = 'log'
+    WHERE source = 'log' AND suite <> 'helm'
     UNION ALL
     SELECT
         * EXCLUDE (stderr, stderr_method) REPLACE (
@@ -43,7 +43,7 @@ WITH reported AS (
         coalesce(reducer, 'mean'),
         try_cast(reducer_parameters ->> '$.k' AS BIGINT)
     FROM reported_metrics
-    WHERE source = 'log' AND stderr IS NOT NULL
+    WHERE source = 'log' AND suite <> 'helm' AND stderr IS NOT NULL
 ),
 
 figures AS (
@@ -465,3 +465,9 @@ LEFT JOIN statistics USING (suite, run_id, reported_id, is_error)
 LEFT JOIN of_groups USING (suite, run_id, reported_id, is_error)
 LEFT JOIN divisors USING (suite, run_id, reported_id, is_error)
 LEFT JOIN shortened USING (suite, run_id, field)
+UNION ALL
+SELECT
+    suite, run_id, provider, model, settings, task_set, task_group, scorer, metric, score, filter,
+    statistic, reducer, reducer_parameters, seq, reported_id, reported, reported_text, recomputed,
+    is_short, n_reported, n_stored, n, reason
+FROM scores.helm_pairs
