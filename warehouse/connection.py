@@ -40,6 +40,8 @@ _NOT_WORTH_ITS_TIME = "projection_pullup"
 # A checkpoint takes longer than a sync of a small run, and replaying the log of one a few
 # milliseconds at each open: changes stay in the log file until it is larger than this.
 _LOG_BYTES = 128 * 2**10
+# Version 1 computes all rows of a query before it returns the first of them.
+RETURNS_FIRST_ROWS_EARLY = not duckdb.__version__.startswith("1.")
 # Errors when another program, or a reader of this one, holds the file.
 _HELD = ("lock on file", "different configuration")
 _HOLDER = re.compile(r"\(PID (\d+)\)")

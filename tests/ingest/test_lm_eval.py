@@ -12,7 +12,6 @@ from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
 from support import digests, import_into, new_store
 
-from ingest.formats.lm_eval.layout import RunFiles
 from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
 from ingest.formats.tables.tables import TableOption
@@ -499,7 +498,8 @@ def test_secrets_are_reported_and_masked(store, tmp_path):
 
 
 @pytest.mark.slow
-def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_early", [True, False])
+def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, is_early):
     from ingest.formats.lm_eval import sample_lines, samples
 
     many = [generated(n % 50, filter_=f"f{n // 50}") for n in range(150)]
@@ -508,28 +508,15 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
     one, small = new_store(tmp_path / "one"), new_store(tmp_path / "small")
     import_into(one, tmp_path / "run")
     monkeypatch.setattr(samples, "_BLOCK_BYTES", 3000)
-    # Streams of some blocks; of each, some lines at a time.
-    monkeypatch.setattr(sample_lines, "_STREAM_BYTES", 10_000)
+    # Streams of all blocks or of some; of each, some lines at a time.
+    monkeypatch.setattr("warehouse.connection.RETURNS_FIRST_ROWS_EARLY", is_early)
+    monkeypatch.setattr(samples, "_STREAM_BYTES", 10_000)
+    monkeypatch.setattr(sample_lines, "_LINES_AT_ONCE", 3)
     monkeypatch.setattr(sample_lines, "_STEPS", (16, 4, 1))
     monkeypatch.setattr(sample_lines, "_STEP_BYTES", 4000)
     import_into(small, tmp_path / "run")
     assert content(one) == content(small)
     assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(190, 90)]
-
-
-def test_an_error_of_the_disk_amid_a_stream(tmp_path, monkeypatch):
-    from ingest.formats.common.lines import LineBlock
-    from ingest.formats.lm_eval import samples
-
-    def cut_off(*_):
-        yield LineBlock(lines([generated(1, ["a"]), sample(2)]).encode(), 1, 0)
-        raise OSError(5, "input/output error")
-
-    monkeypatch.setattr(samples, "sample_blocks", cut_off)
-    read = samples.blocks(RunFiles("r", samples={"capitals": tmp_path / SAMPLES}), mask=False)
-    assert len(next(read).rows["results"]) == 2
-    with pytest.raises(OSError, match="input/output error"):
-        next(read)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from pathlib import Path
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 from ingest import provenance, streamed_runs
 from ingest.formats.common import collector, elements, json_spans, lines
-from ingest.formats.lm_eval import sample_lines, samples
+from ingest.formats.lm_eval import samples
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.store import Store
@@ -27,7 +27,7 @@ provenance.LARGEST_KEPT_BYTES = 0
 streamed_runs._BUFFERED_BYTES = 2**20
 lines._BLOCK_BYTES = elements._BLOCK_BYTES = elements._SEARCHED_CHARACTERS = 2**18
 json_spans.BLOCK_BYTES = samples._BLOCK_BYTES = 2**18
-sample_lines._STREAM_BYTES = 2**20
+samples._STREAM_BYTES = 2**20
 collector._ROWS = 200
 summary = import_paths(Store(Path(sys.argv[1])).lake, [Path(sys.argv[2])], ImportOptions())
 assert not summary.n_quarantined, summary.messages

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
     import duckdb
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from ingest.reading import Reject
 
 LINES = pa.schema([("line", pa.int64()), ("text", pa.string()), ("raw", pa.binary())])
-# To plan a query takes as long as to read 2 MB. A longer stream would take more memory with version
-# 1.5.5 of DuckDB, which computes all rows before it returns the first.
-_STREAM_BYTES = 32 * 2**20
+# How many lines DuckDB takes at once: more of them take more memory.
+_LINES_AT_ONCE = 512
 # By how many lines samples are returned: those of some megabytes, however long the lines are.
 _STEPS = (4096, 256, 16, 1)
 _STEP_BYTES = 8 * 2**20
@@ -52,14 +51,14 @@ class SampleLines:
         secrets: line and kind of each possible secret.
         reject: the reject for a line that is too long; there are then no lines.
         form: the form of the first line if that is a plain sample.
-        start: position of the block among all that was read of the file, in bytes.
+        place: place of its stream in the file.
     """
 
     lines: pa.Table
     secrets: list[tuple[int, str]] = field(default_factory=list)
     reject: Reject | None = None
     form: PlainForm | None = None
-    start: int = 0
+    place: int = 0
 
     @property
     def key(self) -> StreamKey | None:
@@ -68,7 +67,7 @@ class SampleLines:
             return None
         line_bytes = self.lines["raw"].nbytes // len(self.lines)
         step = next((n for n in _STEPS if n * line_bytes <= _STEP_BYTES), 1)
-        return StreamKey(self.form, step, self.start // _STREAM_BYTES)
+        return StreamKey(self.form, step, self.place)
 
 
 class SampleStream:
@@ -82,7 +81,7 @@ class SampleStream:
 
     def samples(
         self, cursor: duckdb.DuckDBPyConnection, shared: Mapping[str, str]
-    ) -> Iterator[tuple[SampleLines, pa.Table]]:
+    ) -> Generator[tuple[SampleLines, pa.Table]]:
         """Yield lines, and what the query returns of each.
 
         Args:
@@ -94,9 +93,11 @@ class SampleStream:
         """
         schema = pa.schema([LINES.field("line"), LINES.field("text")])
         cursor.register("lines", pa.RecordBatchReader.from_batches(schema, self._batches()))
-        for found in cursor.sql(self._key.form.query(shared)).to_arrow_reader(self._key.step):
-            samples = pa.Table.from_batches([found])
-            yield self._first(len(samples)), samples
+        # Closed before the cursor, also when the stream is abandoned.
+        with cursor.sql(self._key.form.query(shared)).to_arrow_reader(self._key.step) as reader:
+            for found in reader:
+                samples = pa.Table.from_batches([found])
+                yield self._first(len(samples)), samples
         if self._error is not None:
             raise self._error
 
@@ -106,7 +107,7 @@ class SampleStream:
                 self._waiting.append(block)
                 texts = pa.table({"line": block.lines["line"], "text": flat(block.lines["text"])})
                 del block
-                yield from texts.to_batches()
+                yield from texts.to_batches(_LINES_AT_ONCE)
         except Exception as error:  # noqa: BLE001 - DuckDB would make another error of it
             self._error = error
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingest.formats.common.ahead import ahead
 from ingest.formats.lm_eval.layout import part_of
 from ingest.formats.lm_eval.lists import sample_blocks
 from ingest.formats.lm_eval.plain_samples import plain_form
@@ -26,6 +27,7 @@ from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from concurrent.futures import Executor
 
     import duckdb
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
 # Less than usual: DuckDB takes ten times as much for what it makes of them.
 _BLOCK_BYTES = 4 * 2**20
+# To plan a query takes as long as to read 2 MB, so that one query reads the whole file. Where it
+# returns no rows before it has all, that would take too much memory, and one reads so many bytes.
+_STREAM_BYTES = 32 * 2**20
 _MOST_FIELDS = 1000
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
 _WHITESPACE = " \t\n\r\f\v"
@@ -64,45 +69,53 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
         OSError: a file cannot be read.
     """
     # Imported here: other formats do without DuckDB.
-    from warehouse.connection import open_in_memory
+    from warehouse.connection import RETURNS_FIRST_ROWS_EARLY, open_in_memory
 
-    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(1) as pool:
+    stream_bytes = None if RETURNS_FIRST_ROWS_EARLY else _STREAM_BYTES
+    # With two threads, DuckDB would return the rows of a stream in another order. One thread of the
+    # pool runs the query, the other reads and searches lines for it.
+    with open_in_memory(threads=1) as connection, ThreadPoolExecutor(2) as pool:
         for task_set, path in run.samples.items():
-            reader = _Reader(task_set, connection, is_masked=mask)
+            reader = _Reader(task_set, connection, pool, is_masked=mask, stream_bytes=stream_bytes)
             samples = SampleRows(run.run_id, task_set, path, connection)
             read = reader.read(sample_blocks(path, _BLOCK_BYTES))
-            waiting = pool.submit(next, read, None)
-            try:
-                while (part := waiting.result()) is not None:
-                    waiting = pool.submit(next, read, None)
+            with closing(ahead(read, pool)) as parts:
+                for part in parts:
                     block = samples.block(part)
                     yield block
                     # What is written must not wait in memory for what is read next.
                     del part, block
-            finally:
-                wait([waiting])
-                read.close()
 
 
 class _Reader:
     """Reads lines in any thread."""
 
     def __init__(
-        self, task_set: str, connection: duckdb.DuckDBPyConnection, *, is_masked: bool
+        self,
+        task_set: str,
+        connection: duckdb.DuckDBPyConnection,
+        pool: Executor,
+        *,
+        is_masked: bool,
+        stream_bytes: int | None,
     ) -> None:
         self._part = part_of(task_set)
         self._shared = {"part": self._part, "task_set": task_set, "whitespace": _WHITESPACE}
         self._connection = connection
+        self._pool = pool
         self._is_masked = is_masked
+        self._stream_bytes = stream_bytes
         self._n_bytes = 0
 
     def read(self, blocks: Iterator[LineBlock]) -> Generator[ReadBlock]:
         """Yield the samples of lines, some thousands at a time."""
-        for key, lines in groupby(map(self._searched, blocks), key=lambda each: each.key):
-            if key is None:
-                yield from map(self._read_any, lines)
-            else:
-                yield from self._read_plain(SampleStream(key, lines), key.form)
+        found = (self._searched(block) for block in blocks)
+        with closing(ahead(found, self._pool)) as searched:
+            for key, lines in groupby(searched, key=lambda each: each.key):
+                if key is None:
+                    yield from map(self._read_any, lines)
+                else:
+                    yield from self._read_plain(SampleStream(key, lines), key.form)
 
     def _searched(self, block: LineBlock) -> SampleLines:
         """Return the lines of a block, with the possible secrets in them."""
@@ -117,7 +130,8 @@ class _Reader:
         numbers = np.arange(block.first_line, block.first_line + len(raw))
         lines = pa.table({"line": numbers, "text": _texts(raw, data), "raw": raw}, schema=LINES)
         start, self._n_bytes = self._n_bytes, self._n_bytes + len(data)
-        return SampleLines(lines, places, form=plain_form(raw[0].as_py()), start=start)
+        place = 0 if self._stream_bytes is None else start // self._stream_bytes
+        return SampleLines(lines, places, form=plain_form(raw[0].as_py()), place=place)
 
     def _read_any(self, lines: SampleLines) -> ReadBlock:
         read = ReadBlock(secrets=lines.secrets)
@@ -128,8 +142,11 @@ class _Reader:
 
     def _read_plain(self, stream: SampleStream, form: PlainForm) -> Iterator[ReadBlock]:
         """Yield plain samples, which one query reads, and others among them."""
-        with self._connection.cursor() as cursor:
-            for lines, samples in stream.samples(cursor, self._shared):
+        with (
+            self._connection.cursor() as cursor,
+            closing(stream.samples(cursor, self._shared)) as found,
+        ):
+            for lines, samples in found:
                 read = ReadBlock(secrets=lines.secrets)
                 is_plain = samples["is_plain"]
                 if pc.all(is_plain).as_py():
