@@ -86,7 +86,7 @@ def import_pyarrow() -> ModuleType:
     if _deferred - sys.modules.keys():
         sys.meta_path.insert(0, _WithoutPandas)
         try:
-            pa.array([])
+            pa.array([], pa.null())
         finally:
             sys.meta_path.remove(_WithoutPandas)
     _deferred.clear()
