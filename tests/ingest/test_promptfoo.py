@@ -302,6 +302,27 @@ def test_a_label_in_json_that_prompts_and_results_write_differently(tmp_path):
     assert query(store, "SELECT status, n FROM metric_audit") == [{"status": "equal", "n": 1}]
 
 
+def test_results_of_version_2_find_their_columns(tmp_path):
+    """They have no index; the evaluation names a provider by its label, and a result by both."""
+    provider = {"id": "p:m", "label": "mild"}
+    results = [row(n) | {"provider": provider} for n in range(3)]
+    results[2]["prompt"] = {"raw": "Twice?", "label": "twice"}
+    for each in results:
+        del each["promptIdx"], each["testIdx"], each["id"], each["failureReason"]
+    metrics = {"testPassCount": 2, "testFailCount": 0, "totalLatencyMs": 10}
+    once = {"label": "ask", "provider": "mild", "metrics": metrics}
+    twice = [{"label": "twice", "provider": "mild", "metrics": {"testPassCount": 1}}] * 2
+    results = {"version": 2, "results": results, "table": {"head": {"prompts": [once, *twice]}}}
+    store, _ = imported(tmp_path, {"evalId": "e", "results": results, "config": {}})
+    audit = query(store, "SELECT metric, status, reason FROM metric_audit ORDER BY seq, metric")
+    unknown = "which results are of this column is not recorded"
+    assert [tuple(each.values()) for each in audit] == [
+        *((name, "equal", None) for name in sorted(metrics)),
+        ("testPassCount", "not recomputable", unknown),
+        ("testPassCount", "not recomputable", unknown),
+    ]
+
+
 def test_a_column_in_which_every_call_failed(tmp_path):
     failed = {"success": False, "failureReason": 2, "score": 0, "response": {"error": "429"}}
     metrics = {"testPassCount": 0, "testFailCount": 0, "testErrorCount": 2}

@@ -8,6 +8,8 @@ from ingest.formats.common.fields import Fields, iso_moment, unix_moment, whole_
 from ingest.formats.promptfoo.figures import (
     Column,
     ambiguous_columns,
+    column_names,
+    name_of_row,
     prompt_figures,
     stat_figures,
 )
@@ -42,15 +44,19 @@ class EvaluationRows:
         self._prompts = _prompts(document)
         self._columns = ambiguous_columns(self._prompts)
         self._task_set = task_set_of(document)
+        self._names = column_names(self._prompts)
         self._seen: dict[int, Column] = {}
+        self._n_unplaced = 0  # results of which the column is not known
 
     def add(self, row: JsonObject, seq: int) -> ResultRow:
         """Add the rows of a result, and return that of `results`."""
         index, test = whole_number(row.get("promptIdx")), whole_number(row.get("testIdx"))
-        if index is not None:
-            column = self._seen.get(index) or Column.of(row, self._columns)
+        place = index if index is not None else self._names.get(name_of_row(row))
+        self._n_unplaced += place is None
+        if place is not None:
+            column = self._seen.get(place) or Column.of(row, self._columns)
             column.add(row)
-            self._seen[index] = column
+            self._seen[place] = column
         # An export and the database have the results in other orders.
         n_columns = len(self._prompts) if isinstance(self._prompts, list) else 0
         if index is not None and test is not None and 0 <= index < n_columns and 0 <= test < _MOST:
@@ -61,7 +67,10 @@ class EvaluationRows:
 
     def add_figures(self) -> None:
         """Add the figures, once all results were added."""
-        for row in prompt_figures(self._prompts, self._seen, self._rows):
+        figures = prompt_figures(
+            self._prompts, self._seen, self._rows, is_complete=not self._n_unplaced
+        )
+        for row in figures:
             self._rows.add("reported_metrics", row)
         for row in stat_figures(self._document.get("stats"), self._prompts, self._seen, self._rows):
             self._rows.add("reported_metrics", row)

@@ -97,8 +97,24 @@ def ambiguous_columns(prompts: Json) -> frozenset[int]:
     return frozenset(index for index, key in enumerate(keys) if times[key] > 1)
 
 
+def column_names(prompts: Json) -> dict[str, int]:
+    """Return the index of each column by its name, as far as names differ.
+
+    Results of version 2 have no index.
+    """
+    columns = ambiguous_columns(prompts)
+    listed = _objects(prompts)
+    return {_key(prompt): index for index, prompt in enumerate(listed) if index not in columns}
+
+
+def name_of_row(row: JsonObject) -> str:
+    """Return the name of the column that a result is in: a provider's label comes before its id."""
+    model, label = provider_of(row.get("provider"))
+    return _name(label or model, row.get("prompt"))
+
+
 def prompt_figures(
-    prompts: Json, seen: Mapping[int, Column], rows: RowCollector
+    prompts: Json, seen: Mapping[int, Column], rows: RowCollector, *, is_complete: bool
 ) -> Iterator[ReportedMetricRow]:
     """Yield the figures of each column.
 
@@ -106,6 +122,7 @@ def prompt_figures(
         prompts: as in `results.prompts`, or in the head of a table of version 2.
         seen: each column that has results.
         rows: gives ids.
+        is_complete: whether the column of each result is known.
     """
     columns = ambiguous_columns(prompts)
     for index, prompt in enumerate(_objects(prompts)):
@@ -118,6 +135,8 @@ def prompt_figures(
             is_early = column.is_counted_early(metrics)
             for row in _figures(metrics, n_tests, rows, ("column", index)):
                 row |= {"seq": index + 1, "model": column.model, "settings": column.settings}
+                if index in columns and index not in seen and not is_complete:
+                    row["reason"] = "which results are of this column is not recorded"
                 yield _without_comparisons(row) if is_early else row
 
 
@@ -210,7 +229,11 @@ def _sum(figures: JsonObject, names: tuple[str, ...]) -> int | None:
 
 
 def _key(prompt: JsonObject) -> str:
-    return f"{_model(prompt)} {settings_of(prompt, None, None, ())}"
+    return _name(_model(prompt), prompt)
+
+
+def _name(provider: str | None, prompt: Json) -> str:
+    return f"{provider} {settings_of(prompt, None, None, ())}"
 
 
 def _model(prompt: JsonObject) -> str | None:
