@@ -449,7 +449,8 @@ REPORTED_METRICS = Table(
         Column(
             "stderr_method",
             "VARCHAR",
-            "how the standard error was estimated: sample (ddof 1), bootstrap or pooled",
+            "how the standard error was estimated: sample (ddof 1), bootstrap, pooled (over the tasks "
+            "of a group) or independent (of a mean of independent tasks' means)",
         ),
         Column("n", "BIGINT", "number of tasks behind it, as reported"),
         Column("higher_is_better", "BOOLEAN", "whether more is better"),

@@ -441,6 +441,29 @@ def test_groups_are_means_of_their_tasks(store, tmp_path):
     ]
 
 
+def test_error_of_a_plain_mean_since_0_4_13(store, tmp_path):
+    """Version 0.4.13 has the error of independent tasks there, and still pools it elsewhere."""
+    [path, *_] = write_run(tmp_path / "run")
+    document = json.loads(path.read_text())
+    squares = [document["results"][task]["acc_stderr,none"] ** 2 for task in ("capitals", "rivers")]
+    value = (1 / 2 + 4 / 9) / 2
+    for group, stderr in (("plain", sum(squares) ** 0.5 / 2), ("wrong", 0.2)):
+        document["results"][group] = {"acc,none": value, "acc_stderr,none": stderr}
+    document["group_subtasks"] = {name: ["capitals", "rivers"] for name in ("plain", "wrong")}
+    path.write_text(json.dumps(document))
+    import_into(store, tmp_path)
+    assert rows(
+        store,
+        "SELECT task_group, statistic, status FROM metric_audit "
+        "WHERE task_group IS NOT NULL ORDER BY ALL",
+    ) == [
+        ("plain", "macro_mean", "equal"),
+        ("plain", "stderr", "equal"),
+        ("wrong", "macro_mean", "equal"),
+        ("wrong", "stderr", "differs"),
+    ]
+
+
 def test_results_without_samples(store, tmp_path):
     old = {"results": {"lambada": {"acc": 0.5, "acc_stderr": 0.01, "ppl": math.nan}}}
     for step in (1, 2):

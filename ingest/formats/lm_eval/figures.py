@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from ingest.formats.common.fields import finite_number, object_of
 from ingest.formats.lm_eval.aggregations import Aggregation, aggregations, default_aggregation
-from ingest.formats.lm_eval.groups import Leaf, is_unweighted, leaves_of
+from ingest.formats.lm_eval.groups import Leaf, is_independent, is_unweighted, leaves_of
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import is_integer, utf8
 from warehouse.hashing import content_hash
@@ -131,7 +131,12 @@ class Figures:
             return self._of_task(entry.name, key[0]), empty
         names = leaves_of(entry.name, self._subtasks)
         leaves = [
-            Leaf(name, finite_number(entries[name].values[key]), self._n(name))
+            Leaf(
+                name,
+                finite_number(entries[name].values[key]),
+                finite_number(entries[name].errors.get(key)),
+                self._n(name),
+            )
             for name in names
             if name in entries and key in entries[name].values
         ]
@@ -147,8 +152,11 @@ class Figures:
         if aggregation.statistic != "mean":
             return Aggregation(None, aggregation.reason, None), of_group
         number = finite_number(value)
-        is_plain = number is not None and is_unweighted(number, leaves)
-        return Aggregation("macro_mean" if is_plain else "mean", None, "pooled"), of_group
+        if number is None or not is_unweighted(number, leaves):
+            return Aggregation("mean", None, "pooled"), of_group
+        error = finite_number(entry.errors.get(key))
+        method = "independent" if error is not None and is_independent(error, leaves) else "pooled"
+        return Aggregation("macro_mean", None, method), of_group
 
     def _of_task(self, task: str, metric: str) -> Aggregation:
         return aggregations(self._configs.get(task)).get(metric) or default_aggregation(metric)

@@ -21,11 +21,13 @@ class Leaf:
     Attributes:
         task: its name.
         value: its figure; None if it is not a number.
+        stderr: its standard error; None if it is not a number.
         n: number of samples; None if unknown.
     """
 
     task: str
     value: float | None
+    stderr: float | None
     n: int | None
 
 
@@ -62,6 +64,18 @@ def is_unweighted(value: float, leaves: list[Leaf]) -> bool:
     weighted = sum(each * n for each, n in known) / total
     plain = sum(each for each, _ in known) / len(known)
     return not _is_close(value, weighted) and _is_close(value, plain)
+
+
+def is_independent(stderr: float, leaves: list[Leaf]) -> bool:
+    """Return whether a group's standard error is that of the mean of independent tasks.
+
+    Since version 0.4.13 it is that of a plain mean (`unweighted_mean_stderr` in
+    `lm_eval.api.metrics`); older versions pool the variances, as of a weighted mean.
+    """
+    errors = [each.stderr for each in leaves if each.stderr is not None]
+    if len(errors) < len(leaves) or not errors:
+        return False
+    return _is_close(stderr, math.hypot(*errors) / len(errors))
 
 
 def _is_close(one: float, other: float) -> bool:

@@ -15,7 +15,7 @@ WITH reported AS (
     SELECT
         * EXCLUDE (stderr, stderr_method),
         false AS is_error,
-        false AS is_pooled,
+        NULL AS error_of_group,
         coalesce(reducer, 'mean') AS way,
         try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
     FROM reported_metrics
@@ -31,7 +31,7 @@ WITH reported AS (
                 CASE
                     WHEN stderr_method IS NULL THEN 'how the error was estimated is not recorded'
                     WHEN stderr_method = 'bootstrap' THEN 'random bootstrap'
-                    WHEN stderr_method = 'pooled' AND task_sets IS NOT NULL
+                    WHEN stderr_method IN ('pooled', 'independent') AND task_sets IS NOT NULL
                         AND statistic IN ('mean', 'macro_mean') THEN NULL
                     WHEN stderr_method <> 'sample' THEN stderr_method || ' standard error'
                     WHEN statistic <> 'mean' THEN 'not the standard error of a mean'
@@ -39,7 +39,7 @@ WITH reported AS (
             ) AS reason
         ),
         true,
-        coalesce(stderr_method = 'pooled', false),
+        CASE WHEN stderr_method IN ('pooled', 'independent') THEN stderr_method END,
         coalesce(reducer, 'mean'),
         try_cast(reducer_parameters ->> '$.k' AS BIGINT)
     FROM reported_metrics
@@ -347,6 +347,10 @@ of_groups AS (
         -- The variance within the task sets, each with its own mean.
         ordered_sum(list(squares ORDER BY part)) / nullif(sum(len(counted)) - count(*), 0)
             AS pooled_variance,
+        -- The variance of a mean of independent means; unknown if one of them is of one score.
+        CASE WHEN min(len(counted)) > 1
+            THEN ordered_sum(list(variance / len(counted) ORDER BY part)) / count(*) ** 2
+        END AS variance_of_means,
         -- The squared standard error of the mean, times n², where only the clusters are
         -- independent, corrected for their number: https://arxiv.org/abs/2411.00640, appendix A.
         ordered_sum(list(
@@ -418,7 +422,9 @@ SELECT
             WHEN 'std' THEN sqrt(variance)
             WHEN 'stderr' THEN CASE
                 WHEN figures.is_clustered THEN sqrt(of_groups.clustered_square) / n_scored
-                WHEN figures.is_pooled THEN sqrt(of_groups.pooled_variance / n_scored)
+                WHEN figures.error_of_group = 'pooled'
+                    THEN sqrt(of_groups.pooled_variance / n_scored)
+                WHEN figures.error_of_group = 'independent' THEN sqrt(of_groups.variance_of_means)
                 ELSE sqrt(variance / n_scored)
             END
         END
@@ -446,7 +452,8 @@ SELECT
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
-            OR figures.is_pooled AND of_groups.pooled_variance IS NULL
+            OR figures.error_of_group = 'pooled' AND of_groups.pooled_variance IS NULL
+            OR figures.error_of_group = 'independent' AND of_groups.variance_of_means IS NULL
             THEN 'undefined for fewer than two scored tasks'
         WHEN shortened.field IS NOT NULL AND NOT is_same_figure(reported, recomputed)
             THEN 'the samples of some groups are not recorded'
