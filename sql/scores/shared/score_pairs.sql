@@ -193,6 +193,7 @@ scored AS (
         -- NaN is a score that was not given; infinity is one.
         nullif(coalesce(scores.value, try_cast(scores.text AS DOUBLE)), 'nan'::DOUBLE) AS amount,
         coalesce(scores.text, CAST(scores.value AS VARCHAR)) AS recorded,
+        isnan(try_cast(scores.text AS DOUBLE)) AS is_nan,
         scores.value IS NULL AND scores.text IS NOT NULL
             AND try_cast(scores.text AS DOUBLE) IS NULL AS is_text
     FROM result_scores AS scores
@@ -205,6 +206,7 @@ scored AS (
         NULL AS filter,
         measured.amount,
         CAST(measured.amount AS VARCHAR) AS recorded,
+        false AS is_nan,
         false AS is_text
     FROM measured
 ),
@@ -215,7 +217,8 @@ tasks_scored AS (
         task_id,
         coalesce(list(amount ORDER BY attempt, seq) FILTER (amount IS NOT NULL), []) AS amounts,
         list(recorded ORDER BY attempt, seq) FILTER (amount IS NOT NULL) AS records,
-        count(*) FILTER (is_text) AS n_texts
+        count(*) FILTER (is_text) AS n_texts,
+        count(*) FILTER (is_nan) AS n_nans
     FROM scored
     GROUP BY ALL
 ),
@@ -255,6 +258,7 @@ behind AS (
         coalesce(figures.reducer_parameters ->> '$.of', 'mean') AS part_statistic,
         tasks.scorer,
         tasks.n_texts,
+        tasks.n_nans,
         CASE
             WHEN figures.way = 'none' THEN tasks.amounts
             -- Scores are counted as recorded: two letters may have the same value. Each stands for
@@ -299,7 +303,8 @@ series AS (
             flatten(list(amounts ORDER BY position)), lambda amount: amount IS NOT NULL
         ) AS amounts,
         count(DISTINCT coalesce(scorer, '')) AS n_scorers,
-        sum(n_texts) AS n_texts
+        sum(n_texts) AS n_texts,
+        sum(n_nans) AS n_nans
     FROM behind
     GROUP BY suite, run_id, reported_id, is_error
 ),
@@ -403,6 +408,10 @@ SELECT
     coalesce(figures.text, CAST(figures.value AS VARCHAR)) AS reported_text,
     CASE
         WHEN n_scorers > 1 OR n_texts > 0 THEN NULL
+        -- Some tools leave out scores of NaN, others compute with them.
+        WHEN n_nans > 0 AND isnan(reported)
+            AND figures.statistic IN ('mean', 'macro_mean', 'sum', 'var', 'std', 'stderr')
+            THEN 'nan'::DOUBLE
         ELSE CASE figures.statistic
             WHEN 'count' THEN n_scored
             -- What calls took and nothing is known of is reported as 0.
@@ -452,6 +461,7 @@ SELECT
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
+            AND recomputed IS NULL
             OR figures.error_of_group = 'pooled' AND of_groups.pooled_variance IS NULL
             OR figures.error_of_group = 'independent' AND of_groups.variance_of_means IS NULL
             THEN 'undefined for fewer than two scored tasks'
