@@ -428,7 +428,8 @@ REPORTED_METRICS = Table(
             "statistic",
             "VARCHAR",
             "how it follows from the scores: mean, stderr, std, var, sum, min, max, median, "
-            "count, macro_mean (of task sets or groups), ratio, perplexity or bits (of two sums); "
+            "median_high (of an even number of scores the larger one in the middle), count, "
+            "macro_mean (of task sets or groups), ratio, perplexity or bits (of two sums); "
             "NULL if it does not",
         ),
         Column(
@@ -449,8 +450,8 @@ REPORTED_METRICS = Table(
         Column(
             "stderr_method",
             "VARCHAR",
-            "how the standard error was estimated: sample (ddof 1), bootstrap, pooled (over the tasks "
-            "of a group) or independent (of a mean of independent tasks' means)",
+            "how the standard error was estimated: sample (ddof 1), bootstrap, pooled (over "
+            "the tasks of a group) or independent (of a mean of independent tasks' means)",
         ),
         Column("n", "BIGINT", "number of tasks behind it, as reported"),
         Column("higher_is_better", "BOOLEAN", "whether more is better"),

@@ -441,6 +441,47 @@ def test_groups_are_means_of_their_tasks(store, tmp_path):
     ]
 
 
+def test_statistics_other_than_the_mean(store, tmp_path):
+    """A median as in `lm_eval.api.metrics`, errors drawn at random, and a mean over NaN."""
+    scores = {"high": [4.0, 1.0, 3.0, 2.0], "odd": [1.0, math.nan, 1.0, 0.0]}
+    configs = {"high": "median", "odd": "mean", "f1": "f1"}
+    samples = [
+        {
+            **sample(n),
+            "metrics": [*configs],
+            **{name: values[n] for name, values in scores.items()},
+            "f1": [1, n % 2],
+        }
+        for n in range(4)
+    ]
+    document = results({"capitals": [0.0, 1.0, 0.0, 1.0]})
+    document["results"]["capitals"] = {
+        "high,none": 3.0,
+        "high_stderr,none": 0.7,
+        "f1,none": 0.5,
+        "f1_stderr,none": 0.1,
+        "odd,none": math.nan,
+        "odd_stderr,none": math.nan,
+    }
+    document["configs"]["capitals"]["metric_list"] = [
+        {"metric": name, "aggregation": how} for name, how in configs.items()
+    ]
+    (tmp_path / f"results_{TIME}.json").write_text(json.dumps(document))
+    (tmp_path / f"samples_capitals_{TIME}.jsonl").write_text(lines(samples))
+    import_into(store, tmp_path)
+    assert rows(
+        store,
+        "SELECT metric, statistic, status, reason FROM metric_audit ORDER BY metric, statistic",
+    ) == [
+        ("f1", "stderr", "not recomputable", "random bootstrap"),
+        ("f1", None, "not recomputable", "corpus metric"),
+        ("high", "median_high", "equal", None),
+        ("high", "stderr", "not recomputable", "random bootstrap"),
+        ("odd", "mean", "equal", None),
+        ("odd", "stderr", "equal", None),
+    ]
+
+
 def test_error_of_a_plain_mean_since_0_4_13(store, tmp_path):
     """Version 0.4.13 has the error of independent tasks there, and still pools it elsewhere."""
     [path, *_] = write_run(tmp_path / "run")

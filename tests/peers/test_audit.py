@@ -11,7 +11,7 @@ AUDITS = {
         49,
         {"random bootstrap"},
     ),
-    "lm_eval_logs": (14, {"corpus metric"}),
+    "lm_eval_logs": (14, {"corpus metric", "random bootstrap"}),
     "promptfoo_logs": (
         40,
         {

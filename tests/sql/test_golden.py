@@ -176,5 +176,5 @@ def plain(value):
 def same(actual, expected):
     if isinstance(actual, float) and isinstance(expected, float | int):
         is_close = math.isclose(actual, expected, rel_tol=RELATIVE_ERROR)
-        return is_close or math.isnan(actual) and math.isnan(expected)
+        return is_close or (math.isnan(actual) and math.isnan(expected))
     return type(actual) is type(expected) and actual == expected

@@ -19,8 +19,16 @@ _MEAN_METRICS = {
     *("likelihood", "pass@1", "percent_parseable"),
 }
 _CORPUS = {
-    *("bleu", "chrf", "ter", "f1", "mcc", "matthews_corrcoef", "perplexity", "weighted_perplexity"),
-    *("word_perplexity", "byte_perplexity", "bits_per_byte", "micro_f1", "macro_f1"),
+    *("bleu", "chrf", "chrf++", "ter", "f1", "mcc", "matthews_corrcoef"),
+    *(
+        "perplexity",
+        "weighted_perplexity",
+        "word_perplexity",
+        "byte_perplexity",
+        "bits_per_byte",
+        "micro_f1",
+        "macro_f1",
+    ),
     *("brier_score", "acc_all", "f1_score", "squad_exact", "squad_f1"),
 }
 _DEFINED = re.compile(r"(?:def|<function)\s+([^\s(]+)|functools\.partial\(<function\s+([^\s(]+)")
@@ -32,7 +40,8 @@ class Aggregation:
     """How a figure follows from the scores of a metric.
 
     Attributes:
-        statistic: `mean` or `median`; None if it follows from no number of each sample.
+        statistic: `mean`, or `median_high`, of an even number of scores the larger one in the
+            middle; None if it follows from no number of each sample.
         reason: why it cannot be computed from the scores; None if it can, or if nothing is known.
         stderr_method: how the standard error was estimated.
     """
@@ -73,7 +82,7 @@ def _of_entry(metric: str, aggregation: Json) -> Aggregation:
         method = "sample" if aggregation == "mean" else "bootstrap"
         return Aggregation("mean", stderr_method=method)
     if aggregation == "median":
-        return Aggregation("median")
+        return Aggregation("median_high")
     if aggregation in _CORPUS:
         return Aggregation(None, "corpus metric")
     return Aggregation(None, CODE)

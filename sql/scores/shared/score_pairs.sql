@@ -27,10 +27,10 @@ WITH reported AS (
             NULL AS text,
             'stderr' AS statistic,
             coalesce(
+                CASE WHEN stderr_method = 'bootstrap' THEN 'random bootstrap' END,
                 reason,
                 CASE
                     WHEN stderr_method IS NULL THEN 'how the error was estimated is not recorded'
-                    WHEN stderr_method = 'bootstrap' THEN 'random bootstrap'
                     WHEN stderr_method IN ('pooled', 'independent') AND task_sets IS NOT NULL
                         AND statistic IN ('mean', 'macro_mean') THEN NULL
                     WHEN stderr_method <> 'sample' THEN stderr_method || ' standard error'
@@ -54,7 +54,7 @@ figures AS (
                 WHEN statistic IS NULL THEN 'how it follows from the scores is not recorded'
                 WHEN statistic NOT IN (
                     'mean', 'stderr', 'std', 'var', 'sum', 'min', 'max', 'median', 'count',
-                    'macro_mean', 'ratio', 'perplexity', 'bits'
+                    'median_high', 'macro_mean', 'ratio', 'perplexity', 'bits'
                 ) THEN 'unknown statistic ' || statistic
                 WHEN statistic IN ('ratio', 'perplexity', 'bits')
                     AND json_extract_string(reducer_parameters, '$.per') IS NULL
@@ -425,6 +425,7 @@ SELECT
             WHEN 'perplexity' THEN exp(-ordered_sum(amounts) / divisor)
             WHEN 'bits' THEN -ordered_sum(amounts) / divisor / ln(2)
             WHEN 'median' THEN list_median(amounts)
+            WHEN 'median_high' THEN list_sort(amounts)[n_scored // 2 + 1]
             WHEN 'min' THEN list_min(amounts)
             WHEN 'max' THEN list_max(amounts)
             WHEN 'var' THEN variance
