@@ -165,6 +165,35 @@ def test_lists_of_steps_and_errors(tmp_path):
     assert (second["success"], second["failure_type"]) == (False, "error")
 
 
+def test_figures_of_the_configurations_of_prompts(tmp_path):
+    """As bfcl-eval 2026.3.23 writes the category format_sensitivity."""
+    name = "BFCL_v4_format_sensitivity"
+    tasks = [("style=classic", 1), ("style=classic", 2), ("style=new", 1)]
+    ids = [
+        f"format_sensitivity_{n}:{style}:simple_python_{of}" for n, (style, of) in enumerate(tasks)
+    ]
+    write(
+        tmp_path / "tree" / "result" / MODEL / "format_sensitivity" / f"{name}_result.json",
+        *({"id": each, "result": "[f()]"} for each in ids),
+    )
+    spread = {"accuracy_max_delta": 50.0, "accuracy_variance": 1250.0, "accuracy_std": 35.36}
+    configurations = {"style=classic": figures(1, 2), "style=new": figures(1, 1)}
+    write(
+        tmp_path / "tree" / "score" / MODEL / "format_sensitivity" / f"{name}_score.json",
+        {**figures(2, 3), **spread, **configurations},
+        {"id": ids[1], "valid": False, "error_type": "value_error:string"},
+    )
+    store = new_store(tmp_path / "store")
+    import_into(store, tmp_path / "tree")
+    audit = query(store, "SELECT task_group, metric, n, status, reason FROM metric_audit")
+    equal = {(row["task_group"], row["n"]) for row in audit if row["status"] == "equal"}
+    assert equal == {(None, 3), ("style=classic", 2), ("style=new", 1)}
+    assert {row["metric"]: row["reason"] for row in audit if row["reason"]} == dict.fromkeys(
+        spread, "rounded, and computed from the accuracies of the configurations"
+    )
+    assert len(audit) == 12
+
+
 def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
     strange = call(3, latency=[[float("nan"), "x", 10**400]], input_token_count=-(10**30))
     path = results(

@@ -132,9 +132,18 @@ def _add_figures(record: dict[str, str], seq: int, rows: RowCollector) -> None:
                     "model": utf8(model) if isinstance(model, str) else None,
                     "metric": utf8(name),
                     "text": utf8(text),
-                    "reason": "rounded, and computed from other figures of the leaderboard",
+                    "reason": _reason(name),
                 },
             )
+
+
+def _reason(name: str) -> str:
+    """Return why a cell is not recomputed."""
+    if "Cost" in name:
+        return "rounded, and computed with prices that are not in the files"
+    if name.startswith("Latency"):
+        return "rounded, and computed over the calls of all categories"
+    return "rounded, and computed from other figures of the leaderboard"
 
 
 def _reading(

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _ERROR = "Error during inference:"
 # How the figures follow from the verdicts.
 _STATISTICS = {"accuracy": "mean", "correct_count": "sum", "total_count": "count"}
+# Of the category that asks the same questions with prompts of several configurations.
+_CONFIGURATION = "configuration"
+_ID_PARTS = 3  # `format_sensitivity_0:<configuration>:simple_python_94`
+_SPREADS = {"accuracy_max_delta", "accuracy_variance", "accuracy_std"}
 
 
 def add_result(record: LineRecord, place: Place, rows: RowCollector) -> None:
@@ -66,7 +70,7 @@ def add_result(record: LineRecord, place: Place, rows: RowCollector) -> None:
         "output_tokens": _whole(_total(fields, "output_token_count")),
         "source": record.source,
     }
-    row["extra"] = fields.extra()
+    row["extra"] = fields.extra(**{_CONFIGURATION: _configuration(str(value["id"]))})
     rows.add("results", row)
 
 
@@ -87,23 +91,56 @@ def add_score(record: LineRecord, place: Place, rows: RowCollector) -> None:
 def _figures(
     figures: JsonObject, place: Place, line: int, rows: RowCollector
 ) -> Iterator[ReportedMetricRow]:
-    total = figures.get("total_count")
     for name, figure in figures.items():
-        value, text = amount(figure)
-        statistic = _STATISTICS.get(name)
-        yield {
-            "content_id": rows.id_of("figure", place.model, place.category, name, value, text),
-            "seq": line,
-            "model": place.model,
-            "task_set": place.task_set,
-            "metric": utf8(name),
-            "score": "passed" if statistic else None,
-            "statistic": statistic,
-            "value": value,
-            "text": text,
-            "n": total if statistic and is_integer(total) else None,
-            "reason": None if statistic else "how it is computed is not known",
-        }
+        if isinstance(figure, dict) and _STATISTICS.keys() & figure:
+            by = json_text({"by": f"$.{_CONFIGURATION}"})
+            for each in figure:
+                row = _figure(each, figure, place, line, rows, group=name)
+                yield row | {"task_group": utf8(name), "reducer_parameters": by}
+        else:
+            yield _figure(name, figures, place, line, rows)
+
+
+def _figure(
+    name: str,
+    figures: JsonObject,
+    place: Place,
+    line: int,
+    rows: RowCollector,
+    *,
+    group: str | None = None,
+) -> ReportedMetricRow:
+    value, text = amount(figures[name])
+    total = figures.get("total_count")
+    statistic = _STATISTICS.get(name)
+    of_group = () if group is None else (group,)
+    return {
+        "content_id": rows.id_of(
+            "figure", place.model, place.category, *of_group, name, value, text
+        ),
+        "seq": line,
+        "model": place.model,
+        "task_set": place.task_set,
+        "metric": utf8(name),
+        "score": "passed" if statistic else None,
+        "statistic": statistic,
+        "value": value,
+        "text": text,
+        "n": total if statistic and is_integer(total) else None,
+        "reason": None if statistic else _reason(name),
+    }
+
+
+def _reason(name: str) -> str:
+    if name in _SPREADS:
+        return "rounded, and computed from the accuracies of the configurations"
+    return "how it is computed is not known"
+
+
+def _configuration(task_id: str) -> str | None:
+    """Return how the prompt of a task was made; None where all are made alike."""
+    parts = task_id.split(":")
+    return utf8(parts[1]) if len(parts) == _ID_PARTS else None
 
 
 def _add_failure(record: LineRecord, failure: JsonObject, place: Place, rows: RowCollector) -> None:

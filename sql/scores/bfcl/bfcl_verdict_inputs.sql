@@ -43,7 +43,7 @@ figures AS (
                 THEN max(value) FILTER (metric = 'correct_count')
         END AS n_correct
     FROM lake.reported_metrics
-    WHERE suite = 'bfcl' AND task_set IS NOT NULL
+    WHERE suite = 'bfcl' AND task_set IS NOT NULL AND task_group IS NULL
     GROUP BY run_id, task_set, model
 ),
 
