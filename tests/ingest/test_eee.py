@@ -292,9 +292,22 @@ def test_an_aggregate_of_wrong_types(tmp_path):
         "detailed_evaluation_results": {"file_path": "..", "checksum": 1},
     }
     store = new_store(tmp_path / "store")
-    assert import_into(store, write(tmp_path / "a.json", document)).n_quarantined == 0
+    summary = import_into(store, write(tmp_path / "a.json", document))
+    assert [message.rpartition("quarantined: ")[2] for message in summary.messages] == [
+        "1 elements of `evaluation_results` are not objects"
+    ]
     figures = query(store, "SELECT metric, text FROM reported_metrics ORDER BY seq")
     assert [tuple(row.values()) for row in figures] == [("3", "NaN"), ("score", None)]
+
+
+def test_an_aggregate_without_a_list_of_results(tmp_path):
+    document = {"evaluation_id": "e", "evaluation_results": {}, "source_metadata": {}}
+    store = new_store(tmp_path / "store")
+    summary = import_into(store, write(tmp_path / "a.json", document))
+    assert [message.rpartition("quarantined: ")[2] for message in summary.messages] == [
+        "`evaluation_results` is not a list"
+    ]
+    assert query(store, "SELECT run_id FROM runs") == [{"run_id": "e"}]
 
 
 @needs_peers

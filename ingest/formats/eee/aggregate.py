@@ -161,6 +161,15 @@ def _model(document: JsonObject) -> str | None:
     return Fields(document.get("model_info")).text("id")
 
 
+def unusable_results(document: JsonObject) -> str | None:
+    """Return why results of an aggregate file cannot be used; None if all can."""
+    results = document.get("evaluation_results")
+    if not isinstance(results, list):
+        return "`evaluation_results` is not a list"
+    n_others = len(results) - len(_results(document))
+    return f"{n_others:,} elements of `evaluation_results` are not objects" if n_others else None
+
+
 def _results(document: JsonObject) -> list[JsonObject]:
     results = document.get("evaluation_results")
     return [each for each in results if isinstance(each, dict)] if isinstance(results, list) else []

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector, part_id
 from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
-from ingest.formats.eee.aggregate import figure_rows, header_row, sample_problems
+from ingest.formats.eee.aggregate import (
+    figure_rows,
+    header_row,
+    sample_problems,
+    unusable_results,
+)
 from ingest.formats.eee.samples import SampleRows
 from ingest.reading import Reading, Reject, Stream
 from warehouse.formats.values import utf8
@@ -82,12 +87,14 @@ def read_aggregate(path: Path, context: ImportContext) -> Iterator[Reading]:
         yield Reading(AGGREGATE, rejects=[Reject(reason, raw=file.data)], files=[file])
         return
     header = header_row(document, path, evaluation_id)
+    problem = unusable_results(document)
     if not is_sure:
         header["source"] = file.data.decode("utf-8", "replace")
     yield Reading(
         AGGREGATE,
         rows={"runs": [header]},
         run=(SUITE, evaluation_id),
+        rejects=[] if problem is None else [Reject(problem)],
         violations=sample_problems(document, path),
         stream=Stream(
             paths=(path,),
