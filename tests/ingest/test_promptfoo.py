@@ -300,6 +300,10 @@ def test_a_label_in_json_that_prompts_and_results_write_differently(tmp_path):
     prompts = [{"label": f"{chat}\n", "provider": "p:m", "metrics": {"testPassCount": 1}}]
     store, _ = imported(tmp_path, export(rows, prompts))
     assert query(store, "SELECT status, n FROM metric_audit") == [{"status": "equal", "n": 1}]
+    again = write(tmp_path / "again.jsonl", json.dumps(row(0) | {"prompt": prompts[0]}))
+    import_into(store, again)
+    assert len(query(store, "SELECT run_id FROM results")) == 2
+    assert len(query(store, "SELECT DISTINCT settings FROM results")) == 1
 
 
 def test_results_of_version_2_find_their_columns(tmp_path):

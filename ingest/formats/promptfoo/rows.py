@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import (
@@ -11,8 +13,9 @@ from ingest.formats.common.fields import (
     plain_text,
     whole_number,
 )
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.promptfoo.tests import test_row
-from warehouse.formats.json_text import canonical_json
+from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
@@ -132,9 +135,16 @@ def is_error(row: JsonObject) -> bool:
     return failed or not isinstance(row.get("gradingResult"), dict)
 
 
+@lru_cache(maxsize=64)
 def _short(label: str) -> str:
-    """Return a label that fits a column; a long one is the whole text of a prompt."""
-    label = utf8(label)
+    """Return a label that fits a column; a long one is the whole text of a prompt.
+
+    If that is JSON, some versions and some of their files write it again, and others do not.
+    """
+    label = utf8(label).strip()
+    if label.startswith(("[", "{")):
+        with suppress(UnreadableRecordError):
+            label = json_text(parsed(label.encode())[0])
     if len(label) <= _LONGEST_LABEL:
         return label
     return f"{label[:_LONGEST_LABEL]}… {content_hash(label)[:8]}"
