@@ -253,3 +253,35 @@ def test_verdicts_of_the_reference_logs_are_their_matches(logs):
         ("equal", 26),
         ("not recomputable", 5),
     ]
+
+
+@pytest.mark.parametrize("cls", ["JsonValidator", "MatchWithSolvers", "MultipleChoice", "Lambada"])
+def test_accuracies_of_matches(store, tmp_path, cls):
+    """As the classes of version 3.0.1 record and report them; `JsonValidator` expects nothing."""
+    name = "bootstrap_std" if cls == "MatchWithSolvers" else "boostrap_std"
+    write(
+        tmp_path / "log.jsonl",
+        event(0, "match", correct=True, expected=None, picked="{}"),
+        event(1, "match", "e.dev.2", correct=False, expected=None, picked="{"),
+        {"final_report": {"accuracy": 0.5, name: 0.1}, "run_id": "r"},
+        spec={"run_config": {"eval_spec": {"cls": f"evals.elsuite.x:{cls}"}}},
+    )
+    import_into(store, tmp_path)
+    assert store.sql(
+        "SELECT metric, status, reason FROM metric_audit ORDER BY metric"
+    ).fetchall() == [
+        ("accuracy", "equal", None),
+        (name, "not recomputable", "random bootstrap"),
+    ]
+
+
+def test_a_first_line_that_is_broken(store, tmp_path):
+    path = write(tmp_path / "r_m_e.jsonl", event(0, "match", correct=True))
+    first, second = path.read_text().splitlines()
+    path.write_text(f"{first[:80]}\n{second}\n")
+    import_into(store, tmp_path)
+    reasons = [
+        reason for (reason,) in store.sql("SELECT reason FROM quarantine ORDER BY line").fetchall()
+    ]
+    assert reasons[0].startswith("not JSON")
+    assert reasons[1:] == ["which run it belongs to is not known: the first line does not say it"]

@@ -116,7 +116,9 @@ def _add(record: LineRecord, spec: JsonObject, events: EventRows, rows: RowColle
         if value["spec"] != spec:
             rows.rejects.append(record.rejected("the log of another run begins here"))
     elif _is_of_another(value.get("run_id"), rows.run_id):
-        rows.rejects.append(record.rejected("belongs to another run than the first line"))
+        known = "belongs to another run than the first line"
+        unknown = "which run it belongs to is not known: the first line does not say it"
+        rows.rejects.append(record.rejected(known if spec else unknown))
     elif isinstance(value.get("final_report"), dict):
         for row in figure_rows(value["final_report"], spec, record.line, rows):
             rows.add("reported_metrics", row)
