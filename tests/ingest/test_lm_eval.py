@@ -291,6 +291,27 @@ def test_a_line_that_cannot_be_used(store, tmp_path, line, reason):
     assert why.startswith(reason)
 
 
+def test_a_samples_file_with_a_broken_beginning(store, tmp_path):
+    """Its name says what it is: the other lines are samples."""
+    path = write_samples(tmp_path / "run", *map(sample, range(4)))
+    path.write_bytes(path.read_bytes()[50:])
+    summary = import_into(store, tmp_path)
+    assert (summary.n_results, summary.n_quarantined) == (3, 1)
+    [(line, reason)] = rows(store, "SELECT line, reason FROM quarantine")
+    assert line == 1
+    assert reason.startswith("not JSON")
+
+
+def test_a_samples_file_in_another_encoding(store, tmp_path):
+    path = write_samples(tmp_path / "run", sample(0))
+    path.write_text(path.read_text(), "utf-16")
+    summary = import_into(store, tmp_path)
+    assert summary.n_results == 0
+    assert summary.n_quarantined > 0
+    path.write_bytes(b"")
+    assert import_into(new_store(tmp_path / "other"), path.parent).n_quarantined == 0
+
+
 def test_values_of_wrong_types(store, tmp_path):
     write_samples(
         tmp_path / "run",

@@ -61,12 +61,19 @@ def is_results(candidate: Candidate) -> bool:
 
 
 def is_samples(candidate: Candidate) -> bool:
-    """Return whether a file is a samples file."""
+    """Return whether a file is a samples file, by its content or by its name.
+
+    A file with the name of one may begin with a broken line.
+    """
     if candidate.path.suffix not in {".jsonl", ".ndjson"}:
         return False
     head = candidate.head.removeprefix(_BOM)
     is_object = head.lstrip().startswith(b"{")
-    return (is_object or is_list(candidate)) and all(word in head for word in _SAMPLE_WORDS)
+    if (is_object or is_list(candidate)) and all(word in head for word in _SAMPLE_WORDS):
+        return True
+    found = _NAME.fullmatch(candidate.path.name)
+    is_named = found is not None and (found["rest"] or "").startswith(_SAMPLES)
+    return is_named and bool(head.strip())
 
 
 def is_list(candidate: Candidate) -> bool:
