@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -244,10 +245,13 @@ def _made_scores(row: Row) -> Document:
 
 
 def _value(score: Mapping[str, Any]) -> object:
-    """Return a score as recorded: a letter, or a number, also one that is not finite."""
+    """Return a score as recorded: a letter, or a number, also one that is not finite.
+
+    A score without a value is NaN, as Inspect has it: it refuses null.
+    """
     text = score["text"]
     if text is None:
-        return score["value"]
+        return math.nan if score["value"] is None else score["value"]
     if score["value"] is None:
         try:
             return float(text)

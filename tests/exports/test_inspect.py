@@ -1,9 +1,11 @@
 """Exports of any suite as Inspect logs: Inspect's own come back as they were."""
 
 import json
+import math
 import zipfile
 
 import pytest
+from helm_cases import write_run
 from inspect_cases import IDS, figures, header, sample, write_eval
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
@@ -104,6 +106,25 @@ def test_figures_follow_from_exported_samples(store, tmp_path, folder):
     assert again.sql(counted).fetchall() == store.sql(counted).fetchall()
 
 
+@pytest.mark.slow
+def test_a_score_without_a_value_is_nan(store, tmp_path):
+    # HELM has a statistic of nothing with each instance; Inspect refuses null.
+    write_run(tmp_path / "run")
+    import_into(store, tmp_path / "run")
+    [path] = export(store, tmp_path / "out")
+    scores = [
+        (score, given["value"])
+        for name, sample in members(path).items()
+        if name.startswith("samples/")
+        for score, given in sample["scores"].items()
+    ]
+    assert {score for score, value in scores if isinstance(value, float) and math.isnan(value)} == {
+        "idle/test"
+    }
+    assert all(value is not None for _, value in scores)
+
+
+@pytest.mark.slow
 def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     running = header(is_finished=False)
     import_into(store, write_eval(tmp_path / "log.eval", running, [sample()]))
