@@ -12,7 +12,8 @@ IDS = ("a/1", 2, "ä 3", 4)
 
 def header(*, ids=IDS, epochs=1, is_finished=True, **spec):
     """Return the header of a log; of a running one only what it begins with."""
-    scorers = [{"name": "match", "options": {}, "metrics": [{"name": "accuracy", "options": {}}]}]
+    metrics = [{"name": "inspect_ai/accuracy", "options": {}}]
+    scorers = [{"name": "match", "options": {}, "metrics": metrics}]
     document = {
         "version": 2,
         "eval": {

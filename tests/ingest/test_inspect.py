@@ -262,6 +262,38 @@ def test_figures_of_groups_are_audited(store, tmp_path, samples, metric, expecte
     assert store.sql("SELECT status, n, reason FROM metric_audit").fetchall() == [expected]
 
 
+INSPECTS = [{"name": "inspect_ai/accuracy"}, {"name": "inspect_ai/stderr"}]
+OWN = {"name": "summary"}
+
+
+@pytest.mark.parametrize(
+    ("of_scorer", "of_task", "expected"),
+    [
+        ([*INSPECTS, OWN], None, ["equal", "equal"]),
+        # A metric of the project that has the same name.
+        ([{"name": "accuracy"}, INSPECTS[1]], None, ["not recomputable", "equal"]),
+        (INSPECTS, [{"name": "accuracy"}], ["not recomputable", "not recomputable"]),
+        # One that returns several values, in a log that does not name it with each.
+        ([OWN], None, ["not recomputable", "not recomputable"]),
+        ({"*": INSPECTS[:1], "x": [OWN]}, None, ["equal", "not recomputable"]),
+        ([{"x": [OWN]}, 3, {"name": 4}], None, ["not recomputable", "not recomputable"]),
+        ([], None, ["equal", "equal"]),
+        (None, 3, ["equal", "equal"]),
+    ],
+)
+def test_metrics_of_a_project_with_names_of_inspects(tmp_path, of_scorer, of_task, expected):
+    samples = [sample(name) for name in IDS]
+    samples[3]["scores"]["match"]["value"] = "I"
+    head = finished(value=0.75, stderr=0.25)
+    head["eval"] |= {"scorers": [{"name": "match", "metrics": of_scorer}], "metrics": of_task}
+    store = new_store(tmp_path / "store")
+    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
+    found = store.sql("SELECT metric, status, reason FROM metric_audit ORDER BY seq").fetchall()
+    assert [status for _, status, _ in found] == expected
+    reasons = {reason for _, status, reason in found if status != "equal"}
+    assert reasons <= {"metric of the task's own code"}
+
+
 # --- the same log in several forms and parts
 
 

@@ -12,7 +12,7 @@ from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ingest.formats.inspect.documents import LogObject
     from ingest.formats.inspect.header import Evaluation
@@ -32,23 +32,54 @@ def figure_rows(header: LogObject, shared: Evaluation) -> Iterator[ReportedMetri
         "model": shared.model,
         "task_set": shared.task_set,
     }
+    declared = _declared_metrics(as_object(header.value.get("eval")))
     for score in _scores(as_object(header.value.get("results"))):
+        of_scorer = declared.get(as_text(score.get("scorer")) or "", ())
         metrics = score.get("metrics")
         named = metrics.items() if isinstance(metrics, dict) else enumerate(as_list(metrics), 1)
         for key, given in named:
             seq += 1
             metric = given if isinstance(given, dict) else {"value": given}
-            yield {**_row(header, score, str(key), metric), **of_model, "seq": seq}
+            yield {**_row(header, score, str(key), metric, of_scorer), **of_model, "seq": seq}
+
+
+def _declared_metrics(spec: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Return the names of the metrics of each scorer, as declared, with their packages.
+
+    Args:
+        spec: `eval` of the header. A task's own `metrics` take the place of those of its scorers.
+    """
+    of_task = frozenset(_metric_names(spec.get("metrics")))
+    scorers = map(as_object, as_list(spec.get("scorers")))
+    return {
+        name: of_task or frozenset(_metric_names(scorer.get("metrics")))
+        for scorer in scorers
+        if (name := as_text(scorer.get("name"))) is not None
+    }
+
+
+def _metric_names(metrics: object) -> Iterator[str]:
+    """Yield the names of metrics: a list, or one for each part of the score, or both."""
+    of_parts = [metrics, *as_list(metrics)]
+    lists = [each for parts in of_parts if isinstance(parts, dict) for each in parts.values()]
+    for each in (*as_list(metrics), *(each for of_part in lists for each in as_list(of_part))):
+        name = as_text(as_object(each).get("name"))
+        if name is not None:
+            yield name
 
 
 def _row(
-    header: LogObject, score: Mapping[str, Any], key: str, metric: Mapping[str, Any]
+    header: LogObject,
+    score: Mapping[str, Any],
+    key: str,
+    metric: Mapping[str, Any],
+    declared: Collection[str],
 ) -> ReportedMetricRow:
     name = (as_text(metric.get("name")) or key).removeprefix("inspect_ai/")
     scorer = as_text(score.get("scorer")) or as_text(score.get("name"))
     score_name = as_text(score.get("name")) or scorer
     reducer, parameters = _reducer(as_text(score.get("reducer")))
-    derived = derivation(name, metric)
+    derived = derivation(name, metric, declared)
     parameters |= derived.parameters
     value = metric.get("value")
     number = _finite(value)

@@ -9,13 +9,14 @@ from ingest.formats.inspect.documents import as_object, as_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _STATISTICS = {"accuracy": "mean", "mean": "mean", "std": "std", "var": "var", "stderr": "stderr"}
 _INTERVALS = {"ci", "ci_wilson", "lower", "upper"}
 _OF_GROUPS = {"metric", "group_key", "all", "all_label", "name_template"}
 _NAME = "{group_name}"
 _GROUPED = "grouped"
+_PACKAGE = "inspect_ai/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,13 @@ class Derivation:
     reason: str | None = None
 
 
-def derivation(name: str, metric: Mapping[str, Any]) -> Derivation:
+def derivation(name: str, metric: Mapping[str, Any], declared: Collection[str] = ()) -> Derivation:
     """Return how a figure follows from the scores in the store.
 
     Args:
         name: name of the metric, without that of Inspect's package.
         metric: the figure, as in the header.
+        declared: names of the metrics of its scorer, with their packages; none if not recorded.
     """
     parameters = as_object(metric.get("params")) or as_object(metric.get("options"))
     group = as_text(metric.get("group"))
@@ -51,12 +53,22 @@ def derivation(name: str, metric: Mapping[str, Any]) -> Derivation:
         return Derivation(reason="an end of an interval")
     if "group_key" in parameters:
         return _grouped(name, parameters)
-    if group and group.removeprefix("inspect_ai/") == _GROUPED:
+    # `group` is the name of any metric that returns several values, not only of `grouped`.
+    if group and group.removeprefix(_PACKAGE) == _GROUPED:
         return Derivation(reason="how the groups were made is not recorded")
-    if group:
-        # `group` is the name of any metric that returns several values, not only of `grouped`.
+    if group or _is_own(name, declared):
         return Derivation(reason="metric of the task's own code")
     return _of_all(name, parameters)
+
+
+def _is_own(name: str, declared: Collection[str]) -> bool:
+    """Return whether a figure is of a project's metric, though it is named like one of Inspect's.
+
+    It has the same name, or is one of several values of a metric, in a log without `group`.
+    """
+    return f"{_PACKAGE}{name}" not in declared and any(
+        not each.startswith(_PACKAGE) for each in declared
+    )
 
 
 def _of_all(name: str, parameters: Mapping[str, Any]) -> Derivation:
@@ -73,7 +85,7 @@ def _of_all(name: str, parameters: Mapping[str, Any]) -> Derivation:
 def _grouped(label: str, parameters: Mapping[str, Any]) -> Derivation:
     """Return how a figure of `grouped(metric, key)` follows: one of a group, or that of all."""
     inner = as_object(parameters.get("metric"))
-    statistic = _STATISTICS.get((as_text(inner.get("name")) or "").removeprefix("inspect_ai/"))
+    statistic = _STATISTICS.get((as_text(inner.get("name")) or "").removeprefix(_PACKAGE))
     key = as_text(parameters.get("group_key"))
     if statistic is None or key is None:
         return Derivation(reason="metric of the task's own code")
