@@ -87,11 +87,11 @@ QUESTION = r"""list_filter(questions, lambda each:
             ))[1]
         END AS question"""
 # Of `choice_lists`: the first list of choices, as JSON and as texts.
-LISTED = """list_filter(
+LISTED = """CASE WHEN choice_lists IS NOT NULL THEN list_filter(
             list_filter(choice_lists, lambda found: found IS NOT NULL),
             lambda found: json_type(found) = 'ARRAY'
                 AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
-        )[1] AS listed,
+        )[1] END AS listed,
         CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named"""
 # The hashes that ids are made of.
 HASHES = """md5(concat_ws(
