@@ -327,6 +327,22 @@ def test_results_of_version_2_find_their_columns(tmp_path):
     ]
 
 
+def test_details_of_tokens(tmp_path):
+    """Results without details took none of those tokens."""
+    details = {"reasoning": 3, "acceptedPrediction": 0}
+    response = {"output": "A", "tokenUsage": {"total": 9, "completionDetails": details}}
+    usage = {"numRequests": 2, "completionDetails": {**details, "cacheReadInputTokens": 0}}
+    prompts = [{"label": "ask", "provider": "p:m", "metrics": {"tokenUsage": usage}}]
+    store, _ = imported(tmp_path, export([row(0), row(1, response=response)], prompts))
+    audit = query(store, "SELECT metric, status, recomputed FROM metric_audit ORDER BY metric")
+    assert [tuple(each.values()) for each in audit] == [
+        ("tokenUsage.completionDetails.acceptedPrediction", "equal", 0),
+        ("tokenUsage.completionDetails.cacheReadInputTokens", "equal", 0),
+        ("tokenUsage.completionDetails.reasoning", "equal", 3),
+        ("tokenUsage.numRequests", "not recomputable", None),
+    ]
+
+
 def test_a_column_in_which_every_call_failed(tmp_path):
     failed = {"success": False, "failureReason": 2, "score": 0, "response": {"error": "429"}}
     metrics = {"testPassCount": 0, "testFailCount": 0, "testErrorCount": 2}

@@ -47,6 +47,7 @@ _REASONS = {
     "incurredCost": "which answers came from the cache decides it",
 }
 _USAGES = {"tokenUsage", "incurredTokenUsage"}
+_DETAILS = "tokenUsage.completionDetails."
 # Figures that cover errors, too, in versions without the other figure.
 _WITHOUT_ERRORS = {"testFailCount": "testErrorCount", "failures": "errors"}
 _TESTS = ("testPassCount", "testFailCount", "testErrorCount")
@@ -194,6 +195,8 @@ def _behind(name: str, figures: JsonObject) -> tuple[str | None, str | None]:
         return _SUMS[name], None
     if family.startswith("namedScore"):
         return _behind_named(family, key, figures)
+    if name.startswith(_DETAILS):
+        return f"{_USAGE}.{key}", None
     if family in _USAGES:
         return None, "how promptfoo counts these tokens is not in the results"
     return None, _REASONS.get(name, "how promptfoo computes it is not known")
