@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from warehouse.types import Row
 
+# Line breaks of Unicode that JSON allows in a text; many programs split lines at them.
+_BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
 # A result may have no score of a metric; the verdict of one without an answer is that it did not
 # pass, as in every pass rate. Messages are read only where a conversation has more than one turn.
 LINES = """
@@ -139,7 +142,7 @@ class SampleLines:
             self.n_lines += 1
             document = self._document(row)
             text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-            yield (text + "\n").encode("utf-8", "replace")
+            yield (text.translate(_BREAKS) + "\n").encode("utf-8", "replace")
 
     def _document(self, row: Row) -> Document:
         is_first = row["place"] == 1

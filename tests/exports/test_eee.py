@@ -117,6 +117,17 @@ def test_a_verdict_that_is_only_a_score_is_exported(tmp_path, write):
     assert math.isclose(figure, (n // 2) / n)
 
 
+def test_a_sample_is_one_line_however_lines_are_split(store, tmp_path):
+    answer = "Paris\x85\u2028\u2029\x0b\nLyon"
+    given = sample(1, scores={"match": {"value": "C", "answer": answer, "explanation": answer}})
+    import_into(store, write_eval(tmp_path / "b.eval", header(eval_id="E2"), [given]))
+    command(store.path, "export", "eee", "--run", "E2", "--to", tmp_path / "out")
+    [path] = (tmp_path / "out").rglob("*_samples.jsonl")
+    lines = list(map(json.loads, path.read_text("utf-8").splitlines()))
+    assert [line["evaluation_result_id"] for line in lines] == ["passed", "match"]
+    assert all(answer == line["answer_attribution"][0]["extracted_value"] for line in lines)
+
+
 def test_results_without_a_score_are_counted(store, tmp_path):
     head = {**header(eval_id="E2"), "results": None}
     import_into(store, write_eval(tmp_path / "b.eval", head, [sample(2, scores={})]))
