@@ -4,7 +4,8 @@ import json
 import math
 
 import pytest
-from inspect_cases import figures, header, sample, write_eval
+from helm_cases import entry, stat, write_run
+from inspect_cases import IDS, figures, header, sample, write_eval
 from jsonschema import Draft7Validator
 from large_logs import write_helm, write_openai_evals
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference, new_store
@@ -209,6 +210,7 @@ def assert_comes_back(tmp_path):
         ["posters"],
         ["peers/bfcl/claude_small", "peers/bfcl/glyphh", "peers/openai-evals"],
         ["peers/lm-eval", "peers/promptfoo/generated-0.123.1"],
+        ["peers/helm/9bce4136"],
     ],
     ids=lambda sources: sources[0],
 )
@@ -217,3 +219,26 @@ def test_exports_of_all_suites_come_back_with_equal_digests(tmp_path, sources):
     import_into(store, *(REFERENCE / source for source in sources))
     assert command(store.path, "export", "eee", "--to", tmp_path / "out").code in {0, 1}
     assert_comes_back(tmp_path)
+
+
+@pytest.mark.slow
+def test_sets_that_are_scored_in_part_come_back(tmp_path):
+    store = new_store(tmp_path / "store")
+    for number, letters in enumerate(["CI  ", "    ", "CCP "]):
+        scores = [{"scores": {}} if letter == " " else scored(letter) for letter in letters]
+        samples = [sample(name, **score) for name, score in zip(IDS, scores, strict=True)]
+        head = header(eval_id=f"E{number}", task=f"set {number % 2}", model=f"m/{number}")
+        head["results"] |= figures()
+        import_into(store, write_eval(tmp_path / f"{number}.eval", head, samples))
+    # Of four requests the statistics of two, of which one has no exact match.
+    entries = [entry(1), {"instance_id": "id2", "train_trial_index": 0, "stats": [stat("f1", 0.5)]}]
+    write_run(tmp_path / "runs" / "v1" / "run", entries=entries)
+    import_into(store, tmp_path / "runs")
+    done = command(store.path, "export", "eee", "--to", tmp_path / "out")
+    assert done.code == 1
+    assert "9 results were left out" in done.err
+    _, lines = documents(tmp_path / "out")
+    found = {(line["evaluation_id"], line["sample_id"]) for line in lines}
+    assert len(found) == 5 + 2
+    first = assert_comes_back(tmp_path)
+    assert not first.sql("FROM metric_audit WHERE status = 'differs'").fetchall()
