@@ -262,6 +262,19 @@ def test_figures_of_groups_are_audited(store, tmp_path, samples, metric, expecte
     assert store.sql("SELECT status, n, reason FROM metric_audit").fetchall() == [expected]
 
 
+@pytest.mark.parametrize("figure", [float("nan"), None])
+def test_figures_over_a_score_that_is_not_a_number(store, tmp_path, samples, figure):
+    # Inspect 0.3.90 and before did not leave such scores out.
+    samples[3]["scores"]["match"]["value"] = float("nan")
+    head = finished(value=figure, stderr=figure)
+    import_into(store, write_json(tmp_path / "log.json", head, samples))
+    audit = "SELECT metric, status, reason FROM metric_audit ORDER BY seq"
+    assert store.sql(audit).fetchall() == [
+        ("accuracy", "not recomputable", "a score is not a number"),
+        ("stderr", "not recomputable", "a score is not a number"),
+    ]
+
+
 INSPECTS = [{"name": "inspect_ai/accuracy"}, {"name": "inspect_ai/stderr"}]
 OWN = {"name": "summary"}
 

@@ -461,6 +461,10 @@ SELECT
         WHEN n_scored IS NULL THEN 'no scores of that name'
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
+        -- Inspect left such scores out later only, and JSON may have null for NaN.
+        WHEN figures.suite = 'inspect' AND n_scored < figures.n
+            AND coalesce(isnan(reported), figures.text IS NULL)
+            THEN 'a score is not a number'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2
             AND recomputed IS NULL
             OR figures.error_of_group = 'pooled' AND of_groups.pooled_variance IS NULL
