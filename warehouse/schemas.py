@@ -440,7 +440,8 @@ REPORTED_METRICS = Table(
         Column(
             "reducer_parameters",
             "JSON",
-            "parameters of the reducer and the statistic: k; per, the scores that divide a ratio; "
+            "parameters of the reducer and the statistic: k; pass, the only score that is a pass, "
+            "if not all from 1 on are; per, the scores that divide a ratio; "
             "by or cluster, the JSON pointer into `extra` of results to the name of a task's group "
             "or cluster; of, the statistic of each group that macro_mean is the mean of",
         ),

@@ -311,6 +311,24 @@ def test_metrics_of_a_project_with_names_of_inspects(tmp_path, of_scorer, of_tas
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("version", "reported"), [("0.3.100", 0.5), ("0.3.101", 0.75), ("0.4.0", 0.75), (None, 0.75)]
+)
+def test_what_a_pass_is_depends_on_the_version(store, tmp_path, version, reported):
+    values = {"a/1": (1, 0), 2: (2, 0), "ä 3": (1, 3), 4: (0, 0)}
+    made = [
+        sample(name, epoch, scores={"match": {"value": value}})
+        for name, of_epochs in values.items()
+        for epoch, value in enumerate(of_epochs, 1)
+    ]
+    results = figures(value=reported)
+    results["scores"][0]["reducer"] = "pass_at_2"
+    head = header(epochs=2, packages={"inspect_ai": version} if version else {})
+    import_into(store, write_eval(tmp_path / "log.eval", {**head, "results": results}, made))
+    found = store.sql("SELECT status, recomputed FROM metric_audit WHERE metric = 'accuracy'")
+    assert found.fetchall() == [("equal", reported)]
+
+
 def test_the_same_log_in_any_form_is_one(tmp_path, samples):
     forms = {
         "stored": write_eval(tmp_path / "a.eval", finished(), samples, STORED),

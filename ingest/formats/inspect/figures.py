@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _REDUCER = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
 _REDUCERS = {"at_least": "at_least_k", "pass_at": "pass_at_k", "pass_k": "pass^k"}
+# Until this version, only a score of exactly 1 is a pass for the first of them; then any from 1 on.
+_PASSES_FROM_ONE = (0, 3, 101)
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 _METRIC_IN_COLUMNS = {"value"}
 _SCORE_IN_COLUMNS = {"name", "scorer", "reducer", "metrics"}
 
@@ -78,7 +81,7 @@ def _row(
     name = (as_text(metric.get("name")) or key).removeprefix("inspect_ai/")
     scorer = as_text(score.get("scorer")) or as_text(score.get("name"))
     score_name = as_text(score.get("name")) or scorer
-    reducer, parameters = _reducer(as_text(score.get("reducer")))
+    reducer, parameters = _reducer(as_text(score.get("reducer")), header)
     derived = derivation(name, metric, declared)
     parameters |= derived.parameters
     value = metric.get("value")
@@ -114,11 +117,21 @@ def _scores(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield {**as_object(results.get("scorer")), "metrics": results["metrics"]}
 
 
-def _reducer(recorded: str | None) -> tuple[str | None, dict[str, str | int]]:
+def _reducer(recorded: str | None, header: LogObject) -> tuple[str | None, dict[str, str | int]]:
     found = _REDUCER.fullmatch(recorded or "")
     if found is None:
         return recorded and utf8(recorded), {}
-    return _REDUCERS[found[1]], {"k": int(found[2])}
+    parameters: dict[str, str | int] = {"k": int(found[2])}
+    if found[1] == "pass_at" and _version(header) < _PASSES_FROM_ONE:
+        parameters["pass"] = 1
+    return _REDUCERS[found[1]], parameters
+
+
+def _version(header: LogObject) -> tuple[int, ...]:
+    """Return the version of Inspect; the newest possible if it is not recorded."""
+    packages = as_object(as_object(header.value.get("eval")).get("packages"))
+    found = _VERSION.match(as_text(packages.get("inspect_ai")) or "")
+    return tuple(map(int, found.groups())) if found is not None else (10**9,)
 
 
 def _tasks(header: LogObject, score: Mapping[str, Any]) -> int | None:

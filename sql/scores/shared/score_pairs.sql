@@ -268,6 +268,14 @@ behind AS (
                     tasks.records, lambda recorded: list_position(tasks.records, recorded)
                 ), figures.way, NULL
             ) AS BIGINT)]]
+            WHEN (figures.reducer_parameters ->> '$.pass') IS NOT NULL THEN [reduced_score(
+                list_transform(
+                    tasks.amounts,
+                    lambda amount: CAST(
+                        amount = CAST(figures.reducer_parameters ->> '$.pass' AS DOUBLE) AS DOUBLE
+                    )
+                ), figures.way, figures.k
+            )]
             ELSE [reduced_score(tasks.amounts, figures.way, figures.k)]
         END AS amounts,
         struct_pack(tasks.task_set, tasks.task_id, tasks.model, tasks.settings) AS position
