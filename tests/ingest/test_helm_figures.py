@@ -203,3 +203,27 @@ def test_the_number_of_instances_is_that_of_the_figures_part(store, tmp_path):
         "SELECT filter, n_reported, n, status, reason FROM metric_audit "
         "WHERE metric = 'exact_match' ORDER BY seq",
     ) == [("test easy", 2, 2, "differs", None), ("test hard", 1, 1, "differs", None)]
+
+
+def test_samples_of_a_split_that_are_missing_are_not_a_difference(store, tmp_path):
+    requests = [request(n) for n in range(4)]
+    for n in (2, 3):
+        requests[n]["instance"] = {**requests[n]["instance"], "split": "valid"}
+    entries = [
+        {"instance_id": f"id{n}", "train_trial_index": 0, "stats": [stat("f1", 1.0, split=split)]}
+        for n, split in enumerate(["test", "test", "valid", "valid"])
+    ]
+    stats = [
+        each
+        for split, n in (("test", 3), ("valid", 2))
+        for each in (stat("num_instances", n, split=split), stat("f1", 0.5, split=split))
+    ]
+    write_run(tmp_path / NAME, requests=requests, entries=entries, stats=stats)
+    import_into(store, tmp_path)
+    assert rows(
+        store,
+        "SELECT filter, status, reason FROM metric_audit WHERE metric = 'f1' ORDER BY seq",
+    ) == [
+        ("test", "samples missing", "the store has 2 of 3"),
+        ("valid", "differs", None),
+    ]

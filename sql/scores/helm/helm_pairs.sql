@@ -5,7 +5,8 @@
 -- inherits: scores.score_pairs
 -- reducer: worst: the least value of the variants of each instance; original: the unperturbed
 --     instances of which there is such a variant; NULL for all values
--- n_stored: instances of the run in the store, with or without a score; perturbed ones count too
+-- n_stored: instances in the store of the split and perturbation that the figure is about, with any
+--     score; of the run, where none has
 -- n: instances behind recomputed, in the trial with most
 WITH figures AS (
     SELECT
@@ -56,6 +57,12 @@ scored AS (
         ON scores.run_id = calls.run_id
         AND scores.result_id = calls.result_id
     WHERE scores.suite = 'helm' AND amount IS NOT NULL
+),
+
+parts AS (
+    SELECT run_id, filter, count(DISTINCT task_id) AS n_stored
+    FROM scored
+    GROUP BY run_id, filter
 ),
 
 trials AS (
@@ -161,16 +168,19 @@ SELECT
     recomputed.figure AS recomputed,
     false AS is_short,
     figures.n AS n_reported,
-    coalesce(sizes.n_stored, 0) AS n_stored,
+    coalesce(parts.n_stored, sizes.n_stored, 0) AS n_stored,
     recomputed.n_tasks AS n,
     CASE
         WHEN figures.reason IS NOT NULL THEN figures.reason
         -- With samples missing, that is what there is to say.
-        WHEN coalesce(figures.n, 1) > coalesce(sizes.n_stored, 0) THEN NULL
+        WHEN coalesce(figures.n, 1) > coalesce(parts.n_stored, sizes.n_stored, 0) THEN NULL
         WHEN recomputed.figure IS NULL THEN 'no scores of that name'
     END AS reason
 FROM figures
 LEFT JOIN sizes ON figures.run_id = sizes.run_id
+LEFT JOIN parts
+    ON figures.run_id = parts.run_id
+    AND figures.filter IS NOT DISTINCT FROM parts.filter
 LEFT JOIN recomputed
     ON figures.run_id = recomputed.run_id
     AND figures.content_id = recomputed.content_id
