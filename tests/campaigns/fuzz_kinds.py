@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 import evalstore
-from tests.campaigns.fuzz_logs import inspect_logs, other_tools
+from tests.campaigns.fuzz_logs import helm_runs, inspect_logs, lm_eval_runs, other_tools
 from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import expectations, labels
 from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
@@ -263,6 +263,8 @@ KINDS: tuple[Callable[[Round], None], ...] = (
     posters,
     published,
     inspect_logs,
+    lm_eval_runs,
+    helm_runs,
     other_tools,
     suites,
     arguments,

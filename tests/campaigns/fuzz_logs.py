@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests import helm_cases, lm_eval_cases
 from tests.inspect_cases import (
     DEFLATED,
     IDS,
@@ -118,6 +119,43 @@ def inspect_logs(around: Round) -> None:
     if around.store.is_dir():
         around.look()
         around.command("export", around.choice.choice(["inspect", "eee"]), "--to", around.out)
+
+
+def lm_eval_runs(around: Round) -> None:
+    """Import results and samples of lm-evaluation-harness, also the lists of 0.4.0."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        folder = Path(name)
+        files = lm_eval_cases.write_run(folder)
+        answers = [lm_eval_cases.generated(n, filter_=f) for n in range(3) for f in ("a", "none")]
+        texts = {
+            f"samples_words_{lm_eval_cases.TIME}.jsonl": lm_eval_cases.lines(answers),
+            "samples_old.jsonl": json.dumps(answers, indent=2),
+        }
+        for each, text in texts.items():
+            (folder / each).write_text(text)
+        for number in range(6):
+            for path in (*files, *(folder / each for each in texts)):
+                around.put(Path(str(number)) / "org__m" / path.name, path.read_bytes())
+    around.command("import", around.inputs, *around.choice.choice([(), ("--redact",)]))
+    if around.store.is_dir():
+        around.look()
+
+
+def helm_runs(around: Round) -> None:
+    """Import runs of HELM, and the tables of their suite."""
+    head = [{"value": "Model", "markdown": False}, {"value": "EM", "markdown": False}]
+    row = [{"value": "org/m"}, {"value": 0.5, "run_spec_names": [helm_cases.NAME]}]
+    table = {"title": "trivia", "header": head, "rows": [row]}
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
+        folder = helm_cases.write_run(Path(name) / helm_cases.NAME)
+        for number in range(6):
+            for path in folder.iterdir():
+                around.put(Path(f"v{number}") / folder.name / path.name, path.read_bytes())
+            data = json.dumps(table).encode()
+            around.put(Path(f"v{number}") / "groups" / "json" / "trivia_accuracy.json", data)
+    around.command("import", around.inputs, *around.choice.choice([(), ("--redact",)]))
+    if around.store.is_dir():
+        around.look()
 
 
 def _lines(*records: object) -> bytes:

@@ -16,6 +16,7 @@ from ingest.readers import reader_of
 from ingest.reading import Candidate, ImportOptions, SourceFile
 from tests.campaigns.fuzz import try_round
 from tests.campaigns.fuzz_kinds import links
+from tests.campaigns.fuzz_logs import helm_runs, inspect_logs, lm_eval_runs, other_tools
 from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import check_page, expectations, labels
 from tests.campaigns.fuzz_round import BugError, check_shown
@@ -75,6 +76,12 @@ def test_damaged_folders(unit):
     for _ in range(8):
         with ExitStack() as stack:
             fits(reader.read(folder, _Damaging(choice, stack)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [inspect_logs, lm_eval_runs, helm_runs, other_tools])
+def test_damaged_logs_of_other_tools(kind):
+    assert try_round(kind, 1) > 10
 
 
 @pytest.mark.slow
