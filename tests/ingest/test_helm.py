@@ -141,6 +141,17 @@ def test_failed_calls_annotations_and_chats(store, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_call_from_the_cache_counts_in_each_task_set(store, tmp_path):
+    other = NAME.replace(",method", ",data_augmentation=canonical,method")
+    for suite, name, n in (("v1", NAME, 4), ("v1", other, 4), ("v2", NAME, 5)):
+        write_run(tmp_path / "runs" / suite / name, n, name=name)
+    import_into(store, tmp_path)
+    counts = "SELECT task_set, count(*) FROM verdicts WHERE duplicate_of IS NULL GROUP BY ALL"
+    assert sorted(n for _, n in rows(store, counts)) == [4, 5]
+    copies = "SELECT run_id, duplicate_of, count(*) FROM checks.duplicate_calls GROUP BY ALL"
+    assert rows(store, copies) == [(f"v2/{NAME}", f"v1/{NAME}", 4)]
+
+
 def test_files_that_come_later(tmp_path):
     folder = write_run(tmp_path / "whole" / NAME)
     whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")

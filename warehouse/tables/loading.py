@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # and the time. A call without text and time has no hash: there is nothing to recognise it by. A
 # log that names the model's file may lack times, models and providers, but it has a date. Of a call
 # without a time, a date and a duration there is only the text, and many models answer twice the
-# same.
+# same. Runs of HELM take the calls of each other from its cache: a call counts in each task set.
 _CALL_HASH = """CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         AND coalesce(
@@ -41,7 +41,8 @@ _CALL_HASH = """CASE
         CASE
             WHEN model_path IS NOT NULL THEN hash(run_date)
             ELSE hash(provider, model, started_at, CASE WHEN started_at IS NULL THEN run_date END)
-        END
+        END,
+        CASE WHEN suite = 'helm' THEN task_set END
     )
 END"""
 
