@@ -86,7 +86,8 @@ def import_pyarrow() -> ModuleType:
     if _deferred - sys.modules.keys():
         sys.meta_path.insert(0, _WithoutPandas)
         try:
-            pa.array([], pa.null())
+            # Without a type, so that pyarrow looks for pandas' intervals now, which it does once.
+            pa.array([])
         finally:
             sys.meta_path.remove(_WithoutPandas)
     _deferred.clear()
