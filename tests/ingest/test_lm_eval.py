@@ -624,6 +624,27 @@ def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
     assert found["list"] == found["lines"]
 
 
+def test_filters_that_a_list_does_not_name(store, tmp_path):
+    made = [generated(n, filter_="f", score=float(n > 0)) for n in range(3)]
+    made += [generated(n, ("b", "a"), filter_="f", score=1.0) for n in range(3)]
+    for each in made:
+        del each["filter"]
+        each["resps"] = [["a"]]
+    (tmp_path / "samples.jsonl").write_text(json.dumps(made, indent=2))
+    summary = import_into(store, tmp_path)
+    assert (summary.n_results, summary.n_quarantined) == (3, 0)
+    scores = """
+        SELECT filter, sum(value), list(answer) FROM result_scores
+        WHERE metric = 'exact_match' GROUP BY ALL ORDER BY filter NULLS FIRST
+    """
+    assert store.sql(scores).fetchall() == [
+        (None, 2.0, ["a", "a", "a"]),
+        ("2", 3.0, ["b", "b", "b"]),
+    ]
+    passed = "SELECT count(*) FROM verdicts WHERE passed"
+    assert store.sql(passed).fetchall() == [(2,)]
+
+
 def test_a_list_that_was_cut_off_keeps_its_first_samples(store, tmp_path):
     text = json.dumps([sample(n) for n in range(3)], indent=2)
     (tmp_path / "capitals.jsonl").write_text(text[: text.rindex("acc")])
