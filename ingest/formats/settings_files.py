@@ -73,7 +73,7 @@ _KINDS = (
     # Of the user, in the folder of the database.
     _kind(_PROMPTFOO, "id", "account cloud", words=r"^(account|cloud):"),
     _kind(_PROMPTFOO, words=r"\Aid: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n(hasRun: \w+\n)?\Z"),
-    _kind("settings, of which there are none", words=r"\A\{\}\s*\Z"),
+    _kind("an empty document", words=r"\A\{\}\s*\Z"),
     _kind(_LM_EVAL, "task", "dataset_path doc_to_text output_type metric_list include"),
     _kind(_LM_EVAL, "group task"),
     _kind(_LM_EVAL, "include", "task dataset_name fewshot_config"),

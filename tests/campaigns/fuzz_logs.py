@@ -122,14 +122,15 @@ def inspect_logs(around: Round) -> None:
 
 
 def lm_eval_runs(around: Round) -> None:
-    """Import results and samples of lm-evaluation-harness, also the lists of 0.4.0."""
+    """Import results and samples of lm-evaluation-harness, also the lists of 0.4.0 to 0.4.2."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
         files = lm_eval_cases.write_run(folder)
         answers = [lm_eval_cases.generated(n, filter_=f) for n in range(3) for f in ("a", "none")]
+        unnamed = [{k: v for k, v in each.items() if k != "filter"} for each in answers]
         texts = {
             f"samples_words_{lm_eval_cases.TIME}.jsonl": lm_eval_cases.lines(answers),
-            "samples_old.jsonl": json.dumps(answers, indent=2),
+            "samples_old.jsonl": json.dumps(unnamed, indent=2),
         }
         for each, text in texts.items():
             (folder / each).write_text(text)

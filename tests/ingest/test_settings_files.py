@@ -21,7 +21,7 @@ SETTINGS = {
     "red.yaml": ("targets: [echo]\nredteam:\n  plugins: []\n", "settings of promptfoo"),
     "user.yaml": ("id: 15a443bb-d8be-4439-8e4b-0e43c7ec1a22\n", "settings of promptfoo"),
     "old.yaml": ("results:\n  version: 2\n  results: []\n", "export them as JSON"),
-    "none.yaml": ("{}\n", "settings, of which there are none"),
+    "none.yaml": ("{}\n", "an empty document"),
     "out.yaml": ("evalId: e\nresults:\n  version: 3\n", "export them as JSON"),
     "task.yaml": (
         "task: toy\ndataset_path: json\ndoc_to_text: !function utils.text\n",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _REDUCER = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
 _REDUCERS = {"at_least": "at_least_k", "pass_at": "pass_at_k", "pass_k": "pass^k"}
-# Until this version, only a score of exactly 1 is a pass for the first of them; then any from 1 on.
+# From this version on, `pass_at` takes each score of at least 1 for a pass; before, only 1 itself.
 _PASSES_FROM_ONE = (0, 3, 101)
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 _METRIC_IN_COLUMNS = {"value"}

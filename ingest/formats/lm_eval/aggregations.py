@@ -19,16 +19,8 @@ _MEAN_METRICS = {
     *("likelihood", "pass@1", "percent_parseable"),
 }
 _CORPUS = {
-    *("bleu", "chrf", "chrf++", "ter", "f1", "mcc", "matthews_corrcoef"),
-    *(
-        "perplexity",
-        "weighted_perplexity",
-        "word_perplexity",
-        "byte_perplexity",
-        "bits_per_byte",
-        "micro_f1",
-        "macro_f1",
-    ),
+    *("bleu", "chrf", "chrf++", "ter", "f1", "micro_f1", "macro_f1", "mcc", "matthews_corrcoef"),
+    *("perplexity", "weighted_perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"),
     *("brier_score", "acc_all", "f1_score", "squad_exact", "squad_f1"),
 }
 _DEFINED = re.compile(r"(?:def|<function)\s+([^\s(]+)|functools\.partial\(<function\s+([^\s(]+)")

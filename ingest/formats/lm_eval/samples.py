@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 # Less than usual: DuckDB takes ten times as much for what it makes of them.
 _BLOCK_BYTES = 4 * 2**20
-# To plan a query takes as long as to read 2 MB, so that one query reads the whole file. Where it
-# returns no rows before it has all, that would take too much memory, and one reads so many bytes.
+# Planning a query takes as long as reading 2 MB, so one query reads the whole file. A DuckDB that
+# returns the first rows only once it has all of them would need too much memory for that: with it,
+# each query reads this much.
 _STREAM_BYTES = 32 * 2**20
 _MOST_FIELDS = 1000
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
