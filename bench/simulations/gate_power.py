@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.margins import excess_of_proportions
+from warehouse.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS
 from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.margins import excess_of_proportions
+from warehouse.statistics.score_test import excess_of_proportions
 
 HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 

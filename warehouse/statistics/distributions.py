@@ -27,7 +27,7 @@ def student_quantile(probability: float, df: float) -> float:
     return float(stdtrit(df, probability))
 
 
-def binomial_cdf(successes: Floats, trials: Floats, chance: float) -> Floats:
+def binomial_cdf(successes: Floats, trials: Floats, chance: float | Floats) -> Floats:
     """Return the probability of at most so many successes, elementwise; 0 for less than none."""
     from scipy.special import betaincc
 

@@ -25,12 +25,12 @@ from warehouse.statistics.bounded_means import (
 )
 from warehouse.statistics.margins import (
     excess_of_means,
-    excess_of_proportions,
     mean_limits,
     missed_mean,
     missed_proportion,
 )
 from warehouse.statistics.proportions import newcombe
+from warehouse.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
