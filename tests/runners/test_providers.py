@@ -179,17 +179,27 @@ def test_streamed_and_whole_responses_use_the_first_choice():
     assert streamed.text == whole.text == "a"
 
 
+def whole_and_piece(provider, content):
+    """Return a whole response and an event of a stream, both with this content."""
+    if provider == "ollama_openai":
+        return chat(content), {"choices": [{"delta": {"content": content}}]}
+    whole = {"output": [{"content": [{"type": "output_text", "text": content}]}]}
+    return whole, {"type": "response.output_text.delta", "delta": content}
+
+
+@pytest.mark.parametrize("provider", ["ollama_openai", "openai_responses"])
 @pytest.mark.parametrize(
-    ("pieces", "text"), [((5,), "5"), (("1", 5, None), "15"), ((1.5, 0), "1.50"), ((None, ""), "")]
+    ("pieces", "text"),
+    [((5,), "5"), ((0,), "0"), (("1", 5, None), "15"), ((1.5, 0), "1.50"), ((None, ""), "")],
 )
-def test_streamed_pieces_of_a_number_read_as_in_a_whole_response(pieces, text):
-    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
-    with serving(events(*chunks, "[DONE]")) as server:
-        streamed = call("ollama_openai", server.base, is_streamed=True)
+def test_pieces_of_a_number_read_as_text(provider, pieces, text):
+    replies = [whole_and_piece(provider, piece) for piece in pieces]
+    with serving(events(*(piece for _, piece in replies), "[DONE]")) as server:
+        streamed = call(provider, server.base, is_streamed=True)
     assert streamed.text == text
     if len(pieces) == 1:
-        with serving(http(200, {"choices": [{"message": {"content": pieces[0]}}]})) as server:
-            assert call("ollama_openai", server.base).text == streamed.text
+        with serving(http(200, replies[0][0])) as server:
+            assert call(provider, server.base).text == text
 
 
 @pytest.mark.parametrize("text", ["", None, " \n"])

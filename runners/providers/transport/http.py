@@ -200,15 +200,17 @@ def as_list(value: object) -> list[object]:
 
 
 def as_text(value: object) -> str:
-    """Return a JSON string, empty for None.
+    """Return a JSON string, empty for None; some servers send a text of digits as a number.
 
     Raises:
-        ValueError: the value is neither a string nor empty.
+        ValueError: the value is neither a string, a number nor None.
     """
-    if not value:
+    if value is None:
         return ""
     if isinstance(value, str):
         return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
     raise ValueError(f"expected a JSON string, got {json.dumps(value)[:80]}")
 
 
