@@ -95,6 +95,11 @@ def queried(con, sql, fmt, parameters=()):
             "2024-01-01T10:00:00.123456789",
             '"2024-01-01T10:00:00.123456789"',
         ),
+        ("DATE 'infinity'", "infinity", '"infinity"'),
+        ("DATE '9999-12-31'", "9999-12-31", '"9999-12-31"'),
+        ("TIMESTAMP '-infinity'", "-infinity", '"-infinity"'),
+        ("TIMESTAMP_S 'infinity'", "infinity", '"infinity"'),
+        ("TIMESTAMPTZ 'infinity'", "infinity", '"infinity"'),
         ("INTERVAL '1 month 2 days'", "1 month 2 days", '"1 month 2 days"'),
         (
             "'6e0f5d4e-8a2b-4a39-9c55-0d9c5e5f0001'::UUID",
@@ -125,6 +130,22 @@ def test_each_type_is_written_exactly(con, expression, text, as_json):
     assert as_csv == f"x,y\n{text},1\n"
     line = queried(con, f"SELECT {expression} AS x", "jsonl")
     assert line == f'{{"x": {as_json}}}\n'
+
+
+@pytest.mark.parametrize("fmt", sorted(FORMATS.keys() - {"parquet"}))
+def test_every_type_of_duckdb_is_written(con, fmt):
+    assert queried(con, "SELECT * FROM test_all_types()", fmt)
+
+
+def test_a_column_that_cannot_be_fetched_is_named(con):
+    with pytest.raises(BadInput, match=r"column 'timestamp_tz' .* begin the query with SELECT"):
+        queried(con, "CALL test_all_types()", "csv")
+
+
+@pytest.mark.skipif(duckdb.__version__.startswith("1."), reason="has no empty structs")
+def test_a_type_that_parquet_does_not_have_is_named(con):
+    with pytest.raises(BadInput, match="Parquet has no such type of column"):
+        queried(con, "SELECT empty_struct FROM test_all_types()", "parquet")
 
 
 def test_python_rows_are_written_like_query_rows():

@@ -1,8 +1,9 @@
 """Rows of a query, or rows made in Python, in the one shape that all output formats accept.
 
 DuckDB's Python client does not return every value unchanged: an INTERVAL loses its months,
-nanoseconds are truncated, a FLOAT gains digits, and a TIMESTAMP WITH TIME ZONE cannot be fetched
-without pytz. Columns of these types are therefore converted to text by DuckDB itself.
+nanoseconds are truncated, a FLOAT gains digits, an infinite DATE becomes the year 9999, and a
+TIMESTAMP WITH TIME ZONE cannot be fetched without pytz. Columns of these types are therefore
+converted to text by DuckDB itself.
 """
 
 import re
@@ -30,8 +31,12 @@ ARROW_BATCH = 32_768  # rows: a Parquet row group
 
 _ISO = r"regexp_replace({}::VARCHAR, '^(\S+) (\S+)$', '\1T\2{}')"
 _AS_TEXT = {
+    "DATE": "{0}::VARCHAR",
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), _ISO.format("{0}", "")
+    ),
     "TIMESTAMP WITH TIME ZONE": _ISO.format("({0} AT TIME ZONE 'UTC')", "Z"),
-    "TIMESTAMP_NS": _ISO.format("{0}", ""),
+    "TIMESTAMPTZ_NS": _ISO.format("({0} AT TIME ZONE 'UTC')", "Z"),
     "TIME_NS": "{0}::VARCHAR",
     "INTERVAL": "{0}::VARCHAR",
     "FLOAT": "{0}::VARCHAR::DOUBLE",
@@ -45,6 +50,8 @@ _AS_PARQUET = {
     "VARIANT": "to_json({0})",
     "UNION": "to_json({0})",
 }
+_FINE_INSIDE = {"FLOAT", "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"}
+_ZONED = re.compile(r"TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ_NS")
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UINTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)")
 _WHOLE_VIEW = re.compile(r"FROM (\w+)\.(\w+)\s*")
 
@@ -106,7 +113,7 @@ def of_query(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters = 
     If there are several statements, all but the last run immediately, without the parameters.
 
     Raises:
-        BadInput: the text contains no statement.
+        BadInput: the text contains no statement, or one whose rows cannot be fetched.
         duckdb.Error: the query is wrong.
     """
     statement = _last_statement(con, sql)
@@ -252,9 +259,9 @@ def _lines_as_written(query: str, statement: str) -> Iterator[None]:
 def _cast(kind: str, casts: dict[str, str]) -> str:
     if kind in casts:
         return casts[kind]
-    # A list, struct or map that contains such a type becomes JSON. A FLOAT in it is exact already,
-    # only longer than necessary.
-    inner = "|".join(re.escape(name) for name in casts if name != "FLOAT")
+    # A list, struct or map that contains such a type becomes JSON, unless Python's value of it is
+    # right but for infinity (dates, times) or only longer than necessary (FLOAT).
+    inner = "|".join(re.escape(name) for name in casts if name not in _FINE_INSIDE)
     nested = "(" in kind or kind.endswith("]")
     return "to_json({0})" if nested and re.search(rf"\b({inner})\b", kind) else "{0}"
 
@@ -283,6 +290,12 @@ def _executed(con: duckdb.DuckDBPyConnection) -> Rows:
     description = con.description or []
     columns = _unique(column[0] for column in description)
     types = tuple(str(column[1]) for column in description)
+    for name, kind in zip(columns, types, strict=True):
+        if _ZONED.search(kind):
+            raise BadInput(
+                f"column {name!r} has times with a zone, which only a SELECT can return: begin the "
+                "query with SELECT or FROM"
+            )
     return Rows(columns, types, lambda: _fetched(con), lambda: _to_arrow(columns, _fetched(con)))
 
 

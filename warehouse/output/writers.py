@@ -213,14 +213,22 @@ class _MemoryFile(io.RawIOBase):
 
 
 def _parquet(rows: Rows, _: Screen) -> Iterator[bytes]:
-    import pyarrow.parquet as pq  # takes 110 ms; needed for Parquet only
+    import pyarrow as pa  # takes 110 ms; needed for Parquet only
+    import pyarrow.parquet as pq
 
     sink = _MemoryFile()
     with rows.arrow() as reader:
         schema = reader.schema
         if schema.names != list(rows.columns):
             schema = schema.empty_table().rename_columns(list(rows.columns)).schema
-        with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        try:
+            writer = pq.ParquetWriter(sink, schema, compression="zstd")
+        except pa.ArrowNotImplementedError as error:
+            raise BadInput(
+                f"Parquet has no such type of column ({str(error).rstrip('.')}); cast the column, "
+                "or leave it out"
+            ) from error
+        with writer:
             for batch in reader:
                 writer.write_batch(batch.rename_columns(list(rows.columns)))
                 yield sink.take()
