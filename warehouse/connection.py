@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import time
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 # A file format that every DuckDB client since 1.2 can open.
 _STORAGE = "v1.2.0"
 _PAUSE_SECONDS = 0.05
+_MEGABYTE = 10**6
 # An optimizer that takes a third of the time of planning our views, and makes none of them faster.
 _NOT_WORTH_ITS_TIME = "projection_pullup"
 # A checkpoint takes longer than a sync of a small run, and replaying the log of one a few
@@ -110,7 +112,7 @@ def open_for_reading(
     _check_files(path)
     shared = _join(path.resolve(), wait_seconds, _named_udfs(query), files)
     try:
-        with shared.root.cursor() as connection:
+        with shared.root.cursor() as connection, _process_limit(_memory_limit.get()):
             yield connection
     finally:
         _leave(path.resolve(), shared)
@@ -131,21 +133,66 @@ class _Shared:
     n_readers: int = 0
 
 
-_memory_mb: ContextVar[int | None] = ContextVar("memory_mb", default=None)
+@dataclass(frozen=True, slots=True)
+class _MemoryLimit:
+    """A limit of memory.
+
+    Attributes:
+        megabytes: how much DuckDB keeps before it writes temporary files.
+        covers_process: whether this process, too, is kept from taking much more.
+    """
+
+    megabytes: int
+    covers_process: bool
+
+
+_memory_limit: ContextVar[_MemoryLimit | None] = ContextVar("memory_limit", default=None)
 
 
 @contextmanager
-def memory_limit(megabytes: int) -> Iterator[None]:
+def memory_limit(megabytes: int, *, covers_process: bool = False) -> Iterator[None]:
     """Limit the memory of queries of a warehouse that is opened for reading here.
 
-    What they need beyond goes to temporary files next to the warehouse; where none can be written,
-    there is no limit. Of a warehouse that is open already, the limit remains as it is.
+    What they need beyond goes to temporary files next to the warehouse, or to the system's folder
+    for them. Of a warehouse that is open already, the limit remains as it is.
+
+    Args:
+        megabytes: the limit of DuckDB.
+        covers_process: whether queries also fail where they take as much again of what DuckDB
+            does not count, such as the texts that it is about to aggregate. Linux only.
     """
-    before = _memory_mb.set(megabytes)
+    before = _memory_limit.set(_MemoryLimit(megabytes, covers_process))
     try:
         yield
     finally:
-        _memory_mb.reset(before)
+        _memory_limit.reset(before)
+
+
+@contextmanager
+def _process_limit(limit: _MemoryLimit | None) -> Iterator[None]:
+    """Let allocations fail that go beyond twice the limit; what is held already does not count."""
+    held = _allocated_bytes() if limit is not None and limit.covers_process else None
+    if limit is None or held is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = held + limit.megabytes * _MEGABYTE * 2
+    limits = [value for value in (allowed, soft, hard) if value != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _allocated_bytes() -> int | None:
+    """Return what this process has allocated, as the limit of it counts; None where unknown."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+            pages = int(file.read().split()[5])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * resource.getpagesize()
 
 
 _shared: dict[Path, _Shared] = {}
@@ -162,9 +209,12 @@ def _join(path: Path, wait_seconds: float, udfs: Iterable[Udf], files: Sequence[
             if files:
                 quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
                 root.execute(f"SET allowed_paths = [{quoted}]")
-            limit = _memory_mb.get()
-            if limit is not None and os.access(path.parent, os.W_OK):
-                root.execute(f"SET memory_limit = '{limit}MB'")
+            if limit := _memory_limit.get():
+                root.execute(f"SET memory_limit = '{limit.megabytes}MB'")
+                if not os.access(path.parent, os.W_OK):
+                    from tempfile import gettempdir  # few need it
+
+                    root.execute("SET temp_directory = ?", [gettempdir()])
             root.execute("SET enable_external_access = false")
             root.execute("SET lock_configuration = true")
             shared = _shared[path] = _Shared(root)

@@ -3,7 +3,7 @@
 EvalstoreError              anything a user can fix; ends a command with `exit_code`
 ├── BadInput              a file, query or argument cannot be used
 ├── CheckFailed           the command worked, but what it checked failed (exit code 1)
-├── OutOfMemory           a query of ours needs more memory than it may take
+├── OutOfMemory           a query needs more memory than it may take
 ├── StoreDamaged          a file of the store has changed since it was written
 ├── StoreBusy             another program holds the warehouse file
 ├── StoreReadOnly         the store cannot be written
@@ -30,7 +30,7 @@ class CheckFailed(EvalstoreError):
 
 
 class OutOfMemory(EvalstoreError):
-    """A query of ours needs more memory than there is, or than it may take."""
+    """A query needs more memory than there is, or than it may take."""
 
 
 class StoreDamaged(EvalstoreError):

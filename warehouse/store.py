@@ -464,7 +464,7 @@ def query_errors(*, is_users: bool = True) -> Iterator[None]:
 
     Raises:
         BadInput: the query is wrong.
-        OutOfMemory: the query, one of ours, needs more memory than there is, or than it may take.
+        OutOfMemory: the query needs more memory than there is, or than it may take.
         StoreDamaged: the warehouse file is damaged; a query cannot reach other files.
     """
     import duckdb
@@ -475,8 +475,11 @@ def query_errors(*, is_users: bool = True) -> Iterator[None]:
         raise StoreDamaged(
             f"{error}\nThe warehouse is damaged: `evalstore sync --rebuild` recreates it"
         ) from error
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        # The lines that follow propose settings, which a query cannot change.
+        reason = str(error).partition("\n")[0] or "Out of Memory Error"
+        advice = "; select fewer rows or columns, or filter before joining" if is_users else ""
+        raise OutOfMemory(f"{reason}{advice}") from error
     except duckdb.Error as error:
         text = str(error)
-        if isinstance(error, duckdb.OutOfMemoryException) and not is_users:
-            raise OutOfMemory(text.partition("\n")[0]) from error
         raise BadInput(text if is_users else text.partition("\n\nLINE ")[0]) from error

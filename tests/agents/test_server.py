@@ -3,12 +3,15 @@
 import asyncio
 import json
 import sys
+import time
+from functools import partial
 
 import pytest
 from support import ROOT, command, environment
 
 from warehouse.agents import tools
 from warehouse.agents.tools import TOOLS, open_desk
+from warehouse.agents.worker import Limits, Worker, answer_call
 
 
 def talk(store, *calls):
@@ -17,9 +20,8 @@ def talk(store, *calls):
 
     from warehouse.agents.server import agent_server
 
-    return asyncio.run(
-        conversation(Client(agent_server(open_desk(store.path, max_seconds=300))), calls)
-    )
+    answer = partial(answer_call, open_desk(store.path, max_seconds=300))
+    return asyncio.run(conversation(Client(agent_server(answer)), calls))
 
 
 async def conversation(client, calls):
@@ -67,6 +69,53 @@ def test_an_unexpected_error_ends_in_a_report_and_the_server_goes_on(store, monk
     [report] = tmp_path.glob("evalstore-crash-*.txt")
     assert str(report) in text_of(failure)
     assert not answer.is_error
+
+
+# The one block of rows in it takes minutes, in which DuckDB cannot be interrupted.
+_ONE_BLOCK = "SELECT levenshtein(repeat('ab', 300000), repeat('c' || range, 300000)) FROM range(9)"
+# DuckDB counts the memory of the first only.
+_LARGE = (
+    "SELECT length(string_agg(repeat('x', 1000000), '')) FROM range(2000)",
+    "SELECT max(length(repeat('x' || range, 1000000))) FROM range(2000)",
+)
+
+
+@pytest.mark.slow
+def test_a_query_that_cannot_be_interrupted_is_ended_and_the_next_is_answered(store):
+    worker = Worker(store.path, Limits(max_seconds=1, max_memory_mb=2_000))
+    try:
+        assert not worker.answer("run_query", {"sql": "SELECT 1"}).is_error  # it has started
+        begun = time.monotonic()
+        stopped = worker.answer("run_query", {"sql": _ONE_BLOCK})
+        assert time.monotonic() - begun < 10
+        assert stopped.is_error
+        assert "stopped after 1 second" in stopped.text
+        assert json.loads(worker.answer("run_query", {"sql": "SELECT 2"}).text)["rows"] == [[2]]
+    finally:
+        worker.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sql", _LARGE)
+def test_a_query_has_a_limit_of_memory(store, sql):
+    worker = Worker(store.path, Limits(max_seconds=60, max_memory_mb=200))
+    try:
+        answer = worker.answer("run_query", {"sql": sql})
+        assert answer.is_error
+        assert "Out of Memory Error" in answer.text
+        assert "select fewer rows" in answer.text
+    finally:
+        worker.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sql", _LARGE)
+def test_a_query_of_the_command_line_has_a_limit_of_memory(store, sql):
+    store.sync()
+    ended = command(store.path, "sql", "--max-memory-mb", "200", sql)
+    assert (ended.code, ended.out) == (2, "")
+    assert "Out of Memory Error" in ended.err
+    assert "raise --max-memory-mb (now 200)" in ended.err
 
 
 @pytest.mark.slow

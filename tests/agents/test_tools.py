@@ -130,6 +130,7 @@ def test_a_query_that_takes_too_long_is_stopped(store):
         "SET enable_external_access = true",
         "CREATE TEMP TABLE x AS SELECT 1",
         "DELETE FROM lake.results",
+        "UPDATE EXTENSIONS",
         "SELECT 1; DROP TABLE lake.results",
         "SELECT 1; SELECT 2",
         "EXPLAIN ANALYZE DELETE FROM lake.results",

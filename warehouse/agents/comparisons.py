@@ -47,7 +47,7 @@ def compare_models(
     from warehouse.decisions.sentences import sentence
 
     choice = Choice(suite=suite, task_set=task_set, metric=metric)
-    with desk.store.reading() as connection, time_limit(connection, desk.max_seconds):
+    with desk.store.reading() as connection, time_limit(desk, connection):
         rows = compare(find_contests(connection, (a, b), choice))
     return {
         "comparisons": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from itertools import chain, islice
+from signal import ITIMER_REAL, setitimer
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ PARAMETERS = (
 
 _MAX_ANSWER = 200_000  # characters
 _CUT = "…"
+_GRACE_SECONDS = 1.0
 
 
 def run_query(
@@ -49,7 +51,7 @@ def run_query(
     Raises:
         BadInput: the query is not one SELECT statement, is wrong, or takes too long.
     """
-    with desk.store.reading(sql) as connection, time_limit(connection, desk.max_seconds):
+    with desk.store.reading(sql) as connection, time_limit(desk, connection):
         statement = _only_statement(connection, sql, parameters)
         rows = first_of_query(
             connection, statement, parameters, limit=max_rows + 1, max_characters=max_characters
@@ -68,34 +70,47 @@ def run_query(
 
 
 @contextmanager
-def time_limit(connection: duckdb.DuckDBPyConnection, max_seconds: float) -> Iterator[None]:
+def time_limit(desk: Desk, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Stop the queries of a connection after some seconds, and turn DuckDB's errors into ours.
+
+    DuckDB stops between two blocks of rows, and one of them can take minutes. A process that may be
+    ended is ended then, by the kernel.
 
     Raises:
         BadInput: a query was stopped, or is wrong.
+        OutOfMemory: a query needs too much memory.
         StoreDamaged: the warehouse file is damaged.
     """
-    timer = Timer(max_seconds, connection.interrupt)
+    timer = Timer(desk.max_seconds, connection.interrupt)
     timer.start()
+    if desk.is_expendable:
+        setitimer(ITIMER_REAL, desk.max_seconds + _GRACE_SECONDS)
     try:
         with query_errors():
             yield
     except BadInput as error:
         if isinstance(error.__cause__, duckdb.InterruptException):
-            raise BadInput(
-                f"the query was stopped after {max_seconds:g} seconds; select fewer rows, or "
-                "filter by suite, run_id or model before joining"
-            ) from error
+            raise BadInput(stopped_message(desk.max_seconds)) from error
         raise
     finally:
         timer.cancel()
+        if desk.is_expendable:
+            setitimer(ITIMER_REAL, 0)
+
+
+def stopped_message(max_seconds: float) -> str:
+    """Return what the agent reads about a query that took too long."""
+    return (
+        f"the query was stopped after {max_seconds:g} seconds; select fewer rows, or filter by "
+        "suite, run_id or model before joining"
+    )
 
 
 def _only_statement(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, object]
 ) -> str:
     statements = connection.extract_statements(sql)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+    if len(statements) != 1 or not _is_select(statements[0]):
         raise BadInput(
             "send one SELECT statement (also FROM, WITH, DESCRIBE or SUMMARIZE); the store is "
             "read-only"
@@ -106,6 +121,13 @@ def _only_statement(
     if unused := sorted(parameters.keys() - names):
         raise BadInput(f"the query has no ${', $'.join(unused)}")
     return statements[0].query
+
+
+def _is_select(statement: duckdb.Statement) -> bool:
+    try:
+        return bool(statement.type == duckdb.StatementType.SELECT)
+    except ValueError:  # DuckDB's client lacks some types, such as that of UPDATE EXTENSIONS
+        return False
 
 
 def _shortened(

@@ -91,7 +91,7 @@ def show_sample(desk: Desk, *, max_characters: int, **wanted: str | int | None) 
     """
     if all(value is None for value in wanted.values()):
         raise BadInput("name a result: result_id, or run_id, model and task_id")
-    with desk.store.reading() as connection, time_limit(connection, desk.max_seconds):
+    with desk.store.reading() as connection, time_limit(desk, connection):
         matches = _rows(connection, _MATCHES, wanted)
         if not matches:
             raise BadInput(

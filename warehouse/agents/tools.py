@@ -32,11 +32,13 @@ class Desk:
     Attributes:
         store: the store.
         max_seconds: time limit of a query.
+        is_expendable: whether this process may be ended with a query that cannot be stopped.
         warnings: warnings about the store since the last answer.
     """
 
     store: Store
     max_seconds: float
+    is_expendable: bool = False
     warnings: list[str] = field(default_factory=list)
 
 
@@ -93,11 +95,11 @@ TOOLS = (
 )
 
 
-def open_desk(path: Path, *, max_seconds: float) -> Desk:
+def open_desk(path: Path, *, max_seconds: float, is_expendable: bool = False) -> Desk:
     """Return a desk for a store; warnings go into the next answer, not to a screen."""
     warnings: list[str] = []
     store = open_store(path, on_warning=warnings.append)
-    return Desk(store, max_seconds, warnings)
+    return Desk(store, max_seconds, is_expendable, warnings)
 
 
 def call_tool(desk: Desk, name: str, arguments: Mapping[str, object]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.console.cli import note
+from warehouse.console.cli import max_memory_option, note
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Time limit of a query.",
 )
+@max_memory_option
 @click.pass_obj
-def mcp(path: Path, max_seconds: float) -> None:
+def mcp(path: Path, max_seconds: float, max_memory_mb: int) -> None:
     """Serve the store to an agent over the Model Context Protocol, on stdin and stdout.
 
     The client of the agent starts this command; docs/agents.md describes its set-up. The agent
@@ -39,8 +40,8 @@ def mcp(path: Path, max_seconds: float) -> None:
         note("waiting for a client on standard input; docs/agents.md describes the set-up")
     # Imported here: it takes a second.
     from warehouse.agents.server import serve
-    from warehouse.agents.tools import open_desk
+    from warehouse.agents.worker import Limits, Worker
 
     # At once: the thread that waits for the client would only end with its next message.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    serve(open_desk(path, max_seconds=max_seconds))
+    serve(Worker(path, Limits(max_seconds, max_memory_mb)))

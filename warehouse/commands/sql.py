@@ -8,8 +8,13 @@ from pathlib import Path
 
 import click
 
-from warehouse.console.cli import TableOptions, print_rows, table_options
-from warehouse.errors import BadInput
+from warehouse.console.cli import (
+    TableOptions,
+    max_memory_option,
+    print_rows,
+    table_options,
+)
+from warehouse.errors import BadInput, OutOfMemory
 from warehouse.files import problem, read_regular
 
 _LONGEST_QUERY = 16 * 2**20  # bytes
@@ -32,13 +37,16 @@ _LONGEST_QUERY = 16 * 2**20  # bytes
     metavar="NAME=VALUE",
     help="Bind a value to $NAME: a number, true, false, null, or text. Repeatable.",
 )
+@max_memory_option
 @table_options
 @click.pass_obj
 def sql(
     store: Path,
+    *,
     query: str | None,
     path: Path | None,
     parameters: tuple[str, ...],
+    max_memory_mb: int,
     output: TableOptions,
 ) -> None:
     """Run a QUERY from the argument, from --file or from standard input.
@@ -52,7 +60,15 @@ def sql(
       evalstore sql --file report.sql --format markdown
       echo "from runs" | evalstore sql --format csv | head
     """
-    print_rows(store, _text(query, path), output, dict(map(_parameter, parameters)), is_users=True)
+    # Imported here: the help must not wait for DuckDB.
+    from warehouse.connection import memory_limit
+
+    bound = dict(map(_parameter, parameters))
+    try:
+        with memory_limit(max_memory_mb, covers_process=True):
+            print_rows(store, _text(query, path), output, bound, is_users=True)
+    except OutOfMemory as error:
+        raise OutOfMemory(f"{error}, or raise --max-memory-mb (now {max_memory_mb})") from error
 
 
 def _text(query: str | None, path: Path | None) -> str:

@@ -149,6 +149,14 @@ report_format_option = click.option(
     help="Output format.",
 )
 
+max_memory_option = click.option(
+    "--max-memory-mb",
+    type=click.IntRange(min=100),
+    default=2_000,
+    show_default=True,
+    help="Memory of a query; sorts, groups and joins that need more use temporary files.",
+)
+
 
 def open_store(path: Path) -> Store:
     """Open the store of the command line; each of its warnings is printed once, on stderr."""
