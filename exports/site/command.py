@@ -68,13 +68,17 @@ def report(
     """
     # Imported here: the help must not wait for them.
     from exports.site.addresses import OVERVIEW
+    from exports.site.progress import Progress
     from exports.site.report import write_site
     from warehouse.excerpt import excerpt
 
     day = None if until is None else until.date()
     store = open_store(path)
-    with excerpt(store, suite=suite, run=run, model=model, until=day) as chosen:
-        written = write_site(chosen, folder, samples=samples)
+    with (
+        Progress() as progress,
+        excerpt(store, suite=suite, run=run, model=model, until=day) as chosen,
+    ):
+        written = write_site(chosen, folder, samples=samples, on_page=progress.show)
     for name in written.kept[:_NAMED]:
         note(f"{folder / name}: no longer part of the site, but kept, because it was changed")
     if len(written.kept) > _NAMED:

@@ -110,9 +110,20 @@ class SiteFolder:
         self.n_bytes += len(page.data)
         target = self.path / page.path
         if not _holds(target, page.data):
-            self._begin(page.path)
+            self._begin(page.path, self._files[page.path])
             write_whole(target, page.data)
             self.n_written += 1
+
+    def stand_in(self, page: Page) -> None:
+        """Write a page that a later one replaces, unless there is one from before.
+
+        Raises:
+            BadInput: it cannot be written.
+        """
+        target = self.path / page.path
+        if not target.exists():
+            self._begin(page.path, sha256(page.data).hexdigest())
+            write_whole(target, page.data)
 
     def finish(self) -> None:
         """Remove what belongs to former pages, and write the manifest."""
@@ -137,9 +148,9 @@ class SiteFolder:
         self._write_manifest()
         (self.path / JOURNAL).unlink(missing_ok=True)
 
-    def _begin(self, name: str) -> None:
+    def _begin(self, name: str, digest: str) -> None:
         """Add a file to the journal, before it is written."""
-        line = json.dumps([name, self._files[name]]) + "\n"
+        line = json.dumps([name, digest]) + "\n"
         path = self.path / JOURNAL
         try:
             with path.open("ab") as file:

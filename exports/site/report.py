@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
@@ -14,26 +15,33 @@ from warehouse.connection import memory_limit
 from warehouse.errors import OutOfMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.store import Store
 
+    OnPage = Callable[[str, int], None]
+
 # Of DuckDB: what it needs beyond goes to temporary files. Charts and pages take some 400 MB more.
 _MEMORY_MB = 1_000
 
 
-def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolder:
+def write_site(
+    store: Store, folder: Path, *, samples: str = "all", on_page: OnPage | None = None
+) -> SiteFolder:
     """Write the site of a store, and return the folder, which says what was written.
 
-    The overview is written last: until then the folder has the one from before, or none.
+    The overview is written last: until then the folder has the one from before, or a page that
+    says that the others are still being written.
 
     Args:
         store: the store.
         folder: a new or empty folder, or one with a site of ours.
         samples: which samples have pages: all, failed or none.
+        on_page: called with the type of the page that comes next, before it is made, and with the
+            number of files so far.
 
     Raises:
         BadInput: the folder holds something else, cannot be written, or another process writes to
@@ -44,27 +52,36 @@ def write_site(store: Store, folder: Path, *, samples: str = "all") -> SiteFolde
     with site_lock(folder):
         # Some of what DuckDB keeps cannot go to temporary files, such as lists of texts.
         with suppress(OutOfMemory, duckdb.OutOfMemoryException), memory_limit(_MEMORY_MB):
-            return _written(store, folder, samples)
-        return _written(store, folder, samples)
+            return _written(store, folder, samples, on_page)
+        return _written(store, folder, samples, on_page)
 
 
-def _written(store: Store, folder: Path, samples: str) -> SiteFolder:
+def _written(store: Store, folder: Path, samples: str, on_page: OnPage | None) -> SiteFolder:
     with opened_site(store, PAGE_TYPES, samples=samples) as site:
         written = SiteFolder(folder)
-        for page in _files(site):
-            written.add(page)
+        for file in assets():
+            written.add(file)
+        written.stand_in(replace(site, types=()).page("unfinished.html", OVERVIEW, "Not finished"))
+        for name, page in _pages(site):
+            if on_page is not None:
+                on_page(name, written.n_files)
+            if page is not None:
+                written.add(page)
         written.finish()
     return written
 
 
-def _files(site: Site) -> Iterator[Page]:
-    """Yield the files of a site, the overview last."""
-    yield from assets()
+def _pages(site: Site) -> Iterator[tuple[str, Page | None]]:
+    """Yield the pages of a site with the names of their types, the overview last.
+
+    Before the first page of a type is made there is None, because that can take long.
+    """
     overview = []
     for page_type in site.types:
+        yield page_type.name, None
         for page in page_type.pages(site):
             if page.path == OVERVIEW:
-                overview.append(page)
+                overview.append((page_type.name, page))
             else:
-                yield page
+                yield page_type.name, page
     yield from overview

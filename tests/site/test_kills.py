@@ -37,11 +37,12 @@ write_site(Store(Path(sys.argv[1])), Path(sys.argv[2]))
 
 def pages(folder):
     """Return the files of a site, without what is only about how it was written."""
-    return {
+    found = {
         path.relative_to(folder): path.read_bytes()
         for path in folder.rglob("*")
         if path.is_file() and not path.name.startswith(".") and path.name not in {MANIFEST, JOURNAL}
     }
+    return {path: data for path, data in found.items() if b"still being written" not in data}
 
 
 def everything(folder):

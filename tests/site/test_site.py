@@ -1,21 +1,25 @@
 """The site: addresses of pages, the folder they are written to, and what no page may have."""
 
+import io
 import json
 import os
 import re
+import sys
 import unicodedata
 from html.parser import HTMLParser
 from pathlib import PurePosixPath
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.site import report
+from exports.site import progress, report
 from exports.site.addresses import relative, slug
 from exports.site.figures import are_shares, change, cost, duration, interval, marks
 from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
 from exports.site.page import Page, PageType
+from exports.site.progress import Progress
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
 from exports.site.tables import table
@@ -194,14 +198,15 @@ def page_type(name, *paths, then=None):
     return PageType(name=name, pages=pages)
 
 
-def test_interrupted_site_has_no_overview_and_is_cleaned_up(store, tmp_path, monkeypatch):
+def test_interrupted_site_says_so_and_is_cleaned_up(store, tmp_path, monkeypatch):
     overview = page_type("overview", "index.html")
     cut = page_type("cut", "old/page.html", then=KeyboardInterrupt)
     monkeypatch.setattr(report, "PAGE_TYPES", [overview, cut])
-    with pytest.raises(KeyboardInterrupt):
-        write_site(store, tmp_path / "site")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            write_site(store, tmp_path / "site")
     assert "old/page.html" in files(tmp_path / "site")
-    assert "index.html" not in files(tmp_path / "site")
+    assert "still being written" in (tmp_path / "site" / "index.html").read_text()
     monkeypatch.setattr(report, "PAGE_TYPES", [overview, page_type("whole", "new/page.html")])
     assert write_site(store, tmp_path / "site").n_removed == 1
     assert {"index.html", "new/page.html"} < files(tmp_path / "site")
@@ -211,6 +216,44 @@ def test_interrupted_site_has_no_overview_and_is_cleaned_up(store, tmp_path, mon
     with pytest.raises(KeyboardInterrupt):
         write_site(store, tmp_path / "site")
     assert (tmp_path / "site" / "index.html").read_bytes() == b"overview"
+
+
+def test_progress_is_told_from_before_the_first_page(store, tmp_path, monkeypatch):
+    types = [page_type("overview", "index.html"), page_type("run", "a.html", "b.html")]
+    monkeypatch.setattr(report, "PAGE_TYPES", types)
+    told = []
+    written = write_site(store, tmp_path / "site", on_page=lambda *values: told.append(values))
+    shared = told[0][1]
+    assert shared > 0
+    assert told == [
+        ("overview", shared),
+        ("run", shared),
+        ("run", shared),
+        ("run", shared + 1),
+        ("overview", shared + 2),
+    ]
+    assert written.n_files == shared + 3
+
+
+def test_progress_is_a_line_now_and_then(monkeypatch, capsys):
+    clock = SimpleNamespace(monotonic=iter([0, 5, 11, 12]).__next__)
+    monkeypatch.setattr(progress, "time", clock)
+    with Progress() as shown:
+        for n_files in (4, 1_200, 1_300):
+            shown.show("run", n_files)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["writing the site", "writing the site: run pages, 1,200 files so far"]
+
+
+def test_progress_is_one_line_on_a_terminal(monkeypatch):
+    class Seen(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", seen := Seen())
+    with Progress() as shown:
+        shown.show("run", 1_200)
+    assert "run pages, 1,200 files so far" in seen.getvalue()
 
 
 @pytest.mark.parametrize("path", ["../a", "/a", "a/../../b", "", "a\\b", "a\0"])
