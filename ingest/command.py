@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ingest.session import ImportSummary
     from warehouse.lake.lake import Lake
 
-_MESSAGES_SHOWN = 50
+_RULES_NAMED = 5
 _LEAST_ANNOTATORS = 2
 _THREADS = "OPENBLAS_NUM_THREADS"
 
@@ -31,6 +31,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
 @click.option("--redact", is_flag=True, help="Mask what looks like a secret.")
 @click.option("--restore", is_flag=True, help="Import forgotten files again.")
+@click.option("--verbose", "-v", is_flag=True, help="Name every file and every possible secret.")
 @click.option(
     "--prompts",
     metavar="FILE",
@@ -61,6 +62,7 @@ def import_(
     strict: bool,
     redact: bool,
     restore: bool,
+    verbose: bool,
     prompts: Path | None,
     gold: bool,
     annotators: str | None,
@@ -123,6 +125,7 @@ def import_(
     if paths:
         summary = import_paths(store.lake, paths, options, _track)
         store.merge_small_batches()
+        _print_messages(summary, is_verbose=verbose)
         _print_summary(summary, is_masked=redact)
         _fail_if_bad(summary)
 
@@ -212,7 +215,6 @@ def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
     from warehouse.formats.secrets import describe
 
     outcomes = summary.outcomes
-    _print_messages(summary)
     ended = [f"{outcomes[outcome]:,} {outcome}" for outcome in FileOutcome if outcomes[outcome]]
     click.echo(
         f"files         {sum(outcomes.values()):,}" + (f"  ({', '.join(ended)})" if ended else "")
@@ -231,19 +233,19 @@ def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
         click.echo(f"other files   {summary.n_other:,}, ignored{shown}")
 
 
-def _print_messages(summary: ImportSummary) -> None:
+def _print_messages(summary: ImportSummary, *, is_verbose: bool) -> None:
+    from ingest.notices import all_lines, grouped_lines
     from warehouse.output.formatting import visible
 
     for path in summary.missing:
         note(f"{visible(str(path))}: no such file or folder")
-    for message in summary.messages[:_MESSAGES_SHOWN]:
+    lines = all_lines if is_verbose else grouped_lines
+    for message in lines(summary.notices):
         note(visible(message))
-    if len(summary.messages) > _MESSAGES_SHOWN:
-        note(f"… and {len(summary.messages) - _MESSAGES_SHOWN:,} more")
-    for violation in summary.violations:
+    violations = summary.violations if is_verbose else summary.violations[:_RULES_NAMED]
+    for violation in violations:
         note(f"rule broken: {visible(violation)}")
-    if summary.n_violations > len(summary.violations):
-        more = summary.n_violations - len(summary.violations)
+    if more := summary.n_violations - len(violations):
         note(f"… and {more:,} more: `evalstore show checks.violations`")
 
 
@@ -253,14 +255,17 @@ def _fail_if_bad(summary: ImportSummary) -> None:
 
     outcomes = summary.outcomes
     refused = outcomes[FileOutcome.REFUSED]
+    is_records = summary.n_quarantined != outcomes[FileOutcome.QUARANTINED]
     problems = {
-        "quarantined": summary.n_quarantined,
+        "records quarantined" if is_records else "quarantined": summary.n_quarantined,
         "conflicting": outcomes[FileOutcome.CONFLICT],
         "missing": len(summary.missing),
         "refused": refused,
     }
     if sum(problems.values()) > refused:
-        named = ", ".join(f"{count:,} {what}" for what, count in problems.items() if count)
+        n_given = sum(outcomes.values()) + len(summary.missing)
+        given = "of 1 file" if n_given == 1 else f"of {n_given:,} files"
+        named = ", ".join([given, *(f"{n:,} {what}" for what, n in problems.items() if n)])
         if any(outcomes[each] for each in IN_THE_STORE):
             raise BadInput(f"not everything was imported: {named}; the rest was")
         raise BadInput(f"nothing was imported: {named}")

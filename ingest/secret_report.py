@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warehouse.formats.secrets import article, find_secrets_in, lines_of, may_hold_secrets
+from ingest.notices import Level, Notice
+from warehouse.formats.secrets import (
+    article,
+    find_secrets_in,
+    is_certain,
+    lines_of,
+    may_hold_secrets,
+)
+from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,10 +64,12 @@ class SecretReport:
             self.counts[kind] += 1
             self._lines.setdefault((path, kind), {})[line] = None
 
-    def messages(self) -> Iterator[tuple[Path, str]]:
-        """Yield for each file and kind a message that names the first lines."""
+    def notices(self) -> Iterator[Notice]:
+        """Yield for each file and kind a notice that names the first lines."""
         for (path, kind), lines in self._lines.items():
             where = ", ".join(map(str, list(lines)[:_LINES_NAMED]))
             rest = len(lines) - _LINES_NAMED
             more = f" and {rest:,} more" if rest > 0 else ""
-            yield path, f"line {where}{more}: looks like {article(kind)}; `--redact` masks it"
+            reason = f"looks like {article(kind)}; `--redact` masks it"
+            level = Level.SECRET if is_certain(kind) else Level.NOTE
+            yield Notice(level, utf8(str(path)), f"line {where}{more}: {reason}", reason)

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
+from ingest.notices import Level, Notice
 from ingest.provenance import file_row, quarantine_row, violation_row
 from ingest.reading import SourceFile
 from ingest.reconciliation import FileOutcome
@@ -53,7 +54,7 @@ class ImportSummary:
         n_other: number of files of unknown kinds in folders; they are ignored.
         n_tables: how many of them are tables.
         violations: the first broken rules, each with file, line and field.
-        messages: what the user should know, each with its file.
+        notices: what the user should know about files.
         missing: given paths that do not exist.
         secrets: number of possible secrets by kind.
     """
@@ -66,9 +67,14 @@ class ImportSummary:
     n_other: int = 0
     n_tables: int = 0
     violations: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     missing: list[Path] = field(default_factory=list)
     secrets: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def messages(self) -> list[str]:
+        """The notices in full, each with its file."""
+        return list(map(str, self.notices))
 
 
 class ImportSession:
@@ -131,7 +137,7 @@ class ImportSession:
         """Return whether a file need not be parsed; if so, it is counted."""
         if self.sources.is_forgotten(file) and not self.options.restore:
             self.count(FileOutcome.FORGOTTEN)
-            self.say(file.path, "skipped: it was forgotten; `--restore` brings it back")
+            self._note(file.path, "skipped: it was forgotten; `--restore` brings it back")
             return True
         if self.options.replace or not self.sources.is_current(file):
             return False
@@ -141,7 +147,7 @@ class ImportSession:
     def decline(self, path: Path, reason: str) -> None:
         """Report a file that goes with a tool's logs and holds nothing to import."""
         self.count(FileOutcome.DECLINED)
-        self.say(path, f"not imported: {reason}")
+        self._note(path, f"not imported: {reason}")
 
     def also_import(self, paths: Iterable[Path]) -> None:
         """Import more files once those that were given are done."""
@@ -234,13 +240,15 @@ class ImportSession:
         self.summary.outcomes[outcome] += 1
 
     def say(self, path: Path, text: str, line: int | None = None) -> None:
-        """Add a message about a file to the summary."""
+        """Report a problem of a file."""
         place = f"{path}:{line}" if line else str(path)
-        self.summary.messages.append(f"{utf8(place)}: {text}")
+        self.summary.notices.append(Notice(Level.PROBLEM, utf8(place), text))
+
+    def _note(self, path: Path, text: str) -> None:
+        self.summary.notices.append(Notice(Level.NOTE, utf8(str(path)), text))
 
     def report_secrets(self) -> None:
         """Report the lines of possible secrets, unless they were masked."""
         if not self.options.redact:
             self.secrets.search_waiting()
-            for path, message in self.secrets.messages():
-                self.say(path, message)
+            self.summary.notices += self.secrets.notices()

@@ -55,7 +55,7 @@ def test_import_counts_other_files(cli):
 
 def test_messages_about_many_files_are_shortened(cli, tmp_path):
     for n in range(60):
-        (tmp_path / f"{n}.yaml").write_text("broken: [")
+        (tmp_path / f"{n}.yaml").write_text("\n" * n + "broken: [")
     ended = cli("import", tmp_path)
     assert ended.code == 2
     assert ended.err.count("quarantined:") == 50

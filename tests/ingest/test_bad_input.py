@@ -203,7 +203,7 @@ def test_a_path_that_does_not_exist(cli, store, tmp_path):
     ended = cli("import", tmp_path / "nowhere", write_log(tmp_path / "a.yaml"))
     assert ended.code == 2
     assert f"{tmp_path / 'nowhere'}: no such file or folder" in ended.err
-    assert "not everything was imported: 1 missing; the rest was" in ended.err
+    assert "not everything was imported: of 2 files, 1 missing; the rest was" in ended.err
     assert store.sql("SELECT count(*) FROM runs").fetchall() == [(1,)]
 
 
@@ -211,7 +211,7 @@ def test_no_rest_is_claimed_where_nothing_was_imported(cli, tmp_path):
     (tmp_path / "bad.yaml").write_text("tasks: [\n")
     ended = cli("import", tmp_path / "nowhere", tmp_path / "bad.yaml")
     assert ended.code == 2
-    assert "nothing was imported: 1 quarantined, 1 missing" in ended.err
+    assert "nothing was imported: of 2 files, 1 quarantined, 1 missing" in ended.err
     assert "the rest" not in ended.err
 
 

@@ -156,7 +156,7 @@ def test_files_searched_together_are_reported_as_if_searched_alone(monkeypatch, 
             together.add(path, secrets)
     together.search_waiting()
     assert together.counts == alone.counts
-    assert list(together.messages()) == list(alone.messages())
+    assert list(together.notices()) == list(alone.notices())
     assert alone.counts.total() > len(KEYS)
 
 

@@ -5,6 +5,7 @@ find_secrets_in    the same in each of many texts
 may_hold_secrets   which of many texts need a search
 mask               replaces secrets by a mask
 lines_of           the lines of secrets, for messages
+is_certain         whether a kind is recognised by its format, not by a name next to it
 describe           the number of secrets of each kind, in words
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.private_keys import open_key
 from warehouse.formats.secrets.search import find_secrets, find_secrets_in, may_hold_secrets
-from warehouse.formats.secrets.secret import Secret
+from warehouse.formats.secrets.secret import GENERIC, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +26,7 @@ __all__ = [
     "describe",
     "find_secrets",
     "find_secrets_in",
+    "is_certain",
     "lines_of",
     "mask",
     "may_hold_secrets",
@@ -69,12 +71,18 @@ def lines_of(data: bytes, secrets: Iterable[Secret], first: int = 1) -> list[tup
     return lines
 
 
+def is_certain(kind: str) -> bool:
+    """Return whether secrets of a kind have a format of their own, or only a suggestive name."""
+    return kind != GENERIC
+
+
 def describe(kinds: Mapping[str, int]) -> str:
-    """Return how many secrets there are of each kind, as in "2 OpenAI keys, 1 JWT"."""
-    return ", ".join(
-        f"{count:,} {kind}{'s' if count > 1 else ''}"
-        for kind, count in sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
-    )
+    """Return how many secrets there are of each kind, as in "2 OpenAI keys, 1 JWT".
+
+    Certain kinds come first.
+    """
+    ranked = sorted(kinds.items(), key=lambda each: (not is_certain(each[0]), -each[1], each[0]))
+    return ", ".join(f"{count:,} {kind}{'s' if count > 1 else ''}" for kind, count in ranked)
 
 
 def article(kind: str) -> str:
