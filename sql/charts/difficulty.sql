@@ -6,7 +6,7 @@
 -- n_tasks: tasks of the band that the model was asked
 WITH latest AS (
     SELECT suite, task_set, metric, scorer, filter, provider, model, settings, task_id, score
-    FROM scores.latest_scores
+    FROM scores.board_scores
     WHERE
         ($suite IS NULL OR suite = $suite)
         AND ($task_set IS NULL OR task_set = $task_set)

@@ -35,9 +35,10 @@ def store(tmp_path_factory):
     return store
 
 
-def read(store, *sides, metric="passed", missing="exclude"):
+def read(store, *sides, metric="passed", missing="exclude", mix_runs=False):
     with store.reading() as connection:
-        series = read_series(connection, resolve_sides(connection, sides), metric=metric)
+        resolved = resolve_sides(connection, sides)
+        series = read_series(connection, resolved, metric=metric, mix_runs=mix_runs)
     return panels(series, missing=missing)
 
 
@@ -69,8 +70,11 @@ def test_a_random_choice_of_attempts_keeps_the_first(store):
     assert tested == {(0.5, 1.0, 0.0), (0.5, 1.0, 0.5)}
 
 
-def test_the_latest_run_that_asked_a_task_counts(store):
+def test_the_run_on_the_board_counts_unless_runs_are_mixed(store):
+    # Each of the runs has one task; the latest counts.
     (panel,) = read(store, "again", "a")
+    assert pair(panel, 0, 1).means_a.tolist() == [1.0]
+    (panel,) = read(store, "again", "a", mix_runs=True)
     assert pair(panel, 0, 1).means_a.tolist() == [0.0, 1.0]
     (panel,) = read(store, "run:r0", "a")
     assert pair(panel, 0, 1).means_a.tolist() == [1.0]

@@ -23,7 +23,7 @@ def week(tmp_path_factory):
 
 VIEWS = {
     "leaderboard": "suite, model, settings, n_tasks, n_results, n_unanswered, n_tasks_in_set,"
-    " is_comparable, run_id, passed_over_run, n_runs, n_cost_known, pass_rate, pass_rate_low,"
+    " is_comparable, run_id, newer_partial_run_id, n_runs, n_cost_known, pass_rate, pass_rate_low,"
     " pass_rate_high, total_cost_usd, cost_per_passed_usd",
     "leaderboard_pooled": "suite, model, settings, n_runs, n_results, n_judged, n_passed,"
     " n_cost_known, pass_rate, pass_rate_low, pass_rate_high, total_cost_usd",
@@ -52,7 +52,7 @@ def figures(week, views=VIEWS):
     names = {words: name for tasks in TASKS.values() for name, (words, *_) in tasks.items()}
 
     def name(column, value):
-        if column in {"run_id", "previous_run_id", "passed_over_run"}:
+        if column in {"run_id", "previous_run_id", "newer_partial_run_id"}:
             return labels.get(value, value)
         if column == "task":
             return next((name for words, name in names.items() if words in value), value)
@@ -234,11 +234,17 @@ def _of_tasks(found, calls):
 
 
 def _pairs(suite, calls):
-    """Return whether both models passed each task of their latest runs, by attempt."""
-    latest = {(c.model, c.task): c.label for c in calls}
+    """Return whether both models passed each task of their latest full runs, by attempt."""
+    asked = {(c.model, c.label): set() for c in calls}
+    for call in calls:
+        asked[call.model, call.label].add(call.task)
+    latest = {model: label for (model, label), tasks in asked.items() if len(tasks) == 4}
     attempts = {
-        key: _passed([c for c in calls if (c.model, c.task, c.label) == (*key, label)])
-        for key, label in latest.items()
+        (c.model, c.task): _passed(
+            [o for o in calls if (o.model, o.task, o.label) == (c.model, c.task, c.label)]
+        )
+        for c in calls
+        if latest[c.model] == c.label
     }
     return [
         [attempts[model, name] for model in PRICES]
@@ -262,7 +268,7 @@ def _sign_flips(differences):
 
 
 def _pair(suite, calls):
-    """Return the row of the test on each task's shares of passed attempts in the latest runs."""
+    """Return the row of the test on each task's shares of passed attempts in full runs."""
     attempts = _pairs(suite, calls)
     pairs = [[statistics.mean(a), statistics.mean(b)] for a, b in attempts]
     n, only_a, only_b = len(pairs), sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)

@@ -82,8 +82,8 @@ def test_discrimination_is_the_correlation_with_the_other_tasks(con, seed):
     )
     con.execute(
         f"CREATE TABLE scores.task_rates AS SELECT {KEY}, 'm' || m AS model, 't' || t AS task_id, "
-        f"'r' || m AS run_id, n_passed, n_trials "
-        f"FROM (VALUES {values}) AS cells(m, t, n_passed, n_trials);"
+        f"'r' || m AS run_id, n_trials_passed, n_trials "
+        f"FROM (VALUES {values}) AS cells(m, t, n_trials_passed, n_trials);"
         "CREATE TABLE scores.run_times AS SELECT 'mine' AS suite, 'r' || m AS run_id, "
         "DATE '2026-01-01' AS run_date, m + 1 AS position FROM range(7) AS models(m)"
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PARAMETERS = (
     Text(
         "a",
-        "the first side: a model (each task by its latest run), MODEL@2026-01-31 (its runs until "
+        "the first side: a model (its run on the leaderboard), MODEL@2026-01-31 (its runs until "
         "then), run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE",
         is_required=True,
     ),

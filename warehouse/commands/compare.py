@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.commands.comparison import found_rescorer, say_comparisons, warn
+from warehouse.commands.comparison import found_rescorer, note_runs, say_comparisons, warn
 from warehouse.console.cli import (
     TableOptions,
     check_suite,
@@ -61,6 +61,11 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
     show_default=True,
     help="Tasks asked but not judged: leave out, or count as 0.",
 )
+@click.option(
+    "--mix-runs",
+    is_flag=True,
+    help="Take each task from the latest run that asked it, not only from the run on the board.",
+)
 @click.option("--seed", default=23, show_default=True, help="Seed of random flips and resamples.")
 @click.option("--tasks", is_flag=True, help="List the tasks on which they differ, with answers.")
 @click.option("--why", metavar="COLUMN", help="Compare each slice of the tasks by this column.")
@@ -78,6 +83,7 @@ def compare(
     cluster: str | None,
     margin: float | None,
     missing: str,
+    mix_runs: bool,
     seed: int,
     tasks: bool,
     why: str | None,
@@ -86,7 +92,7 @@ def compare(
 ) -> None:
     """Compare two or more models on the tasks that both were asked.
 
-    A side is a model (each task by its latest run), MODEL@2026-01-31 (its runs until then),
+    A side is a model (its run on the leaderboard), MODEL@2026-01-31 (of its runs until then),
     run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE. Give the same model twice to compare its
     settings.
 
@@ -115,6 +121,7 @@ def compare(
             missing="fail" if missing == "fail" else "exclude",
             seed=seed,
             rescorer=found_rescorer(connection, scorer, suite),
+            mix_runs=mix_runs,
         )
         contests = find_contests(connection, sides, choice)
         whole = contests
@@ -129,6 +136,7 @@ def compare(
         if output.fmt == "table":
             say_comparisons(connection, rows, contests, margin)
     warn(rows)
+    note_runs(whole)
     if tasks:
         _print(ChangedTask._fields, answers, output, output.layout(_TASK_ANSWER))
         return

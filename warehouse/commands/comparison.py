@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from warehouse.console.cli import note_wrapped, say, say_wrapped
@@ -100,6 +101,29 @@ def warn(rows: Sequence[Comparison]) -> None:
         tasks = "1 task" if changed.n_changed == 1 else f"{changed.n_changed} tasks"
         names = f"{changed.a} and {changed.b}"
         note_wrapped(f"warning: {tasks} left out, with different content for {names}")
+
+
+def note_runs(contests: Sequence[Contest]) -> None:
+    """Note which newer runs do not count, and of mixed runs how many tasks each gave."""
+    series = {}
+    for contest in contests:
+        panel = contest.paired.panel
+        for row, name in ((contest.paired.a, contest.a), (contest.paired.b, contest.b)):
+            series[name, panel.suite, panel.task_set] = panel.series[row]
+    for (name, *_), one in series.items():
+        if one.newer:
+            run = one.newer[-1]
+            tasks = "1 task" if run.n_tasks == 1 else f"{run.n_tasks:,} tasks"
+            others = f", nor do {len(one.newer) - 1} others" if len(one.newer) > 1 else ""
+            note_wrapped(
+                f"note: {name}: the newer run {run.run_id} ({tasks}) does not count, because "
+                f"{one.runs[0]} ({len(one.asked):,} tasks) covers more{others}; --mix-runs takes "
+                "each task from the latest run that asked it"
+            )
+        elif len(one.runs) > 1:
+            counts = Counter(asked.run_id for asked in one.asked.values())
+            listed = ", ".join(f"{n:,} of {run_id}" for run_id, n in sorted(counts.items()))
+            note_wrapped(f"note: {name}: tasks of {len(counts)} runs are mixed: {listed}")
 
 
 def _warn_of_few(row: Comparison) -> None:

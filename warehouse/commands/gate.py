@@ -105,7 +105,7 @@ def gate(
 ) -> None:
     """Decide whether a candidate keeps the rules, for example in continuous integration.
 
-    A side is a model, MODEL@DATE (its latest run until then), run:RUN_ID or tag:NAME=VALUE. Rules
+    A side is a model, MODEL@DATE (its run on the board then), run:RUN_ID or tag:NAME=VALUE. Rules
     come from a file or from options, which also replace values of the file.
 
     A drop rule fails if the data show a larger drop than the one allowed: the one-sided test of

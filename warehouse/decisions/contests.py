@@ -48,6 +48,7 @@ class Choice:
         missing: what becomes of tasks that were asked but not judged.
         seed: of random choices.
         rescorer: the re-score whose verdicts count as `passed`, if any.
+        mix_runs: whether each task counts by the latest run that asked it, see `read_series`.
     """
 
     suite: str | None = None
@@ -56,6 +57,7 @@ class Choice:
     missing: Missing = "exclude"
     seed: int = 23
     rescorer: Rescorer | None = None
+    mix_runs: bool = False
 
 
 def find_contests(
@@ -137,7 +139,12 @@ def _of_metric(
     choice: Choice,
 ) -> list[Contest]:
     series = read_series(
-        connection, sides, metric=metric, task_set=choice.task_set, rescorer=choice.rescorer
+        connection,
+        sides,
+        metric=metric,
+        task_set=choice.task_set,
+        rescorer=choice.rescorer,
+        mix_runs=choice.mix_runs,
     )
     found = _contests(panels(series, missing=choice.missing), sides, choice.seed)
     if found or len({one.key[1:3] for one in series}) < 2:  # noqa: PLR2004 - task sets

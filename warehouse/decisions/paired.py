@@ -249,6 +249,7 @@ def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) ->
     return Series(
         key=series.key,
         metric=series.metric,
+        newer=series.newer,
         asked={item: Asked(series.asked[task].run_id, None, task) for item, task in single.items()},
         values={
             item: series.values[task] for item, task in single.items() if task in series.values

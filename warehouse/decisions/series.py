@@ -1,7 +1,9 @@
 """The values of each side on its tasks, as the views have them.
 
-A task counts by the side's latest run that asked it. Where that run has no value, the task is asked
-but not judged: an older value does not stand in for it.
+Of several runs, the one counts that stands on the board (`scores.board_runs`): the latest of those
+that asked most of the task set's version. Where it has no value for a task, the task is asked but
+not judged: a value of another run does not stand in for it. Only if runs are to be mixed, each task
+counts by the latest run that asked it.
 """
 
 from __future__ import annotations
@@ -29,11 +31,65 @@ CALL_METRICS: Mapping[str, str] = {
 ALIASES: Mapping[str, str] = {"cost": "cost_usd", "latency": "latency_ms"}
 VERDICT = "passed"
 
-_SIDES = """
+# The runs of each side, the one first that counts if runs are not mixed.
+_ENTRIES = """
 WITH sides AS (
     SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
         unnest($model) AS model
+),
+
+entries AS (
+    SELECT sides.side, entries.*
+    FROM scores.entries AS entries
+    JOIN sides USING (suite, run_id, model)
+    WHERE NOT entries.is_replay AND ($task_set IS NULL OR entries.task_set = $task_set)
+),
+
+covered AS (
+    SELECT
+        facts.entry,
+        count(*) AS n_tasks,
+        count(newest.task_set) AS n_covered,
+        max(facts.n_counted) > 0 AS is_counted,
+        sum(facts.n_results) > sum(facts.n_unanswered) AS is_answered
+    FROM scores.task_facts AS facts
+    LEFT JOIN scores.newest_tasks AS newest
+        ON facts.suite = newest.suite
+        AND facts.task_set = newest.task_set
+        AND facts.task_id IS NOT DISTINCT FROM newest.task_id
+        AND coalesce(facts.task_hash = newest.task_hash, true)
+    WHERE facts.entry IN (SELECT entry FROM entries)
+    GROUP BY facts.entry
 )
+
+SELECT
+    entries.side, entries.suite, entries.task_set, entries.provider, entries.model,
+    entries.settings, entries.run_id, covered.n_tasks, times.position,
+    row_number() OVER (
+        PARTITION BY entries.side, entries.series, entries.task_set
+        ORDER BY covered.is_counted DESC, covered.is_answered DESC, covered.n_covered DESC,
+            times.position DESC
+    ) = 1 AS is_on_board
+FROM entries
+JOIN covered ON entries.entry = covered.entry
+JOIN scores.run_times AS times
+    ON entries.suite = times.suite AND entries.run_id = times.run_id
+ORDER BY ALL
+"""
+_SIDES = """
+WITH sides AS (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($task_set) AS task_set,
+        unnest($provider) AS provider, unnest($model) AS model, unnest($settings) AS settings,
+        unnest($run_id) AS run_id
+)
+"""
+_OF_SIDE = """
+    ON {table}.suite = sides.suite
+    AND {table}.run_id = sides.run_id
+    AND {table}.task_set = sides.task_set
+    AND {table}.provider IS NOT DISTINCT FROM sides.provider
+    AND {table}.model = sides.model
+    AND {table}.settings = sides.settings
 """
 # The hash of a task is that of the call. A run asks one version of a task.
 _ASKED = (
@@ -43,10 +99,12 @@ SELECT
     sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
     calls.task_id, calls.run_id, min(calls.task_hash) AS task_hash
 FROM results AS calls
-JOIN sides USING (suite, run_id, model)
-JOIN scores.run_times AS times USING (suite, run_id)
+JOIN sides"""
+    + _OF_SIDE.format(table="calls")
+    + """
+JOIN scores.run_times AS times
+    ON calls.suite = times.suite AND calls.run_id = times.run_id
 WHERE NOT calls.is_replay AND calls.task_id IS NOT NULL
-    AND ($task_set IS NULL OR calls.task_set = $task_set)
 GROUP BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
     calls.task_id, calls.run_id
 QUALIFY row_number() OVER (
@@ -65,11 +123,12 @@ SELECT
     scored.task_id, scored.run_id, scored.scorer, scored.metric, scored.filter, scored.scored,
     times.position
 FROM {table} AS scored
-JOIN sides USING (suite, run_id, model)
-JOIN scores.run_times AS times USING (suite, run_id)
-WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL
-    AND ($task_set IS NULL OR scored.task_set = $task_set)
-    AND {metric}
+JOIN sides"""
+    + _OF_SIDE.format(table="scored")
+    + """
+JOIN scores.run_times AS times
+    ON scored.suite = times.suite AND scored.run_id = times.run_id
+WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL AND {metric}
 ORDER BY ALL
 """
 )
@@ -88,9 +147,11 @@ SELECT
     list(CAST({value} AS DOUBLE) ORDER BY attempt, seq) FILTER ({value} IS NOT NULL) AS scored,
     any_value(times.position) AS position
 FROM calls
-JOIN sides USING (suite, run_id, model)
-JOIN scores.run_times AS times USING (suite, run_id)
-WHERE ($task_set IS NULL OR calls.task_set = $task_set)
+JOIN sides"""
+    + _OF_SIDE.format(table="calls")
+    + """
+JOIN scores.run_times AS times
+    ON calls.suite = times.suite AND calls.run_id = times.run_id
 GROUP BY ALL
 HAVING scored IS NOT NULL
 ORDER BY ALL
@@ -106,19 +167,19 @@ _RESCORED = """(
 # Of the many scores of posters those that sum them up, as in the leaderboard.
 _HEADLINE = "scored.metric <> 'passed' AND is_headline(scored.suite, scored.metric)"
 _NAMED = "scored.metric = $metric"
-_ITEMS = (
-    _SIDES
-    + """
+_ITEMS = """
 SELECT
     sides.side, items.suite, items.task_set, items.provider, items.model, items.settings,
     items.task_id, items.run_id, min(items.item_hash) AS item_hash
 FROM result_items AS items
-JOIN sides USING (suite, run_id, model)
+JOIN (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+        unnest($model) AS model
+) AS sides USING (suite, run_id, model)
 WHERE NOT items.is_replay AND items.item_hash IS NOT NULL
 GROUP BY ALL
 HAVING count(DISTINCT items.item_hash) = 1
 """
-)
 
 
 class SeriesKey(NamedTuple):
@@ -139,6 +200,24 @@ class SeriesKey(NamedTuple):
     provider: str | None
     model: str
     settings: str
+
+
+class SidedRun(NamedTuple):
+    """A run of a side.
+
+    Attributes:
+        key: what was called.
+        run_id: the run.
+        n_tasks: tasks asked.
+        position: position in time among the suite's runs.
+        is_on_board: whether it is the one that counts, if runs are not mixed.
+    """
+
+    key: SeriesKey
+    run_id: str
+    n_tasks: int
+    position: int
+    is_on_board: bool
 
 
 class MetricKey(NamedTuple):
@@ -190,10 +269,13 @@ class Series:
         metric: the metric.
         asked: the tasks asked, by ID, whether or not they have a value.
         values: the values of the attempts at each task that has any, in their order.
+        newer: later runs of the side that do not count, because they cover less of the task set or
+            got no answer; none if runs are mixed.
     """
 
     key: SeriesKey
     metric: MetricKey
+    newer: tuple[SidedRun, ...] = ()
     asked: dict[str, Asked] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)
 
@@ -203,6 +285,23 @@ class Series:
         return sorted({asked.run_id for asked in self.asked.values()})
 
 
+def sided_runs(
+    connection: duckdb.DuckDBPyConnection,
+    sides: Sequence[ResolvedSide],
+    *,
+    task_set: str | None = None,
+) -> list[SidedRun]:
+    """Return the runs of the sides in the order of the sides, by model and task set.
+
+    Args:
+        connection: an open warehouse.
+        sides: the sides.
+        task_set: the only task set that counts, if given.
+    """
+    rows = connection.execute(_ENTRIES, {**_parameters(sides), "task_set": task_set}).fetchall()
+    return [SidedRun(SeriesKey(*row[:6]), *row[6:]) for row in rows]
+
+
 def read_series(
     connection: duckdb.DuckDBPyConnection,
     sides: Sequence[ResolvedSide],
@@ -210,6 +309,7 @@ def read_series(
     metric: str | None,
     task_set: str | None = None,
     rescorer: Rescorer | None = None,
+    mix_runs: bool = False,
 ) -> list[Series]:
     """Return the values of the sides by a metric, in the order of the sides.
 
@@ -221,8 +321,20 @@ def read_series(
         task_set: the only task set that counts, if given.
         rescorer: the scorer whose verdicts count as `passed`, instead of the recorded and computed
             ones; other metrics stay as they are.
+        mix_runs: whether each task counts by the latest run that asked it, and not only those of
+            the run on the board.
     """
-    parameters = {**_parameters(sides), "task_set": task_set}
+    runs = sided_runs(connection, sides, task_set=task_set)
+    counted = [run for run in runs if mix_runs or run.is_on_board]
+    positions = {run.key: run.position for run in counted}
+    newer = {
+        key: tuple(run for run in runs if run.key == key and run.position > position)
+        for key, position in positions.items()
+    }
+    parameters: dict[str, object] = {
+        name: [getattr(run.key, name) for run in counted] for name in SeriesKey._fields
+    }
+    parameters["run_id"] = [run.run_id for run in counted]
     asked: dict[SeriesKey, dict[str, Asked]] = {}
     for row in connection.execute(_ASKED, parameters).fetchall():
         task_id, run_id, task_hash = row[6:]
@@ -231,7 +343,7 @@ def read_series(
     _add_uncalled(asked, scored)
     found: dict[tuple[SeriesKey, MetricKey], Series] = {}
     for key, name in _named(asked, scored):
-        found[key, name] = Series(key=key, metric=name, asked=asked[key])
+        found[key, name] = Series(key=key, metric=name, newer=newer[key], asked=asked[key])
     for row in scored:
         if asked[row.key][row.task_id].run_id == row.run_id:
             found[row.key, row.metric].values[row.task_id] = row.values

@@ -1,6 +1,6 @@
 """The sides of a comparison: what is written on the command line, and the calls that it names.
 
-MODEL               the model; each task by its latest run that asked it
+MODEL               the model, by its run on the board
 MODEL@2026-01-31    the same, of the runs until the end of that day
 run:RUN_ID          one run
 MODEL@run:RUN_ID    one model of a run of several

@@ -5,7 +5,7 @@
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- inherits: metrics
 -- first: task_set, metric, model, settings, is_comparable, pass_rate, score, n_tasks, total_cost_usd,
---     p50_ms, run_date, passed_over_run
+--     p50_ms, run_date, newer_partial_run_id
 -- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
 -- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a
 --     task set without verdicts, the score `passed` if there is one, else the metric with the most
@@ -17,17 +17,24 @@
 -- pass_rate_high: upper end of the 95 % interval of the pass rate
 -- n_tasks: tasks asked, those without an answer included
 -- n_unjudged: tasks among them that nothing judges, so that pass_rate leaves them out
+-- is_first_only: whether only first attempts count, because the run repeated tasks until they passed
 -- n_results: calls made for the tasks: attempts, and those without an answer
 -- n_unanswered: calls among them that gave no answer
--- n_tasks_in_set: tasks in the newest version of the task set: the version that its latest run
---     used; if no version is known, all tasks ever asked; NULL where the rows that may be compared
---     were asked more tasks than that, since logs may describe only some tasks of a set
+-- n_tasks_in_set: tasks in the version of the task set that counts; NULL where the rows that may be
+--     compared were asked more tasks than that, since logs may describe only some tasks of a set
+-- version_reason: how that version was found: `declared`, `largest`, `agreed` or `sample`; see
+--     scores.task_set_versions
 -- is_comparable: whether the row may be compared with the others of its task set: it was asked the
 --     same tasks as the row that covers most of the set
--- run_id: the latest full run: no run of the model asked more tasks of the set's newest version,
+-- pass_rate_in_set: pass rate over the tasks of the set only, of a row that was asked all of these
+--     and more; NULL otherwise
+-- run_id: the latest full run: no run of the model asked more tasks of the set's version,
 --     whether or not they were answered
--- passed_over_run: latest run after it, which covers less of the set or got no answer at all; NULL
---     if there is none
+-- newer_partial_run_id: latest run after it, which covers less of the set or got no answer at all;
+--     NULL if there is none
+-- newer_partial_reason: why it does not count: `fewer_tasks`, `failures_again` (only tasks that had
+--     failed) or `no_answer`; see scores.newer_partial_runs
+-- passed_over_run: former name of newer_partial_run_id, for one release
 -- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
@@ -43,43 +50,32 @@
 -- tool_tier: OpenClaw tier of the run, see tool_tiers; NULL if no call is known to ask
 --     for a tool
 -- routing: whether subagents may be routed to the model, in words; see tool_tiers
-WITH ranked AS (
-    SELECT
-        *,
-        row_number() OVER (
-            PARTITION BY suite, task_set, provider, model, settings
-            ORDER BY n_unanswered < n_results DESC, n_covered DESC, position DESC
-        ) AS place,
-        count(*) OVER model_runs AS n_runs,
-        max(position) OVER model_runs AS last_position,
-        arg_max(run_id, position) OVER model_runs AS last_run_id
-    FROM scores.run_rates
-    WINDOW model_runs AS (PARTITION BY suite, task_set, provider, model, settings)
-),
-
-full_runs AS (
+WITH full_runs AS (
     SELECT
         *,
         first_value(asked) OVER (
             PARTITION BY suite, task_set
-            ORDER BY n_covered DESC, n_alike DESC, position DESC, provider, model, settings
+            ORDER BY
+                n_covered DESC, n_tasks, n_alike DESC, position DESC, provider, model, settings
         ) AS asked_of_set
     FROM (
-        SELECT *, count(*) OVER (PARTITION BY suite, task_set, asked) AS n_alike
-        FROM ranked
-        WHERE place = 1
+        SELECT
+            rates.*,
+            board.n_runs,
+            count(*) OVER (PARTITION BY rates.suite, rates.task_set, rates.asked) AS n_alike
+        FROM scores.run_rates AS rates
+        JOIN scores.board_runs AS board ON rates.entry = board.entry
     )
 ),
 
 set_sizes AS (
-    SELECT suite, task_set, count(*) AS n_tasks_in_set
+    SELECT
+        suite,
+        task_set,
+        count(*) AS n_tasks_in_set,
+        any_value(versions.version_reason) AS version_reason
     FROM scores.newest_tasks
-    GROUP BY suite, task_set
-    UNION ALL
-    SELECT suite, task_set, count(DISTINCT task) AS n_tasks_in_set
-    FROM scores.task_facts
-    ANTI JOIN lake.tasks USING (suite, task_set)
-    WHERE n_counted > 0 AND NOT is_replay
+    JOIN scores.task_set_versions AS versions USING (suite, task_set)
     GROUP BY suite, task_set
 ),
 
@@ -211,6 +207,7 @@ SELECT
     boards.pass_rate_high,
     boards.n_tasks,
     boards.n_tasks - boards.n_rated AS n_unjudged,
+    boards.is_first_only,
     boards.n_results,
     boards.n_unanswered,
     CASE
@@ -219,12 +216,18 @@ SELECT
         ) OVER (PARTITION BY boards.suite, boards.task_set) <= set_sizes.n_tasks_in_set
             THEN set_sizes.n_tasks_in_set
     END AS n_tasks_in_set,
+    set_sizes.version_reason,
     boards.asked IS NOT DISTINCT FROM boards.asked_of_set AS is_comparable,
+    CASE
+        WHEN boards.n_covered = set_sizes.n_tasks_in_set AND boards.n_tasks > boards.n_covered
+            AND boards.is_first
+            THEN boards.covered_pass_rate
+    END AS pass_rate_in_set,
     boards.run_id,
     boards.run_date,
-    CASE
-        WHEN boards.last_position > boards.position THEN boards.last_run_id
-    END AS passed_over_run,
+    newer.run_id AS newer_partial_run_id,
+    newer.reason AS newer_partial_reason,
+    newer.run_id AS passed_over_run,
     boards.n_runs,
     boards.score,
     boards.score_low,
@@ -242,6 +245,7 @@ SELECT
     tiers.routing
 FROM boards
 JOIN calls ON boards.entry = calls.entry
+LEFT JOIN scores.newer_partial_runs AS newer ON boards.entry = newer.entry
 LEFT JOIN set_sizes
     ON boards.suite = set_sizes.suite
     AND boards.task_set = set_sizes.task_set

@@ -1,6 +1,5 @@
--- Two models on the tasks that both did: how often each passed them. Of each model, a task counts by
--- the latest run in which it has an outcome, its attempts averaged; a call without an answer did not
--- pass.
+-- Two models on the tasks that both did: how often each passed them. Of each model, the run on
+-- the leaderboard counts, attempts averaged; a call without an answer did not pass.
 -- grain: suite × pair of models (provider × model × settings), a before b
 -- inherits: score_comparisons
 -- first: model_a, settings_a, model_b, settings_b, p_value, pass_rate_difference, p_holm,

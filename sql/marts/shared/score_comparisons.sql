@@ -1,6 +1,6 @@
 -- Two models on the tasks that both were scored on, by every metric but the verdict, which is in
--- paired_comparisons; of the scores of posters, by app_quality and app_core. Of each model, a task
--- counts by the latest run in which it has a score, its attempts averaged.
+-- paired_comparisons; of the scores of posters, by app_quality and app_core. Of each model, the run
+-- on the leaderboard counts, attempts averaged.
 -- grain: suite × task set × metric × scorer × filter × pair of models (provider × model × settings),
 --     a before b
 -- inherits: metrics

@@ -24,11 +24,11 @@ WITH solved AS (
         rates.provider,
         rates.model,
         rates.settings,
-        CAST(sum(rates.n_passed) AS BIGINT) AS n_passed,
+        CAST(sum(rates.n_trials_passed) AS BIGINT) AS n_passed,
         CAST(sum(rates.n_trials) AS BIGINT) AS n_trials,
-        sum(rates.n_passed) / sum(rates.n_trials) AS pass_rate,
+        sum(rates.n_trials_passed) / sum(rates.n_trials) AS pass_rate,
         min(if(
-            rates.n_passed > 0,
+            rates.n_trials_passed > 0,
             {
                 position: times.position,
                 model: rates.model,

@@ -1,4 +1,4 @@
--- Two models on the tasks that both were scored on, by each metric; see latest_scores. The unit is the
+-- Two models on the tasks that both were scored on, by each metric; see board_scores. The unit is the
 -- task. Pass or fail with one attempt each is judged by McNemar's exact test, anything else by a paired
 -- t test over the tasks.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
@@ -26,7 +26,7 @@ WITH scored AS (
         is_share,
         series,
         hash(suite, scope, latest.scorer, metric, latest.filter) AS contest
-    FROM scores.latest_scores AS latest
+    FROM scores.board_scores AS latest
 ),
 
 contests AS (

@@ -3,7 +3,8 @@
 -- grain: run × provider × model × settings × task set
 -- inherits: scores.run_times, scores.setups
 -- n_tasks: tasks asked
--- n_covered: tasks of the set's newest version among them; all if no version is known
+-- n_covered: tasks of the set's version among them; see task_set_versions
+-- covered_pass_rate: pass rate over these tasks only
 -- n_rated: tasks behind pass_rate
 -- n_results: calls, attempts and calls without an answer included
 -- n_unanswered: calls without an answer; they count as not passed
@@ -11,20 +12,18 @@
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
 --     narrower where repeated attempts add information; see effective_tasks
 -- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- is_first_only: whether only first attempts count; see task_rates
 -- asked: hash of the tasks asked, equal for runs that asked the same ones
 WITH placed AS (
     SELECT
         rates.*,
-        newest.task_set IS NOT NULL OR known.task_set IS NULL AS is_in_set
+        newest.task_set IS NOT NULL AS is_in_set
     FROM scores.task_rates AS rates
     LEFT JOIN scores.newest_tasks AS newest
         ON rates.suite = newest.suite
         AND rates.task_set = newest.task_set
-        AND rates.task_id = newest.task_id
+        AND rates.task_id IS NOT DISTINCT FROM newest.task_id
         AND coalesce(rates.task_hash = newest.task_hash, true)
-    LEFT JOIN (SELECT DISTINCT suite, task_set FROM lake.tasks) AS known
-        ON rates.suite = known.suite
-        AND rates.task_set = known.task_set
 ),
 
 sums AS (
@@ -43,8 +42,11 @@ sums AS (
         CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
         CAST(sum(n_trials) AS BIGINT) AS n_trials,
         sum(n_judged) > 0 AS is_judged,
+        bool_or(is_first_only) AS is_first_only,
         exact_sum(pass_rate) AS rates,
         exact_sum(pass_rate ** 2) AS squares,
+        exact_sum(CASE WHEN is_in_set THEN pass_rate END)
+            / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
         bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
     FROM placed
     GROUP BY entry
@@ -75,8 +77,10 @@ SELECT
     rated.n_results,
     rated.n_unanswered,
     rated.pass_rate,
+    CASE WHEN rated.is_judged THEN rated.covered_rate END AS covered_pass_rate,
     wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
     wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
+    rated.is_first_only,
     rated.asked,
     rated.entry
 FROM rated

@@ -21,10 +21,10 @@ SELECT
     NULL AS filter,
     task_id,
     n_trials AS n_attempts,
-    n_passed,
-    first_passed,
+    n_trials_passed AS n_passed,
+    is_first_passed AS first_passed,
     NULL::DOUBLE[] AS listed,
-    hash(n_trials, n_passed, first_passed) AS kind,
+    hash(n_trials, n_trials_passed, is_first_passed) AS kind,
     entry,
     series,
     task

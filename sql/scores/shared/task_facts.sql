@@ -13,6 +13,7 @@
 -- n_passed: attempts that passed
 -- first_passed: whether the first attempt with a verdict passed
 -- first_outcome: the same, where attempts without an answer did not pass
+-- last_passed: whether the last attempt with a verdict passed
 SELECT
     calls.suite,
     calls.run_id,
@@ -30,6 +31,8 @@ SELECT
     count(*) FILTER (calls.passed) AS n_passed,
     arg_min(calls.passed, (calls.attempt, calls.seq)) FILTER (calls.passed IS NOT NULL)
         AS first_passed,
+    arg_max(calls.passed, (calls.attempt, calls.seq)) FILTER (calls.passed IS NOT NULL)
+        AS last_passed,
     arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq))
         FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome
 FROM (

@@ -1,12 +1,18 @@
--- How often each task passed in each run: its attempts averaged. A run that repeats calls of another
+-- How often each task passed in each run: its attempts averaged, or the first of them where tasks were
+-- repeated until they passed: otherwise every task that is ever solved would count for half or less
+-- by its failures, and all by their luck. A run that repeats calls of another
 -- run is taken as a whole, so that it shows what it covers; without a call of its own it is left out.
 -- Replays are left out.
 -- grain: run × provider × model × settings × task set × task
 -- inherits: scores.task_facts
--- n_trials: attempts behind pass_rate: those with an outcome
+-- n_trials_passed: attempts among n_trials that passed
+-- n_trials: attempts behind pass_rate: those with an outcome, that count
 -- pass_rate: share of n_trials that passed; NULL if there are none
--- first_passed: whether the first of n_trials passed
+-- is_first_passed: whether the first of n_trials passed
 -- is_judged: whether any attempt of the entry at any task has a verdict
+-- is_first_only: whether only first attempts count, because the entry repeated tasks until they
+--     passed: ten tasks or more have several attempts, each of which ends with its first pass or
+--     never passed; every task with a single attempt passed; and both kinds are there
 SELECT
     facts.suite,
     facts.run_id,
@@ -20,20 +26,30 @@ SELECT
     facts.n_unanswered,
     facts.n_counted,
     facts.n_judged,
-    facts.n_passed,
-    if(judged.task IS NULL, facts.n_judged, facts.n_judged + facts.n_open) AS n_trials,
-    facts.n_passed / nullif(n_trials, 0) AS pass_rate,
-    if(judged.task IS NULL, facts.first_passed, facts.first_outcome) AS first_passed,
+    if(judged.task IS NULL, facts.n_judged, facts.n_judged + facts.n_open) AS n_outcomes,
+    if(judged.task IS NULL, facts.first_passed, facts.first_outcome) AS is_first_passed,
+    if(judged_entries.is_first_only, least(n_outcomes, 1), n_outcomes) AS n_trials,
+    if(judged_entries.is_first_only, coalesce(CAST(is_first_passed AS BIGINT), 0), facts.n_passed)
+        AS n_trials_passed,
+    n_trials_passed / nullif(n_trials, 0) AS pass_rate,
     facts.entry,
     facts.task,
     entries.series,
-    judged_entries.is_judged
+    judged_entries.is_judged,
+    judged_entries.is_first_only
 FROM scores.task_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
 JOIN (
-    SELECT entry, max(n_judged) > 0 AS is_judged
+    SELECT
+        entry,
+        max(n_judged) > 0 AS is_judged,
+        count(*) FILTER (n_results > 1) >= 10
+        AND count(*) FILTER (n_results > 1 AND last_passed) > 0
+        AND count(*) FILTER (n_results = 1) > 0
+        AND bool_and(if(n_results = 1, coalesce(last_passed, false),
+            n_passed = 0 OR (n_passed = 1 AND last_passed))) AS is_first_only
     FROM scores.task_facts
     GROUP BY entry
     HAVING max(n_counted) > 0

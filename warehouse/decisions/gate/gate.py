@@ -17,13 +17,14 @@ from warehouse.decisions.task_columns import task_values
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import duckdb
 
     from warehouse.decisions.gate.rules import Rule, Rules
     from warehouse.decisions.paired import Panel
     from warehouse.decisions.rescored import Rescorer
+    from warehouse.decisions.series import Series
 
 _BASELINE, _CANDIDATE = 0, 1
 
@@ -191,11 +192,23 @@ class _Gate:
                 rescorer=self._rescorer,
             )
             self._panels[metric] = panels(series, missing=self._rules.missing)
+            self._note_newer_runs(series)
         return [
             panel
             for panel in self._panels[metric]
             if rule.suite in {None, panel.suite} and rule.task_set in {None, panel.task_set}
         ]
+
+    def _note_newer_runs(self, found: Iterable[Series]) -> None:
+        """Note newer runs that do not count: the gate would otherwise seem to be about them."""
+        for series in found:
+            if series.newer:
+                side = "baseline" if series.key.side == _BASELINE else "candidate"
+                self._notes.append(
+                    f"{series.key.suite}/{series.key.task_set}: the newer run "
+                    f"{series.newer[-1].run_id} of the {side} asked fewer tasks or got no answer, "
+                    f"and does not count; {series.runs[0]} does"
+                )
 
     def _nothing(self, rule: Rule) -> Decision:
         places = [rule.suite or self._rules.suite, rule.task_set or self._rules.task_set]

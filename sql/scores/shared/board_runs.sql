@@ -1,0 +1,37 @@
+-- The run by which each model stands on the board of a task set: the latest of those that asked most
+-- of the set's version; see task_set_versions. Comparisons take the same run.
+-- grain: suite × task set × provider × model × settings
+-- inherits: scores.run_rates
+-- entry: hash of the run and model; see scores.setups
+-- newer_partial_entry: the same of the latest run after it, which covers less of the set or got no
+--     answer at all; NULL if there is none
+WITH placed AS (
+    SELECT
+        rates.entry,
+        entries.series,
+        rates.suite,
+        rates.task_set,
+        rates.position,
+        row_number() OVER (
+            of_series
+            ORDER BY rates.n_unanswered < rates.n_results DESC, rates.n_covered DESC,
+                rates.position DESC
+        ) AS place,
+        count(*) OVER of_series AS n_runs,
+        max(rates.position) OVER of_series AS last_position,
+        arg_max(rates.entry, rates.position) OVER of_series AS last_entry
+    FROM scores.run_rates AS rates
+    JOIN scores.entries AS entries ON rates.entry = entries.entry
+    WINDOW of_series AS (PARTITION BY entries.series, rates.task_set)
+)
+
+SELECT
+    suite,
+    task_set,
+    series,
+    entry,
+    position,
+    n_runs,
+    CASE WHEN last_position > position THEN last_entry END AS newer_partial_entry
+FROM placed
+WHERE place = 1

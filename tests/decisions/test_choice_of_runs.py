@@ -1,0 +1,142 @@
+"""Which run of a model stands for it, on the board and in comparisons, from imported tables."""
+
+import json
+import random
+
+import pytest
+from support import command, new_store
+
+FIELDS = "run_id,model,task_id,attempt,passed,prompt,started_at"
+
+
+class Table:
+    """Rows of a table of results, and a store that imports them."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.store = new_store(folder / "store")
+        self.n = 0
+
+    def run(self, model, passed, *, attempts=1):
+        """Import a run; `passed` has a verdict, or the verdicts of all attempts, for each task."""
+        self.n += 1
+        run_id = f"r{self.n:02}"
+        lines = [FIELDS]
+        for task, verdicts in passed.items():
+            listed = verdicts if isinstance(verdicts, list) else [verdicts] * attempts
+            for attempt, verdict in enumerate(listed, 1):
+                day = f"2026-03-{self.n:02}T10:00:00"
+                said = "" if verdict is None else str(verdict).lower()
+                lines.append(f"{run_id},{model},{task},{attempt},{said},about {task},{day}")
+        path = self.folder / f"{run_id}.csv"
+        path.write_text("\n".join(lines) + "\n")
+        ended = command(self.store.path, "import", path, "--yes", "--suite", "quiz")
+        assert ended.code == 0, ended.err
+        return run_id
+
+    def board(self, columns):
+        rows = self.store.sql(f"SELECT model, {columns} FROM leaderboard ORDER BY model").fetchall()
+        return {row[0]: row[1:] for row in rows}
+
+    def compare(self, *arguments):
+        ended = command(self.store.path, "compare", *arguments, "--format", "json")
+        assert ended.code == 0, ended.err
+        return json.loads(ended.out), " ".join(ended.err.split())
+
+
+@pytest.fixture
+def table(tmp_path):
+    return Table(tmp_path)
+
+
+def verdicts(n, n_passed, first=0):
+    return {f"t{at:03}": at < n_passed for at in range(first, n)}
+
+
+RUN = "n_tasks, n_tasks_in_set, is_comparable, run_id, newer_partial_run_id, newer_partial_reason"
+
+
+def test_a_smoke_test_is_not_the_result(table):
+    for model, n_passed in (("a", 40), ("b", 30), ("c", 13)):
+        table.run(model, verdicts(50, n_passed))
+    table.run("c", {"t000": True, "t001": True, "t002": True})
+    board = table.board(f"pass_rate, {RUN}, version_reason")
+    assert board["c"] == (0.26, 50, 50, True, "r03", "r04", "fewer_tasks", "largest")
+    (row,), said = table.compare("a", "c")
+    assert (row["n_tasks"], row["mean_b"]) == (50, 0.26)
+    assert "note: c: the newer run r04 (3 tasks) does not count, because r03 (50 tasks)" in said
+    (row,), said = table.compare("a", "c", "--mix-runs")
+    assert "c: tasks of 2 runs are mixed: 47 of r03, 3 of r04" in said
+
+
+def test_a_run_that_lacks_a_task_does_not_replace_a_full_one(table):
+    table.run("a", verdicts(60, 45))
+    table.run("a", verdicts(59, 59))
+    assert table.board(f"pass_rate, {RUN}")["a"] == (
+        0.75, 60, 60, True, "r01", "r02", "fewer_tasks",
+    )  # fmt: skip
+
+
+def test_three_models_agree_on_a_smaller_set(table):
+    table.run("a", verdicts(50, 40))
+    for model in ("b", "c"):
+        table.run(model, verdicts(40, 20))
+    assert table.board("n_tasks_in_set, version_reason")["b"] == (50, "largest")
+    table.run("d", verdicts(40, 20))
+    board = table.board("n_tasks_in_set, version_reason, is_comparable, pass_rate_in_set")
+    assert board["b"] == (40, "agreed", True, None)
+    # 40 of the 40 tasks of the set, 40 of its own 50
+    assert board["a"] == (40, "agreed", False, 1.0)
+    table.run("b", verdicts(50, 25))
+    assert table.board("n_tasks_in_set, version_reason")["b"] == (50, "largest")
+
+
+def test_equal_sizes_are_decided_by_the_models_and_then_by_time(table):
+    for model in ("a", "b"):
+        table.run(model, verdicts(20, 10))
+    table.run("c", verdicts(25, 20, first=5))
+    assert table.board("is_comparable") == {"a": (True,), "b": (True,), "c": (False,)}
+    table.run("d", verdicts(25, 20, first=5))
+    assert table.board("is_comparable")["c"] == (True,)
+
+
+def test_failures_that_were_asked_again_are_named(table):
+    chance = random.Random(5)
+    for model in ("a", "b"):
+        table.run(model, {f"t{n:03}": chance.random() < 0.5 for n in range(100)})
+    failed = [task for task, passed in table.store.sql(
+        "SELECT task_id, passed FROM verdicts WHERE model = 'b' ORDER BY task_id"
+    ).fetchall() if not passed]  # fmt: skip
+    before = table.compare("a", "b")[0]
+    table.run("b", {task: chance.random() < 0.5 for task in failed})
+    after, _ = table.compare("a", "b")
+    assert after == before
+    assert table.board(RUN)["b"][-2:] == ("r03", "failures_again")
+    mixed, _ = table.compare("a", "b", "--mix-runs")
+    assert mixed[0]["mean_b"] > after[0]["mean_b"]
+    (row,) = table.store.sql("SELECT pass_rate_b FROM paired_comparisons").fetchall()
+    assert row == (after[0]["mean_b"],)
+
+
+def test_failures_that_could_be_asked_by_chance_are_only_fewer_tasks(table):
+    # With 90 of 100 failed, six failed tasks are no evidence: p = 0.52.
+    table.run("a", verdicts(100, 10))
+    table.run("a", dict.fromkeys(("t020", "t030", "t040", "t050", "t060", "t070"), True))
+    assert table.board(RUN)["a"][-1] == "fewer_tasks"
+
+
+def test_of_attempts_until_a_pass_only_the_first_counts(table):
+    passed = {f"t{n:03}": True for n in range(10)}
+    retried = {f"t{n:03}": [False, False, True] for n in range(10, 20)}
+    table.run("a", {**passed, **retried, "t020": [False] * 5})
+    table.run("b", {f"t{n:03}": n < 10 for n in range(21)})
+    board = table.board("pass_rate, is_first_only")
+    assert board == {"a": (10 / 21, True), "b": (10 / 21, False)}
+    (row,), _ = table.compare("a", "b")
+    assert (row["difference"], row["n_attempts_a"]) == (0.0, 21)
+
+
+@pytest.mark.parametrize("attempts", [[False, True], [False, False], [True, False]])
+def test_attempts_of_equal_number_all_count(table, attempts):
+    table.run("a", {f"t{n:03}": attempts for n in range(20)})
+    assert table.board("is_first_only, pass_rate")["a"] == (False, sum(attempts) / 2)
