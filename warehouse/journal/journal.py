@@ -4,7 +4,8 @@
 or several rows that only count together.
 The journal becomes the batch of the same name when its run ends or, if its process was killed,
 with the next command. A lock on the file distinguishes active journals from abandoned ones; a
-lock on the run keeps a second process from running it too.
+lock on the run keeps a second process from running it too. `<ULID>.size` next to it has its size,
+without which a journal that was cut between two lines could not be told from a whole one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Self
 
 from warehouse.errors import StoreReadOnly, StoreUnreadable, UnknownColumn
+from warehouse.files import read_regular
 from warehouse.formats.values import is_integer, utf8
 from warehouse.journal import FOLDER
 from warehouse.lake.atomic import sync_folder
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from warehouse.types import Row
 
 _LONGEST_LINE = 2**30  # bytes: a reply of the largest size, however it is escaped
+_LONGEST_SIZE = 20  # bytes
 _VERSION = 1
 # What reading a line raises if it is not JSON, or not a row of a table.
 _NOT_AN_ENTRY = (
@@ -98,10 +101,13 @@ class Journal:
         self._survives_power_loss = survives_power_loss
         self._reserve = self.path.with_suffix(".reserve")
         self._file = self._create()
+        self._size_file: int | None = None
         try:
             # Space for calls in progress when the disk fills up; released when it does.
             _write_zeros(self._reserve, reserve_bytes)
             self._write(_line({"journal": _VERSION, **_run_document(run)}))
+            self._size_file = os.open(_size_path(self.path), os.O_WRONLY | os.O_CREAT, 0o666)
+            self._note_size(self._file.tell())
             sync_folder(self.path.parent)
         except OSError as error:
             self.discard()
@@ -122,7 +128,7 @@ class Journal:
                 os.fsync(self._file.fileno())
             # A process forked from this one may still have the file open.
             fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
-        self._file.close()
+        self.leave()
 
     def append(self, entries: Iterable[Entry]) -> None:
         """Write rows, each of which counts by itself.
@@ -142,8 +148,11 @@ class Journal:
         self._append(_line({"rows": list(self._documents(entries))}))
 
     def leave(self) -> None:
-        """Close the file in a forked process; the journal stays with the process that made it."""
+        """Close its files, as a forked process does; the journal stays with its maker."""
         self._file.close()
+        if self._size_file is not None:
+            os.close(self._size_file)
+            self._size_file = None
 
     def _append(self, lines: bytes) -> None:
         try:
@@ -157,9 +166,8 @@ class Journal:
 
     def discard(self) -> None:
         """Remove the journal of a run that did not start."""
-        for path in (self._reserve, self.path):
-            path.unlink(missing_ok=True)
-        self._file.close()
+        remove_journal(self.path)
+        self.leave()
 
     def _documents(self, entries: Iterable[Entry]) -> Iterator[dict[str, object]]:
         entries = list(entries)
@@ -191,6 +199,36 @@ class Journal:
                 os.ftruncate(self._file.fileno(), end)
                 self._file.seek(end)
             raise
+        self._note_size(end + len(data))
+
+    def _note_size(self, size: int) -> None:
+        # Without a flush: it never gets to the disk before the lines that were flushed.
+        if self._size_file is not None:
+            with suppress(OSError):
+                os.pwrite(self._size_file, b"%020d" % size, 0)
+
+
+def missing_bytes(path: Path) -> int:
+    """Return how many bytes of a journal were written, but are no longer there.
+
+    Raises:
+        OSError: the journal cannot be read.
+    """
+    try:
+        written = int(read_regular(_size_path(path), max_bytes=_LONGEST_SIZE))
+    except (OSError, ValueError):  # of an earlier version, or being recovered
+        written = 0
+    return max(0, written - path.stat().st_size)
+
+
+def remove_journal(path: Path) -> None:
+    """Remove a journal and what is next to it, the journal itself last."""
+    for file in (path.with_suffix(".reserve"), _size_path(path), path):
+        file.unlink(missing_ok=True)
+
+
+def _size_path(path: Path) -> Path:
+    return path.with_suffix(".size")
 
 
 @dataclass(frozen=True, slots=True)

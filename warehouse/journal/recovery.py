@@ -9,13 +9,18 @@ from typing import IO, TYPE_CHECKING
 from warehouse.errors import EvalstoreError, StoreUnreadable
 from warehouse.files import open_regular, problem
 from warehouse.hashing import content_hash
-from warehouse.journal.journal import journal_paths, read_journal
+from warehouse.journal.journal import (
+    journal_paths,
+    missing_bytes,
+    read_journal,
+    remove_journal,
+)
 from warehouse.lake.batch import Generation
 from warehouse.lake.locks import abandoned_file, recovery_lock
 from warehouse.schemas import BY_NAME, QUARANTINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from warehouse.journal.journal import AbandonedJournal, Entry
@@ -33,6 +38,7 @@ class PendingJournal:
         n_results: number of results.
         path: the file.
         n_bad_lines: lines that cannot be used; recovery moves them to quarantine.
+        n_missing: bytes at its end that were written and are gone.
         problem: why it cannot be read at all.
     """
 
@@ -40,18 +46,19 @@ class PendingJournal:
     n_results: int
     path: Path
     n_bad_lines: int
+    n_missing: int = 0
     problem: str | None = None
 
 
 def recover_journals(lake: Lake) -> list[str]:
     """Turn every journal that no process writes any more into a batch; return the problems.
 
-    Problems are journals that cannot be recovered and lines that cannot be used.
+    Problems are journals that cannot be recovered, lines that cannot be used, and lost ones.
 
     Journals that another process is recovering are waited for, so that the lake then holds every
     result recorded before the call.
     """
-    problems = []
+    problems: list[str] = []
     try:
         paths = journal_paths(lake.store_path)
     except StoreUnreadable as error:
@@ -60,12 +67,7 @@ def recover_journals(lake: Lake) -> list[str]:
         try:
             with recovery_lock(lake.store_path), abandoned_file(path) as file:
                 if file is not None:
-                    n_bad_lines = _recover(lake, path, file)
-                    if n_bad_lines:
-                        problems.append(
-                            f"{path}: damaged lines moved to quarantine: {n_bad_lines:,}; "
-                            '`evalstore sql "from quarantine"` lists them'
-                        )
+                    problems += _recover(lake, path, file)
         except (EvalstoreError, OSError) as error:
             problems.append(
                 f"{path}: could not be recovered; its results are safe ({problem(error)})"
@@ -82,6 +84,7 @@ def pending_journals(store_path: Path) -> list[PendingJournal]:
     pending = []
     for path in journal_paths(store_path):
         try:
+            n_missing = missing_bytes(path)
             with open_regular(path) as file:
                 journal = read_journal(file)
         except FileNotFoundError:  # recovered since they were listed
@@ -100,30 +103,49 @@ def pending_journals(store_path: Path) -> list[PendingJournal]:
                 n_results=n_results,
                 path=path,
                 n_bad_lines=len(journal.bad_lines),
+                n_missing=n_missing,
             )
         )
     return pending
 
 
-def _recover(lake: Lake, path: Path, file: IO[bytes]) -> int:
-    """Turn a journal into a batch; return the number of lines that cannot be used."""
-    n_bad_lines = 0
+def _recover(lake: Lake, path: Path, file: IO[bytes]) -> Iterator[str]:
+    """Turn a journal into a batch; yield what is wrong with it."""
     # A process killed between commit and removal leaves both.
     if path.stem not in lake.batch_names():
+        n_missing = missing_bytes(path)
         journal = read_journal(file)
         # A run killed before it recorded its plan has not begun.
-        if journal.entries or journal.bad_lines:
-            _write_batch(lake, path, journal)
-        n_bad_lines = len(journal.bad_lines)
-    path.with_suffix(".reserve").unlink(missing_ok=True)
-    path.unlink()
-    return n_bad_lines
+        if journal.entries or journal.bad_lines or n_missing:
+            _write_batch(lake, path, journal, n_missing)
+        if journal.bad_lines:
+            yield (
+                f"{path}: damaged lines moved to quarantine: {len(journal.bad_lines):,}; "
+                '`evalstore sql "from quarantine"` lists them'
+            )
+        if n_missing:
+            yield (
+                f"{path}: {cut_message(n_missing)}; what is left is recovered: resume or record "
+                "the run again"
+            )
+    remove_journal(path)
 
 
-def _write_batch(lake: Lake, path: Path, journal: AbandonedJournal) -> None:
+def cut_message(n_missing: int) -> str:
+    """Return what is said of a journal that has lost its end."""
+    return f"cut short: its last {n_missing:,} bytes are missing, with the results in them"
+
+
+def _write_batch(lake: Lake, path: Path, journal: AbandonedJournal, n_missing: int) -> None:
+    unusable = [
+        _unusable(path, number, "not an entry of a journal", line)
+        for number, line in journal.bad_lines
+    ]
+    if n_missing:
+        unusable.append(_unusable(path, None, cut_message(n_missing)))
     with lake.write("run", name=path.stem) as writer:
         generations = _add_rows(writer, journal)
-        writer.add(QUARANTINE, [_bad_row(path, *line) for line in journal.bad_lines])
+        writer.add(QUARANTINE, unusable)
         writer.commit(generations=generations)
 
 
@@ -156,11 +178,11 @@ def _last_of_each(entries: Iterable[Entry]) -> Iterable[Entry]:
     return {(entry.table, entry.row["content_id"]): entry for entry in entries}.values()
 
 
-def _bad_row(path: Path, number: int, line: bytes) -> Row:
+def _unusable(path: Path, number: int | None, reason: str, line: bytes | None = None) -> Row:
     return {
-        "content_id": content_hash("journal", path.name, number),
+        "content_id": content_hash("journal", path.name, number or 0),
         "path": path.name,
         "line": number,
         "raw": line,
-        "reason": "not an entry of a journal",
+        "reason": reason,
     }

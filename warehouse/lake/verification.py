@@ -9,7 +9,7 @@ import duckdb
 
 from warehouse.connection import open_for_reading, open_in_memory
 from warehouse.errors import EvalstoreError, StoreBusy, StoreDamaged
-from warehouse.journal.recovery import PendingJournal, pending_journals
+from warehouse.journal.recovery import PendingJournal, cut_message, pending_journals
 from warehouse.lake.fitness import misfits
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.tables.sync import describe
@@ -72,7 +72,7 @@ def verify(store: Store) -> Verification:
     damaged_journals = tuple(
         f"{journal.path}: {_damage(journal)}"
         for journal in journals
-        if journal.n_bad_lines or journal.problem
+        if journal.n_bad_lines or journal.n_missing or journal.problem
     )
     return Verification(
         n_batches=len(names),
@@ -90,6 +90,8 @@ def verify(store: Store) -> Verification:
 def _damage(journal: PendingJournal) -> str:
     if journal.problem:
         return f"cannot be read ({journal.problem})"
+    if journal.n_missing:
+        return cut_message(journal.n_missing)
     return f"damaged lines: {journal.n_bad_lines:,}; the next command moves them to quarantine"
 
 
