@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # 2: a batch may contain others that were merged into it.
 # 3: scores, reported metrics and messages.
 # 4: tags and re-scores.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
 BATCH = "batch"
@@ -390,6 +390,11 @@ RESULT_SCORES = Table(
             "metric", "VARCHAR", "name of the score; the scorer's if it gives only one value"
         ),
         Column("filter", "VARCHAR", "filter that was applied to the answer first"),
+        Column(
+            "position",
+            "INTEGER",
+            "position among the scores of its result, from 1; NULL if not recorded",
+        ),
         Column("value", "DOUBLE", "the score; NULL if it is not a finite number"),
         Column("text", "VARCHAR", "the score as recorded, if it is not a finite number"),
         Column("passed", "BOOLEAN", "whether the score means a pass; NULL if it does not say"),

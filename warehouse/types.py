@@ -227,6 +227,7 @@ class ResultScoreRow(_RunKey, total=False):
     scorer: str | None
     metric: str
     filter: str | None
+    position: int | None
     value: float | None
     text: str | None
     passed: bool | None

@@ -67,6 +67,15 @@ def log_name(header: Mapping[str, Any]) -> str:
     return "_".join(parts).replace(":", "-").replace("+", "-")
 
 
+def scorer_names(header: Mapping[str, Any]) -> list[str]:
+    """Return the names of the scorers, in the order in which a header declares or lists them."""
+    declared = header["eval"].get("scorers")
+    results = header.get("results", {}).get("scores")
+    listed = [*(declared if isinstance(declared, list) else ()), *(results or ())]
+    names = [each.get("scorer", each.get("name")) for each in listed if isinstance(each, dict)]
+    return [name for name in names if isinstance(name, str)]
+
+
 def _own(run: Row, part: Row, figures: Iterable[Row]) -> Document:
     """Return the header of one of Inspect's own logs as it was."""
     extra, config = json_object(run["extra"]), json_object(run["config"])

@@ -10,7 +10,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from exports.base import Exported, Exporter
-from exports.inspect.header import SUITE, header_document, log_name, start_document
+from exports.inspect.header import SUITE, header_document, log_name, scorer_names, start_document
 from exports.inspect.samples import SAMPLES, sample_documents, summary_of
 from exports.rows import fetch_rows, iterate_rows
 from exports.selection import SELECTION, path_part, selected_runs
@@ -103,7 +103,7 @@ def _write(connection: duckdb.DuckDBPyConnection, run: Row, part: Row, folder: P
         _add(archive, "_journal/start.json", start_document(header))
         summaries = []
         rows = iterate_rows(connection, SAMPLES, {**key, **chosen}) if part["samples"] else ()
-        for sample in sample_documents(rows):
+        for sample in sample_documents(rows, scorer_names(header)):
             _add(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
             summaries.append(summary_of(sample))
         _add(archive, "_journal/summaries/1.json", summaries)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exports.rows import Document, json_object, json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from warehouse.types import Row
@@ -53,11 +53,23 @@ asked AS (
     GROUP BY item_hash
 ),
 
+-- The verdict of one of Inspect's own samples is that of its first score, not another score. The
+-- verdict of other results has no scorer, as in `metrics`.
 recorded AS (
     SELECT
-        result_id, scorer, metric, filter, value, text, answer, explanation, extra, score_id
+        * REPLACE (
+            CASE WHEN suite = 'inspect' OR metric <> 'passed' OR filter IS NOT NULL THEN scorer END
+            AS scorer
+        )
     FROM result_scores
-    WHERE suite = $suite AND run_id = $run AND NOT (suite = 'inspect' AND metric = 'passed')
+    WHERE suite = $suite AND run_id = $run
+        AND (suite <> 'inspect' OR score_id <> result_id || ' passed')
+),
+
+outcomes AS (
+    SELECT result_id, passed, outcome
+    FROM scores.outcomes
+    WHERE suite = $suite AND run_id = $run
 ),
 
 -- A call without an answer counts as failed, but has no score that says so.
@@ -65,8 +77,8 @@ uncounted AS (
     SELECT
         result_id, NULL AS scorer, 'passed' AS metric, NULL AS filter,
         CAST(outcome AS DOUBLE) AS value
-    FROM scores.outcomes
-    WHERE suite = $suite AND run_id = $run AND suite <> 'inspect' AND outcome IS NOT NULL
+    FROM outcomes
+    WHERE $suite <> 'inspect' AND outcome IS NOT NULL
         AND result_id NOT IN (SELECT result_id FROM recorded WHERE metric = 'passed')
 ),
 
@@ -74,9 +86,11 @@ scored AS (
     SELECT
         result_id,
         list({
-            scorer: scorer, metric: metric, filter: filter, value: value, text: text,
-            answer: answer, explanation: explanation, extra: extra
-        } ORDER BY metric <> 'passed', scorer, metric, filter, score_id) AS scores
+            scorer: scorer, metric: metric, filter: filter, position: position, value: value,
+            text: text, answer: answer, explanation: explanation, extra: extra
+        -- Inspect's verdict is the first score's; a text may look like one.
+        } ORDER BY position, metric <> 'passed', text IS NOT NULL, scorer, metric, filter, score_id
+        ) AS scores
     FROM (FROM recorded UNION ALL BY NAME FROM uncounted)
     GROUP BY result_id
 ),
@@ -96,26 +110,32 @@ turns AS (
 SELECT
     calls.suite, calls.result_id, calls.seq, calls.task_id, calls.task_name, calls.attempt,
     calls.prompt, calls.raw_output, calls.model, calls.success, calls.failure_type,
-    calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
+    calls.scorer, calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
     calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
-    coalesce(versions.task, asked.task) AS task, scored.scores, turns.messages
+    coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages
 FROM calls
 LEFT JOIN items USING (result_id)
 LEFT JOIN versions
     ON calls.task_set = versions.task_set AND calls.task_id = versions.task_id
     AND calls.task_hash = versions.task_hash
 LEFT JOIN asked ON items.item_hash = asked.item_hash
+LEFT JOIN outcomes ON calls.result_id = outcomes.result_id
 LEFT JOIN scored ON calls.result_id = scored.result_id
 LEFT JOIN turns ON calls.result_id = turns.result_id
 ORDER BY calls.seq, calls.result_id
 """
 
 
-def sample_documents(rows: Iterable[Row]) -> Iterator[Document]:
-    """Yield a sample for each row; no two have the same id and epoch."""
+def sample_documents(rows: Iterable[Row], scorers: Sequence[str]) -> Iterator[Document]:
+    """Yield a sample for each row; no two have the same id and epoch.
+
+    Args:
+        rows: rows of the query `SAMPLES`.
+        scorers: names of the scorers in the order of the log's header.
+    """
     seen: set[tuple[str, int]] = set()
     for row in rows:
-        sample = _own(row) if row["suite"] == SUITE else _made(row)
+        sample = _own(row, scorers) if row["suite"] == SUITE else _made(row)
         key = str(sample["id"]), sample["epoch"]
         while key in seen:
             key = key[0], key[1] + 1
@@ -150,7 +170,7 @@ def summary_of(sample: Mapping[str, Any]) -> Document:
     return {key: value for key, value in summary.items() if value is not None}
 
 
-def _own(row: Row) -> Document:
+def _own(row: Row, scorers: Sequence[str]) -> Document:
     """Return a sample of one of Inspect's logs as it was."""
     if row["source"] is not None:
         recorded: Document = json.loads(row["source"])
@@ -163,12 +183,24 @@ def _own(row: Row) -> Document:
     if task.get("target") is not None:
         sample["target"] = _target(task["target"])
     sample["messages"] = [_message(message) for message in row["messages"] or ()]
-    scores = _own_scores(row["scores"] or ())
+    scores = _own_scores(_in_header_order(row, scorers))
     if scores and "score" not in extra:
         sample["scores"] = scores
     if row["duration_seconds"] is not None:
         sample["total_time"] = row["duration_seconds"]
     return {**sample, **extra}
+
+
+def _in_header_order(row: Row, scorers: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the scores of a sample; without a position, that of its verdict comes first."""
+    scores: list[Mapping[str, Any]] = row["scores"] or []
+    if any(score["position"] is not None for score in scores):
+        return scores
+    order = [row["scorer"], *scorers]
+    return sorted(
+        scores,
+        key=lambda score: order.index(score["scorer"]) if score["scorer"] in order else len(order),
+    )
 
 
 def _own_scores(scores: Iterable[Mapping[str, Any]]) -> Document:
@@ -230,14 +262,22 @@ def _made(row: Row) -> Document:
 
 
 def _made_scores(row: Row) -> Document:
+    """Return the scores of a result that another tool made, each under a name of its own.
+
+    Only where there is a verdict, a letter says so: a number counts in the figures alone.
+    """
     scores: Document = {}
     for score in row["scores"] or ():
         parts = [score["scorer"], score["metric"], score["filter"]]
         if parts[0] == parts[1]:
             parts.pop(0)
-        name = "/".join(part for part in parts if part is not None)
+        name = base = "/".join(part for part in parts if part is not None)
+        place = 1
+        while name in scores:
+            place += 1
+            name = f"{base} ({place})"
         value = _value(score)
-        if score["metric"] == "passed" and value in {0.0, 1.0}:
+        if score["metric"] == "passed" and row["passed"] is not None and value in {0.0, 1.0}:
             value = "C" if value else "I"
         known = {name: score[name] for name in ("answer", "explanation") if score[name] is not None}
         scores[name] = {"value": value, **known}

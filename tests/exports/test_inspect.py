@@ -4,13 +4,15 @@ import json
 import math
 import zipfile
 
+import pyarrow.parquet as pq
 import pytest
-from helm_cases import write_run
+from helm_cases import entry, stat, write_run
 from inspect_cases import IDS, figures, header, sample, write_eval
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
 
 from ingest.reconciliation import FileOutcome
+from warehouse.hashing import file_sha256
 
 PEERS = REFERENCE / "peers"
 
@@ -69,6 +71,62 @@ def test_a_log_of_inspect_comes_back_as_it_was(store, tmp_path, log):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
+def made_without_positions(store):
+    """Turn a store into one written before scores had positions."""
+    store.warehouse.unlink()
+    for folder in map(store.lake.path.joinpath, store.lake.batch_names()):
+        scores = folder / "result_scores.parquet"
+        pq.write_table(pq.ParquetFile(scores).read().drop_columns(["position"]), scores)
+        document = json.loads((folder / "batch.json").read_bytes())
+        document["files"]["result_scores"]["sha256"] = file_sha256(scores)
+        (folder / "batch.json").write_text(json.dumps({**document, "schema_version": 4}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_old", [False, True], ids=["as it is now", "without positions"])
+def test_scores_of_a_sample_keep_their_order(store, tmp_path, is_old):
+    """The verdict is that of the first scorer, whatever its name."""
+    both = {"zeta": {"value": "C"}, "mid": {"value": {"y": 1, "x": 2}}, "alpha": {"value": "I"}}
+    graded = {"zeta": {"value": 3.5}, "alpha": {"value": "C"}}
+    samples = [sample(1, scores=both), sample(2, scores=graded)]
+    declared = [{"name": name, "options": {}, "metrics": []} for name in both]
+    log = write_eval(tmp_path / "log.eval", header(scorers=declared), samples)
+    import_into(store, log)
+    if is_old:
+        before = digests(store)
+        made_without_positions(store)
+        after = digests(store, without=["main.result_scores"])
+        assert after == {name: before[name] for name in after}
+        # What the store has stays as it is.
+        assert import_into(store, log).outcomes == {FileOutcome.UNCHANGED: 1}
+    [path] = export(store, tmp_path / "out")
+    made = members(path)
+    assert list(made["samples/1_epoch_1.json"]["scores"]) == list(both)
+    again = store_in(tmp_path / "again")
+    import_into(again, path)
+    verdicts = "SELECT task_id, passed FROM verdicts ORDER BY task_id"
+    assert again.sql(verdicts).fetchall() == store.sql(verdicts).fetchall()
+    assert again.sql(verdicts).fetchall() == [("1", True), ("2", None)]
+    if not is_old:
+        assert members(path)["samples/1_epoch_1.json"]["scores"] == both
+        assert list(made["samples/1_epoch_1.json"]["scores"]["mid"]["value"]) == ["y", "x"]
+
+
+@pytest.mark.slow
+def test_results_without_a_verdict_gain_none(store, tmp_path):
+    """A score `passed` of which HELM does not say that it decides."""
+    disputed = stat("quasi_exact_match", 1.0)
+    write_run(tmp_path / "run", entries=[entry(n, disputed) for n in range(4)])
+    import_into(store, tmp_path / "run")
+    verdicts = "SELECT count(*), count(passed) FROM verdicts"
+    assert store.sql(verdicts).fetchall() == [(4, 0)]
+    export(store, tmp_path / "out")
+    again = store_in(tmp_path / "again")
+    import_into(again, tmp_path / "out")
+    assert again.sql(verdicts).fetchall() == [(4, 0)]
+    assert again.sql("FROM metric_audit WHERE status <> 'equal'").fetchall() == []
+
+
 @pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
     paths = export(examples, tmp_path / "one")
@@ -96,13 +154,13 @@ def test_results_of_other_suites_keep_their_figures(examples, tmp_path):
 @needs_reference
 @pytest.mark.parametrize("folder", ["openclaw", "palindrome", "peers/promptfoo"])
 def test_figures_follow_from_exported_samples(store, tmp_path, folder):
-    """Also where calls without an answer count as failed."""
+    """Also where calls without an answer count as failed, and have no verdict."""
     import_into(store, REFERENCE / folder)
     export(store, tmp_path / "out")
     again = store_in(tmp_path / "again")
     import_into(again, tmp_path / "out")
     assert again.sql("FROM metric_audit WHERE status <> 'equal'").fetchall() == []
-    counted = "SELECT count(*) FILTER (passed) FROM verdicts WHERE NOT is_replay"
+    counted = "SELECT passed, count(*) FROM verdicts WHERE NOT is_replay GROUP BY passed ORDER BY 1"
     assert again.sql(counted).fetchall() == store.sql(counted).fetchall()
 
 

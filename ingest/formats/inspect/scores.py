@@ -68,6 +68,7 @@ def score_rows(
         result_id: content id of the result.
         graded: the scorers whose figure is the accuracy.
     """
+    position = 0
     for scorer, given in scores.items():
         score = given if isinstance(given, dict) else {"value": given}
         value = score.get("value")
@@ -79,6 +80,7 @@ def score_rows(
             if key not in _IN_COLUMNS or not _is_held(key, item)
         }
         for place, (metric, part) in enumerate(parts.items()):
+            position += 1
             number = as_number(part)
             is_text = part is not None and (number is None or isinstance(part, str))
             yield {
@@ -86,6 +88,7 @@ def score_rows(
                 "result_id": result_id,
                 "scorer": utf8(scorer),
                 "metric": utf8(metric),
+                "position": position,
                 "value": number,
                 "text": _as_recorded(log, part) if is_text else None,
                 "passed": verdict(part, is_graded=scorer in graded),

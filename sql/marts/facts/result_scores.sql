@@ -7,6 +7,8 @@
 -- inherits: lake.result_scores, results
 -- first: run_id, result_id, scorer, metric, filter, value, text, passed
 -- scorer: what gave the score; NULL if not recorded, and where evalstore computes the score
+-- position: position among the scores of its result, from 1; NULL if not recorded. The verdict of an
+--     Inspect sample is that of its first score.
 -- value: the score, 1 or 0 for a verdict; NULL if it is not a finite number
 -- score_id: id of the score
 -- file_sha256: SHA-256 of the imported file that the score or its result came from
@@ -43,6 +45,7 @@ SELECT
     scorer,
     metric,
     filter,
+    position,
     value,
     text,
     passed,
@@ -62,6 +65,7 @@ SELECT
     scorer,
     'passed' AS metric,
     NULL AS filter,
+    NULL AS position,
     CAST(passed AS DOUBLE) AS value,
     NULL AS text,
     passed,
@@ -83,6 +87,7 @@ SELECT
     NULL AS scorer,
     'tool_use' AS metric,
     NULL AS filter,
+    NULL AS position,
     CAST(checks.is_used AS DOUBLE) AS value,
     NULL AS text,
     checks.is_used AS passed,
@@ -107,6 +112,7 @@ SELECT
     NULL AS scorer,
     sub_scores.metric,
     NULL AS filter,
+    NULL AS position,
     sub_scores.value,
     NULL AS text,
     NULL AS passed,
