@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from runners.completed import CompletedCells, find_completed, run_ids, suites_of
-from runners.plan import plan_from_json, plan_to_json
+from runners.models.addresses import moved, without_address
+from runners.plan import cells_of, plan_from_json, plan_to_json
 from runners.run import Run
+from runners.suites.registry import suite_of
 from warehouse.errors import BadInput, StoreBusy
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import MASK
@@ -108,7 +110,7 @@ def resumed_run(
         completed = find_completed(store.lake, suites[0], run_id)
         if completed is None or completed.plan is None:
             raise BadInput(f"run {run_id} was imported or recorded: it has no plan to resume")
-        plan = _reachable(plan_from_json(completed.plan), settings.base_url)
+        plan = _reachable(plan_from_json(completed.plan), settings)
         yield Run(store, plan, completed, settings)
 
 
@@ -144,31 +146,41 @@ def _check_plans(run_id: str, plans: Iterable[str]) -> None:
 def _comparable(text: str) -> dict[str, object]:
     """Return what the shards of a run have in common: not the address of the server, nor keys."""
     plan = asdict(plan_from_json(text))
+    plan["models"] = [without_address(model) for model in plan["models"]]
     for model in plan["models"]:
-        del model["base_url"]
         model["parameters"].pop("extra_headers", None)
+    for task in plan["tasks"]:
+        task["scorer"] = without_address(task["scorer"]) if task["scorer"] else None
+    judges = plan["options"].pop("judges", {}).values()
+    plan["options"]["judges"] = [without_address(judge) for judge in judges]
     return {name: plan[name] for name in plan.keys() - {"run_date", "git_commit"}}
 
 
-def _reachable(plan: Plan, base_url: str | None) -> Plan:
+def _reachable(plan: Plan, settings: RunSettings) -> Plan:
     """Return a plan with usable addresses: secrets in them were not stored.
 
     Raises:
         BadInput: an address or a header lacks its secret.
     """
-    models = [replace(model, base_url=base_url or model.base_url) for model in plan.models]
-    for model in models:
-        if MASK in (model.base_url or ""):
-            raise BadInput(
-                f"the address of {model.name} was stored without its secret: give it again with "
-                "--base-url"
-            )
-        if MASK in json_text(model.parameters):
-            raise BadInput(
-                f"the headers of {model.name} were stored without their secrets: the run cannot "
-                "be resumed; start a new one"
-            )
-    return replace(plan, models=tuple(models))
+    suite = suite_of(plan.family)
+    plan = suite.moved(plan, settings.base_url, settings.judge_base_url)
+    models = tuple(moved(model, settings.base_url) for model in plan.models)
+    plan = replace(plan, models=models)
+    calls = (call for cell in cells_of(plan) for call in suite.later_calls(plan, cell))
+    others = {(model.name, model.base_url): model for model, _ in calls}
+    for option, called in (("--base-url", models), ("--judge-base-url", others.values())):
+        for model in called:
+            if MASK in (model.base_url or ""):
+                raise BadInput(
+                    f"the address of {model.name} was stored without its secret: give it again "
+                    f"with {option}"
+                )
+            if MASK in json_text(model.parameters):
+                raise BadInput(
+                    f"the headers of {model.name} were stored without their secrets: the run "
+                    "cannot be resumed; start a new one"
+                )
+    return plan
 
 
 def _is_pending(store: Store, suite: str, run_id: str) -> bool:

@@ -93,6 +93,7 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
         raise BadInput("--shard requires --run-id ID: all shards of a run have the same ID")
     if options.run_id is not None:
         _check_run_id(options.run_id)
+    _check_addresses(options)
     store = open_store(path)
     settings = _settings(suite, options)
     if options.resume is not None:
@@ -122,9 +123,11 @@ def _refuse_fixed(context: click.Context) -> None:
 
 def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: bool) -> None:
     from runners.claim import check_shards
-    from runners.estimate import check
+    from runners.estimate import addresses, check
     from runners.progress import Progress
 
+    for text in addresses(run):
+        note(text)
     if dry_run:
         _print_estimates(run)
         return
@@ -158,6 +161,7 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
 def _prepare(
     store: Store, suite_name: str | None, options: RunOptions, for_suite: SuiteOptions
 ) -> PreparedRun:
+    from runners.models.addresses import Address, addressed, own_address
     from runners.models.model_files import choose_models, read_model_files
     from runners.suites.base import RunSpec
     from runners.suites.registry import prepare, suite_named
@@ -170,12 +174,13 @@ def _prepare(
         raise BadInput("name a suite and a model (`evalstore run SUITE --model NAME`), or --resume")
     _refuse_foreign(suite, for_suite)
     files = read_model_files()
+    at = Address(options.base_url)
     models = choose_models(
         options.models,
         files,
         provider=options.provider,
         options={name: _value(text) for name, text in options.pairs} or None,
-        base_url=options.base_url,
+        at=[at],
     )
     paths = {model.path for model in models}
     for text in (text for path, file in files.items() if path in paths for text in file.warnings):
@@ -187,7 +192,7 @@ def _prepare(
         raise BadInput("no model is selected: every model file has `skip: true`")
     spec = RunSpec(
         suite=suite_name or "",
-        models=tuple(models or defaults),
+        models=tuple(models or (addressed(model, at, own_address(model)) for model in defaults)),
         files=files,
         run_date=datetime.now().astimezone().strftime("%Y-%m-%d"),
         store=store,
@@ -197,6 +202,8 @@ def _prepare(
         attempts=options.attempts,
         is_streamed=options.stream,
         options=for_suite,
+        at=at,
+        judge_at=Address(options.judge_base_url),
     )
     return prepare(suite, spec)
 
@@ -234,8 +241,19 @@ def _settings(suite: str | None, options: RunOptions) -> RunSettings:
         retry_failed=options.retry_failed,
         answers=(*([options.answers] if options.answers else []), *shipped),
         base_url=options.base_url if options.resume is not None else None,
+        judge_base_url=options.judge_base_url if options.resume is not None else None,
         shard=Shard.parse(options.shard) if options.shard is not None else None,
     )
+
+
+def _check_addresses(options: RunOptions) -> None:
+    """Raise `BadInput` if an address cannot be called."""
+    from runners.models.addresses import address_problem
+
+    for name, value in (("base", options.base_url), ("judge-base", options.judge_base_url)):
+        problem = address_problem("base_url", value) if value is not None else None
+        if problem is not None:
+            raise BadInput(f"--{name}-url: {problem}")
 
 
 def _check_run_id(text: str) -> None:

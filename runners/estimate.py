@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from runners.models.model_files import read_model_files
 from runners.plan import cells_of
+from runners.providers.keys import named_key
 from runners.providers.pool import estimated_tokens
+from runners.providers.vendors import OWN_SERVERS, is_own_address
 from warehouse.errors import BadInput
+from warehouse.formats.masking import Mask, secrets_of_url
 from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -55,6 +58,31 @@ def estimate(run: Run) -> list[Estimate]:
             )
         )
     return estimates
+
+
+def addresses(run: Run) -> list[str]:
+    """Return where the models with an address of their own are called, and all judges.
+
+    Said before the first call: prompts and answers leave for these addresses.
+    """
+    models = list({id(p.cell.model): p.cell.model for p in run.pending}.values())
+    called = [("", model) for model in models if model.base_url is not None]
+    called += [("judge ", model) for model, _ in run.later_calls()]
+    lines = []
+    for role, model in called:
+        address = run.providers.provider(model).address(model.name, model.base_url)
+        if address is not None:
+            shown = Mask(secrets_of_url(address)).text(address)
+            lines.append(f"{role}{model.name} is called at {shown}{_key(model)}")
+    return lines
+
+
+def _key(model: Model) -> str:
+    if named_key(model.api_key_env):
+        return f", with the key in {model.api_key_env}"
+    vendor = model.name.partition("/")[0] if "/" in model.name else "openai"
+    is_known = model.base_url is None or is_own_address(vendor, model.base_url)
+    return "" if is_known or vendor in OWN_SERVERS else ", without a key"
 
 
 def check(run: Run) -> list[str]:

@@ -87,7 +87,10 @@ _OPTIONS = (
         "Requires --run-id or --resume.",
     ),
     click.option("--stream", is_flag=True, help="Stream responses (records `ttft_ms`)."),
-    click.option("--base-url", metavar="URL", help="Base URL of the provider."),
+    click.option(
+        "--base-url", metavar="URL", help="Address of all calls of the run, judges included."
+    ),
+    click.option("--judge-base-url", metavar="URL", help="Address of the judges, if another."),
     click.option("--answers", type=_FILE, help="File of responses for the provider `replay`."),
     click.option(
         "--concurrency", type=click.IntRange(1), help="Maximum simultaneous calls per provider."
@@ -135,6 +138,7 @@ class RunOptions:
     shard: str | None
     stream: bool
     base_url: str | None
+    judge_base_url: str | None
     answers: Path | None
     concurrency: int | None
     rpm: float | None

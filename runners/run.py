@@ -16,6 +16,7 @@ from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import JournalWriter, RunRef, result_row
 from runners.models.prices import cost
 from runners.plan import cell_key, cells_of, plan_to_json
+from runners.providers.keys import named_key
 from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import suite_of
 from warehouse.errors import EvalstoreError
@@ -54,6 +55,7 @@ class RunSettings:
         retry_failed: whether to repeat failed calls.
         answers: files that `replay` takes its responses from.
         base_url: new address of the provider of a resumed run; None to keep the old one.
+        judge_base_url: new address of the judges of a resumed run; None to keep the old one.
         shard: the part of the run to execute; None for all of it.
     """
 
@@ -62,6 +64,7 @@ class RunSettings:
     retry_failed: bool = False
     answers: tuple[Path, ...] = ()
     base_url: str | None = None
+    judge_base_url: str | None = None
     shard: Shard | None = None
 
 
@@ -139,10 +142,11 @@ class Run:
 
     def later_calls(self) -> list[tuple[Model, Request]]:
         """Return a later call of the pending cells for each model, such as a judge."""
-        calls: dict[tuple[str, str], tuple[Model, Request]] = {}
+        calls: dict[tuple[str, str, str | None], tuple[Model, Request]] = {}
         for pending in self.pending:
             for model, request in self.suite.later_calls(self.plan, pending.cell):
-                calls.setdefault((model.provider, model.name), (model, request))
+                key = model.provider, model.name, model.base_url
+                calls.setdefault(key, (model, request))
         return list(calls.values())
 
     def _pending_cells(self) -> Iterator[PendingCell]:
@@ -275,6 +279,8 @@ class Run:
         yield from secrets_of_environment()
         for model in (*self.plan.models, *(model for model, _ in self.later_calls())):
             yield from secrets_of_url(model.base_url or "")
+            if key := named_key(model.api_key_env):
+                yield key
             headers = model.parameters.get("extra_headers")
             if isinstance(headers, dict):
                 yield from map(str, headers.values())

@@ -10,7 +10,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.providers.base import MAX_REPLY_MIB
+from runners.models.addresses import ADDRESS_KEYS, address_problem, addressed, own_address
+from runners.providers.base import MAX_REPLY_MIB, Request
 from runners.providers.registry import PROVIDERS
 from warehouse.errors import BadInput
 from warehouse.files import problem, read_regular
@@ -26,6 +27,7 @@ from warehouse.paths import MODELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from runners.models.addresses import Address
     from warehouse.types import ModelRow, Row
 
 FOLDER = "models"
@@ -50,6 +52,7 @@ class Model:
         provider: name of the provider, a key of `PROVIDERS`.
         parameters: sampling parameters such as temperature, and `thinking_level`.
         base_url: address of the provider; None for its default.
+        api_key_env: variable with the key for this address, or `none`; None if no file names one.
         price: US dollars per token, `input` and `output`; None if the file has none.
         path: `models/<file>`; None if there is no file.
         skip: whether `--model ALL` leaves it out.
@@ -61,6 +64,7 @@ class Model:
     _: KW_ONLY
     parameters: dict[str, object] = field(default_factory=dict)
     base_url: str | None = None
+    api_key_env: str | None = None
     price: dict[str, float] | None = None
     path: str | None = None
     skip: bool = False
@@ -81,6 +85,21 @@ class Model:
     def sampling(self) -> dict[str, object]:
         """The parameters without the thinking level, which each provider translates itself."""
         return {k: v for k, v in self.parameters.items() if k != "thinking_level"}
+
+    def request(self, prompt: str, *, task_id: str, attempt: int) -> Request:
+        """Return a call of the model."""
+        return Request(
+            self.name,
+            prompt,
+            task_id=task_id,
+            attempt=attempt,
+            parameters=self.sampling,
+            thinking_level=self.thinking_level,
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            price=self.price,
+            max_reply_bytes=self.max_reply_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +184,16 @@ def choose_models(
     *,
     provider: str | None = None,
     options: dict[str, object] | None = None,
-    base_url: str | None = None,
+    at: Sequence[Address] = (),
 ) -> list[Model]:
     """Return the models that a user names: by file name, by model name, or `ALL`.
+
+    Args:
+        names: what the user names.
+        files: the model files, by path.
+        provider: the provider to use instead of that in the file.
+        options: parameters to use instead of those in the file.
+        at: addresses that go before that in the file.
 
     Raises:
         BadInput: a name matches several files, or a file with errors; an option cannot be used.
@@ -181,10 +207,8 @@ def choose_models(
         found = _named(name, models, options)
         _check_files(name, found, candidates)
         for model in found:
-            changed = replace(
-                model,
-                provider=provider or model.provider,
-                base_url=base_url or model.base_url,
+            changed = addressed(
+                replace(model, provider=provider or model.provider), *at, own_address(model)
             )
             if options is not None and options != model.parameters:
                 changed = replace(changed, parameters=options, path=None)
@@ -270,19 +294,23 @@ def _named(name: str, models: Sequence[Model], options: dict[str, object] | None
 def _model(row: Row) -> tuple[Model, list[Violation]]:
     parameters: dict[str, object] = json.loads(row["parameters"])
     price = json.loads(row["price"]) if row["price"] else None
-    max_reply_mib = json.loads(row["extra"] or "{}").get("max_reply_mib", MAX_REPLY_MIB)
+    extra = json.loads(row["extra"] or "{}")
+    max_reply_mib = extra.get("max_reply_mib", MAX_REPLY_MIB)
     found = [
         *_check_parameters(parameters),
         *_check_price(price),
         *_check_reply_limit(max_reply_mib),
+        *_check_address(extra),
     ]
-    base_url = parameters.pop("api_base", None)
+    # litellm's name for it, which files also use.
+    base_url = extra.get("base_url", parameters.pop("api_base", None))
     model = Model(
         row["name"] or "",
         # Other providers are vendors: litellm knows them by the first part of the name.
         row["provider"] if row["provider"] in PROVIDERS else "litellm",
         parameters=parameters,
         base_url=str(base_url) if base_url is not None else None,
+        api_key_env=extra.get("api_key_env"),
         price=price,
         path=row["model_path"],
         skip=bool(row["skip"]),
@@ -322,6 +350,13 @@ def _check_reply_limit(value: object) -> Iterator[Violation]:
     ):
         text = f"max_reply_mib: must be a number of MiB, more than 0 and at most {_MOST_REPLY_MIB}"
         yield _violation("max_reply_mib", text)
+
+
+def _check_address(extra: dict[str, object]) -> Iterator[Violation]:
+    for key in ADDRESS_KEYS:
+        problem = address_problem(key, extra[key]) if key in extra else None
+        if problem is not None:
+            yield _violation(key, f"{key}: {problem}")
 
 
 def _unlikely(node: MappingNode, model: Model) -> Iterator[Violation]:

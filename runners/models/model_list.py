@@ -25,7 +25,9 @@ def model_lines(files: Mapping[str, ModelFile]) -> Iterator[tuple[object, ...]]:
             yield (path, model.name or None, *[None] * 5, "the file has errors")
             continue
         price = pool.price(model) or {}
-        problem = pool.unavailable_reason(model)
+        problem = pool.unavailable_reason(model) or pool.provider(model).server_problem(
+            model.name, model.base_url, model.api_key_env
+        )
         yield (
             path,
             model.name,
@@ -34,5 +36,5 @@ def model_lines(files: Mapping[str, ModelFile]) -> Iterator[tuple[object, ...]]:
             price.get("input"),
             price.get("output"),
             model.skip,
-            problem or pool.provider(model).server_problem(model.name, model.base_url),
+            problem,
         )

@@ -74,6 +74,7 @@ class Request:
         thinking_level: low, medium, high or xhigh; None for the model's default.
         is_streamed: whether to stream the response, which gives `ttft_ms`.
         base_url: address of the provider; None for its default.
+        api_key_env: variable with the key for this address, or `none`; None if no file names one.
         price: US dollars per token, `input` and `output`, from the model file; None if unset.
         images: images sent with the prompt.
         schema: JSON Schema for the response, sent where the provider supports it.
@@ -90,6 +91,7 @@ class Request:
     thinking_level: str | None = None
     is_streamed: bool = False
     base_url: str | None = None
+    api_key_env: str | None = None
     price: Mapping[str, float] | None = None
     images: tuple[Image, ...] = ()
     schema: Mapping[str, object] | None = None
@@ -181,16 +183,24 @@ class Provider(Protocol):
     async def call(self, request: Request, /) -> Result:
         """Call the model once. Errors of a server or program are returned, never raised."""
 
-    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+    def unavailable_reason(
+        self, _model: str, _base_url: str | None, _api_key_env: str | None = None, /
+    ) -> str | None:
         """Return why the model cannot be called, such as a missing key; None if it can.
 
         Checked before the first call, without contacting any server.
         """
         return None
 
-    def server_problem(self, _model: str, _base_url: str | None, /) -> str | None:
+    def server_problem(
+        self, _model: str, _base_url: str | None, _api_key_env: str | None = None, /
+    ) -> str | None:
         """Return what a local server reports as missing; None if nothing. Contacts the server."""
         return None
+
+    def address(self, _model: str, base_url: str | None, /) -> str | None:
+        """Return the address that is called, as the user is told it; None if none is."""
+        return base_url or "the vendor's own address"
 
     def price(self, _model: str, /) -> Mapping[str, float] | None:
         """Return the model's price in US dollars per token, `input` and `output`, if known."""

@@ -50,7 +50,13 @@ class ClaudeCodeCli(Provider):
     concurrency = 2
     timed_out = Failure(ERROR, "claude_cli_error", "TIMEOUT", is_transient=True)
 
-    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+    def address(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return None: no address is called."""
+        return None
+
+    def unavailable_reason(
+        self, _model: str, _base_url: str | None, _api_key_env: str | None = None, /
+    ) -> str | None:
         """Return a reason if the program is not installed."""
         return None if shutil.which(_PROGRAM) else f"the program `{_PROGRAM}` is not on the PATH"
 

@@ -23,12 +23,24 @@ from runners.providers.base import (
     Reply,
     empty,
 )
-from runners.providers.litellm_limit import is_reply_too_large, limit_replies, limited_reply
+from runners.providers.keys import NO_KEY, key_missing, named_key, unset_key
+from runners.providers.litellm_limit import (
+    ABSENT_KEY,
+    is_reply_too_large,
+    limit_replies,
+    limited_reply,
+)
 from runners.providers.transport.http import as_count, as_object, http_failure
 from runners.providers.transport.images import chat_content
 from runners.providers.transport.rehearsal import rehearsal_server
 from runners.providers.transport.reply_limit import ReplyTooLargeError
-from runners.providers.vendors import is_unknown, missing_keys, vendor_of
+from runners.providers.vendors import (
+    OWN_SERVERS,
+    is_own_address,
+    is_unknown,
+    missing_keys,
+    vendor_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,23 +90,36 @@ class Litellm(Provider):
         self._module: ModuleType | None = None
         self._known: dict[str, tuple[dict[str, object], dict[str, object]]] = {}
 
-    def unavailable_reason(self, model: str, base_url: str | None, /) -> str | None:
+    def unavailable_reason(
+        self, model: str, base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
         """Return which keys are not set, or that litellm does not know the model's provider."""
         vendor = vendor_of(model)
-        if vendor is not None:
-            keys = missing_keys(vendor)
-        elif base_url is None and is_unknown(model):
-            return _UNKNOWN.format(model)
-        else:
+        if vendor is None:
+            if base_url is None and is_unknown(model):
+                return _UNKNOWN.format(model)
             litellm = self._litellm()
             try:
-                litellm.get_llm_provider(model, api_base=base_url)
+                _, vendor, *_ = litellm.get_llm_provider(model, api_base=base_url)
             except litellm.exceptions.BadRequestError:
                 return _UNKNOWN.format(model)
-            keys = litellm.validate_environment(model, api_base=base_url)["missing_keys"]
+        if reason := unset_key(api_key_env) or _stray_key(str(vendor), base_url, api_key_env):
+            return reason
+        if api_key_env is not None or _is_foreign(str(vendor), base_url):
+            return None
+        if vendor_of(model) is not None:
+            keys = missing_keys(str(vendor))
+        else:
+            keys = self._litellm().validate_environment(model, api_base=base_url)["missing_keys"]
             # Addresses have defaults; keys do not.
             keys = [key for key in keys if not key.endswith(("_BASE", "_URL"))]
         return f"not set in the environment: {', '.join(keys)}" if keys else None
+
+    def address(self, model: str, base_url: str | None, /) -> str | None:
+        """Return the given address, or that of the environment."""
+        vendor = (vendor_of(model) or "").upper()
+        given = base_url or os.environ.get(f"{vendor}_BASE_URL")
+        return super().address(model, given or os.environ.get(f"{vendor}_API_BASE"))
 
     def price(self, model: str, /) -> Mapping[str, float] | None:
         """Return the price listed under the model's own name, with or without its provider."""
@@ -118,8 +143,17 @@ class Litellm(Provider):
     async def _result(self, request: Request) -> Result:
         sent: dict[str, object] = {}
         try:
+            _, vendor, *_ = self._litellm().get_llm_provider(
+                request.model, api_base=request.base_url, api_key=ABSENT_KEY
+            )
+            where = request.base_url, request.api_key_env
+            if reason := unset_key(request.api_key_env) or _stray_key(vendor, *where):
+                return key_missing(reason)
             parameters, sent = self._translated(request)
-            return await self._complete(request, self._arguments(request, parameters), sent)
+            arguments = self._arguments(request, parameters)
+            if (key := _key(vendor, request)) is not None:
+                arguments["api_key"] = key
+            return await self._complete(request, arguments, sent)
         except Exception as error:  # noqa: BLE001 - litellm raises errors of every kind
             return _failure(error, sent)
 
@@ -285,6 +319,29 @@ class Litellm(Provider):
 
 
 PROVIDER = Litellm
+
+
+def _is_foreign(vendor: str, base_url: str | None) -> bool:
+    return base_url is not None and not is_own_address(vendor, base_url)
+
+
+def _stray_key(vendor: str, base_url: str | None, api_key_env: str | None) -> str | None:
+    """Return why a vendor's client cannot be kept from sending the vendor's key elsewhere."""
+    is_named = api_key_env is not None and api_key_env.lower() != NO_KEY
+    is_kept = vendor in _REHEARSED or vendor in OWN_SERVERS
+    if is_named or is_kept or not _is_foreign(vendor, base_url):
+        return None
+    return f"the key of {vendor} is not sent to {base_url}: name another (`api_key_env`)"
+
+
+def _key(vendor: str, request: Request) -> str | None:
+    """Return the key to send, `ABSENT_KEY` for none; None for the one that litellm knows."""
+    if request.api_key_env is not None:
+        return named_key(request.api_key_env) or ABSENT_KEY
+    if not _is_foreign(vendor, request.base_url):
+        return None
+    own_key = os.environ.get(f"{vendor.upper()}_API_KEY") if vendor in OWN_SERVERS else None
+    return own_key or ABSENT_KEY
 
 
 def _disable_call_logging() -> None:

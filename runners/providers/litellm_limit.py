@@ -1,4 +1,7 @@
-"""The limit of replies for litellm, in the transport that its clients share."""
+"""What litellm cannot be told, done in the transport that its clients share.
+
+Replies have a limit, and calls without a key carry no header for one.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from runners.providers.transport.reply_limit import Body
+
+# Given to litellm where no key may be sent: without any, it takes one from the environment.
+ABSENT_KEY = "evalstore-sends-no-key"
 
 _Transport = TypeVar("_Transport", bound=httpx.AsyncBaseTransport)
 # The meter of the call that a task makes: clients are shared by calls with different limits.
@@ -62,6 +68,8 @@ def _limited(
         if meter is None:
             return await receive(transport, request)
         request.headers["Accept-Encoding"] = ENCODINGS
+        for name in [name for name, value in request.headers.items() if ABSENT_KEY in value]:
+            del request.headers[name]
         response = await receive(transport, request)
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _LimitedStream(response.stream, meter, body_of(response))

@@ -22,6 +22,7 @@ from runners.providers.base import (
     Reply,
     empty,
 )
+from runners.providers.keys import bearer, key_missing, named_key, unset_key
 from runners.providers.transport.http import (
     CallFailedError,
     HttpClient,
@@ -62,11 +63,23 @@ class OllamaOpenai(Provider):
     def __init__(self) -> None:
         self._http = HttpClient()
 
-    def server_problem(self, model: str, base_url: str | None, /) -> str | None:
+    def unavailable_reason(
+        self, _model: str, _base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
+        """Return a reason if the named key is not set."""
+        return unset_key(api_key_env)
+
+    def address(self, _model: str, base_url: str | None, /) -> str | None:
+        """Return the given address, that of the environment, or Ollama's default."""
+        return _base(base_url)
+
+    def server_problem(
+        self, model: str, base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
         """Return a reason if the server does not respond or does not have the model."""
         try:
             url = endpoint(_base(base_url), "/models")
-            entries = json.loads(_probe(url))["data"]
+            entries = json.loads(_probe(url, bearer(named_key(api_key_env))))["data"]
             names = {entry["id"] for entry in entries}
         except (
             httpx.HTTPError,
@@ -82,12 +95,15 @@ class OllamaOpenai(Provider):
 
     async def call(self, request: Request, /) -> Result:
         """Call the model once."""
+        if reason := unset_key(request.api_key_env):
+            return key_missing(reason)
         url = endpoint(_base(request.base_url), "/chat/completions")
+        headers = bearer(named_key(request.api_key_env))
         body = _body(request)
         sent = {key: value for key, value in body.items() if key not in {"model", "messages"}}
         try:
             post = self._streamed if request.is_streamed else self._whole
-            result = await post(url, body, request.max_reply_bytes)
+            result = await post(url, body, headers, request.max_reply_bytes)
         except ReplyTooLargeError as error:
             result = error.failure
         except CallFailedError as error:
@@ -110,8 +126,10 @@ class OllamaOpenai(Provider):
         """Close connections."""
         await self._http.close()
 
-    async def _whole(self, url: str, body: Mapping[str, object], max_bytes: int) -> Result:
-        document = await self._http.post(url, body, {}, max_bytes=max_bytes)
+    async def _whole(
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str], max_bytes: int
+    ) -> Result:
+        document = await self._http.post(url, body, headers, max_bytes=max_bytes)
         choices = as_list(document.get("choices")) or [None]
         content = as_object(as_object(choices[0]).get("message")).get("content")
         usage = as_object(document.get("usage"))
@@ -123,13 +141,15 @@ class OllamaOpenai(Provider):
             output_tokens=as_count(usage.get("completion_tokens")),
         )
 
-    async def _streamed(self, url: str, body: Mapping[str, object], max_bytes: int) -> Result:
+    async def _streamed(
+        self, url: str, body: Mapping[str, object], headers: Mapping[str, str], max_bytes: int
+    ) -> Result:
         began = time.perf_counter()
         pieces: list[str] = []
         ttft_ms = None
         usage: dict[str, object] = {}
         with answer_so_far(pieces):
-            async for event in self._http.events(url, body, {}, max_bytes=max_bytes):
+            async for event in self._http.events(url, body, headers, max_bytes=max_bytes):
                 usage = as_object(event.get("usage")) or usage
                 choices = as_list(event.get("choices")) or [None]
                 piece = _text(as_object(as_object(choices[0]).get("delta")).get("content"))
@@ -150,11 +170,11 @@ class OllamaOpenai(Provider):
 PROVIDER = OllamaOpenai
 
 
-def _probe(url: str) -> str:
+def _probe(url: str, headers: Mapping[str, str]) -> str:
     """Return a small response that arrives soon."""
     meter = ReplyMeter(_PROBE_BYTES)
     until = time.monotonic() + _PROBE_SECONDS
-    headers = {"Accept-Encoding": ENCODINGS}
+    headers = {**headers, "Accept-Encoding": ENCODINGS}
     with httpx.stream("GET", url, headers=headers, timeout=_PROBE_SECONDS) as response:
         body = body_of(response)
         for chunk in response.iter_raw():

@@ -18,6 +18,7 @@ from runners.providers.base import (
     Provider,
     Reply,
 )
+from runners.providers.keys import bearer, key_missing, named_key, unset_key
 from runners.providers.transport.http import (
     CallFailedError,
     HttpClient,
@@ -29,6 +30,7 @@ from runners.providers.transport.http import (
 )
 from runners.providers.transport.images import data_url
 from runners.providers.transport.reply_limit import ReplyTooLargeError, answer_so_far
+from runners.providers.vendors import is_own_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,9 +52,17 @@ class OpenaiResponses(Provider):
     def __init__(self) -> None:
         self._http = HttpClient()
 
-    def unavailable_reason(self, _model: str, _base_url: str | None, /) -> str | None:
+    def unavailable_reason(
+        self, _model: str, base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
         """Return a reason if the key is not set."""
-        return None if os.environ.get(_KEY) else f"{_KEY} is not set in the environment"
+        if api_key_env is not None or not _takes_vendors_key(base_url) or os.environ.get(_KEY):
+            return unset_key(api_key_env)
+        return f"{_KEY} is not set in the environment"
+
+    def address(self, _model: str, base_url: str | None, /) -> str | None:
+        """Return the given address, that of the environment, or OpenAI's."""
+        return _base(base_url)
 
     def price(self, model: str, /) -> Mapping[str, float] | None:
         """Return the price listed under the model's own name."""
@@ -60,14 +70,17 @@ class OpenaiResponses(Provider):
 
     async def call(self, request: Request, /) -> Result:
         """Call the model once."""
-        key = os.environ.get(_KEY)
-        if not key:
-            return Failure(AUTH_ERROR, "openai_api_key_missing")
-        base = request.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_BASE
-        url = endpoint(base, "/responses")
+        key = named_key(request.api_key_env)
+        if reason := unset_key(request.api_key_env):
+            return key_missing(reason)
+        if request.api_key_env is None and _takes_vendors_key(request.base_url):
+            key = os.environ.get(_KEY)
+            if not key:
+                return Failure(AUTH_ERROR, "openai_api_key_missing")
+        url = endpoint(_base(request.base_url), "/responses")
         body = _body(request)
         sent = {key: value for key, value in body.items() if key not in {"model", "input"}}
-        headers = {"Authorization": f"Bearer {key}"}
+        headers = bearer(key)
         try:
             post = self._streamed if request.is_streamed else self._whole
             result = await post(url, body, headers, request.max_reply_bytes)
@@ -125,6 +138,15 @@ class OpenaiResponses(Provider):
 
 
 PROVIDER = OpenaiResponses
+
+
+def _base(base_url: str | None) -> str:
+    return base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_BASE
+
+
+def _takes_vendors_key(base_url: str | None) -> bool:
+    """Return whether the key of the environment is for an address: OpenAI's, or that beside it."""
+    return base_url is None or is_own_address("openai", base_url)
 
 
 def _body(request: Request) -> dict[str, object]:

@@ -36,7 +36,8 @@ class ProviderPool:
 
     def unavailable_reason(self, model: Model) -> str | None:
         """Return why a model cannot be called, None if it can."""
-        return self.provider(model).unavailable_reason(model.name, model.base_url)
+        provider = self.provider(model)
+        return provider.unavailable_reason(model.name, model.base_url, model.api_key_env)
 
     def price(self, model: Model) -> Mapping[str, float] | None:
         """Return a model's price: from its file, otherwise from its provider."""

@@ -66,7 +66,13 @@ class Replay(Provider):
         self._paths = paths
         self._answers: dict[_Key, _Answer] | None = None
 
-    def unavailable_reason(self, model: str, _base_url: str | None, /) -> str | None:
+    def address(self, _model: str, _base_url: str | None, /) -> str | None:
+        """Return None: no address is called."""
+        return None
+
+    def unavailable_reason(
+        self, model: str, _base_url: str | None, _api_key_env: str | None = None, /
+    ) -> str | None:
         """Return a reason if there is no file of responses.
 
         Raises:

@@ -1,4 +1,6 @@
-"""Which keys a model needs that litellm reaches, without importing it: that takes seconds.
+"""Which keys a model needs that litellm reaches, and which addresses are its vendor's own.
+
+All this without importing litellm: that takes seconds.
 
 The table holds what `litellm.validate_environment` asks for, apart from addresses, which have
 defaults; a test compares the two. For a vendor that is in litellm's data but not in the table,
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from urllib.parse import urlsplit
 
 from runners.models.prices import litellm_data, price_table
 
@@ -48,6 +51,36 @@ _OTHERS: dict[str, tuple[str, ...]] = {
     "together_ai": ("TOGETHERAI_API_KEY",),
     "vertex_ai": ("VERTEXAI_PROJECT", "VERTEXAI_LOCATION"),
 }
+# Servers of one's own, each with a key of its own if any: no vendor has an address for them.
+OWN_SERVERS = {
+    "docker_model_runner", "hosted_vllm", "lemonade", "litellm_proxy", "llamafile", "lm_studio",
+    "ollama", "ollama_chat", "xinference",
+}  # fmt: skip
+# Vendors' own servers are in these domains. A vendor that is not here has none that we know of.
+_DOMAINS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("anthropic.com",),
+    "azure": ("openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"),
+    "bedrock": ("amazonaws.com",),
+    "cerebras": ("cerebras.ai",),
+    "cohere": ("cohere.com", "cohere.ai"),
+    "dashscope": ("aliyuncs.com",),
+    "deepinfra": ("deepinfra.com",),
+    "deepseek": ("deepseek.com",),
+    "fireworks_ai": ("fireworks.ai",),
+    "gemini": ("googleapis.com",),
+    "groq": ("groq.com",),
+    "huggingface": ("huggingface.co", "huggingface.cloud"),
+    "mistral": ("mistral.ai",),
+    "moonshot": ("moonshot.ai", "moonshot.cn"),
+    "nvidia_nim": ("api.nvidia.com",),
+    "openai": ("openai.com",),
+    "openrouter": ("openrouter.ai",),
+    "perplexity": ("perplexity.ai",),
+    "sagemaker": ("amazonaws.com",),
+    "together_ai": ("together.xyz", "together.ai"),
+    "vertex_ai": ("googleapis.com",),
+    "xai": ("x.ai",),
+}
 # litellm's data do not list these.
 _UNLISTED = {
     "a2a_agent", "aiohttp_openai", "aws_textract", "azure_speech", "dotprompt", "gdc", "humanloop",
@@ -81,6 +114,24 @@ def missing_keys(vendor: str) -> list[str]:
     needed = (own_key,) if vendor in _NAMED_AFTER_VENDOR else _OTHERS[vendor]
     alternatives = [names.split("|") for names in needed]
     return [names[0] for names in alternatives if not any(map(os.environ.get, names))]
+
+
+def vendor_of_key(variable: str) -> str | None:
+    """Return the vendor whose key a variable holds by its name; None for any other variable."""
+    for vendor, names in _OTHERS.items():
+        if any(variable in alternatives.split("|") for alternatives in names):
+            return vendor
+    vendor = variable.removesuffix("_API_KEY").lower()
+    is_named_after = variable == f"{vendor.upper()}_API_KEY" and vendor in _NAMED_AFTER_VENDOR
+    return vendor if is_named_after else None
+
+
+def is_own_address(vendor: str, url: str) -> bool:
+    """Return whether an address is one of a vendor's own, over HTTPS."""
+    parts = urlsplit(url)
+    host = f".{(parts.hostname or '').rstrip('.')}"
+    domains = _DOMAINS.get(vendor, ())
+    return parts.scheme == "https" and any(host.endswith(f".{domain}") for domain in domains)
 
 
 @cache

@@ -7,10 +7,10 @@ instance of it, and add one line to `SUITES` in `runners/suites/registry.py`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from runners.providers.base import Request
+from runners.models.addresses import Address
 from runners.suites.options import SuiteOptions
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
     from runners.models.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
+    from runners.providers.base import Request
     from warehouse.journal.journal import Entry
     from warehouse.store import Store
     from warehouse.types import ResultRow, Row, RunRow
@@ -58,6 +59,8 @@ class RunSpec:
         attempts: number of attempts per task.
         is_streamed: whether to stream responses.
         options: options that only some suites take.
+        at: the address of all calls of the run.
+        judge_at: the address of judges.
     """
 
     suite: str
@@ -71,6 +74,8 @@ class RunSpec:
     attempts: int = 1
     is_streamed: bool = False
     options: SuiteOptions = field(default_factory=SuiteOptions)
+    at: Address = field(default_factory=Address)
+    judge_at: Address = field(default_factory=Address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +139,13 @@ class Suite(Protocol):
 
     def request(self, plan: Plan, cell: Cell, /) -> Request:
         """Return the call for a cell: the task in the template; other braces stay as they are."""
-        model = cell.model
-        return Request(
-            model.name,
-            (plan.template or PLACEHOLDER).replace(PLACEHOLDER, cell.task.prompt),
-            task_id=cell.task.task_id,
-            attempt=cell.attempt,
-            parameters=model.sampling,
-            thinking_level=model.thinking_level,
-            is_streamed=plan.is_streamed,
-            base_url=model.base_url,
-            price=model.price,
-            max_reply_bytes=model.max_reply_bytes,
-        )
+        text = (plan.template or PLACEHOLDER).replace(PLACEHOLDER, cell.task.prompt)
+        request = cell.model.request(text, task_id=cell.task.task_id, attempt=cell.attempt)
+        return replace(request, is_streamed=plan.is_streamed)
+
+    def moved(self, plan: Plan, _base_url: str | None, _judge_base_url: str | None, /) -> Plan:
+        """Return a plan with its other models, such as judges, at new addresses."""
+        return plan
 
     def entries(
         self, _plan: Plan, _cell: Cell, _outcome: CallOutcome, _result: ResultRow, /

@@ -270,7 +270,7 @@ def test_unavailable_reasons(monkeypatch):
     monkeypatch.setenv("PATH", "")
     for name in ("openai_responses", "claude_code_cli", "replay"):
         assert make_provider(name).unavailable_reason("m", None)
-    result = call("openai_responses", "http://127.0.0.1:9")
+    result = call("openai_responses", None)
     assert outcome(result) == ("auth_error", False, "openai_api_key_missing")
 
 

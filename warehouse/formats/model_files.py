@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PARAMETERS = ("parameters", "options")
 MODEL_KEYS = {"name", "provider", "version", "metadata", "price", "skip", *_PARAMETERS}
 # For our runner only: without a column, they stay in `extra`.
-RUNNER_KEYS = {"max_reply_mib"}
+RUNNER_KEYS = {"max_reply_mib", "base_url", "api_key_env"}
 _LIKELY = MODEL_KEYS | RUNNER_KEYS | {"model_id", "benchmark"}
 
 

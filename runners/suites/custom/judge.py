@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runners.providers.base import Reply, Request
+from runners.providers.base import Reply
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
     from runners.models.model_files import Model
     from runners.plan import Cell
+    from runners.providers.base import Request
     from warehouse.scoring.custom.scorers import Rule
     from warehouse.types import JudgementRow, ResultRow
 
@@ -36,16 +37,8 @@ def judge_request(rule: Rule, judge: Model, cell: Cell, answer: str) -> Request:
     }
     # In one pass: an answer may contain `{reference}` itself.
     prompt = _PLACEHOLDER.sub(lambda found: texts[found[1]], str(rule["prompt"]))
-    return Request(
-        judge.name,
-        f"{prompt}\n\n{_FORM}",
-        task_id=f"judge {cell.task.task_id}",
-        attempt=cell.attempt,
-        parameters=judge.sampling,
-        thinking_level=judge.thinking_level,
-        base_url=judge.base_url,
-        price=judge.price,
-    )
+    text = f"{prompt}\n\n{_FORM}"
+    return judge.request(text, task_id=f"judge {cell.task.task_id}", attempt=cell.attempt)
 
 
 def read_reply(text: str) -> Verdict:

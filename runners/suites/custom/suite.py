@@ -13,6 +13,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
+from runners.models.addresses import (
+    ADDRESS_KEYS,
+    Address,
+    address_problem,
+    addressed,
+    moved,
+    named_address,
+    own_address,
+    with_key_of,
+    without_address,
+)
 from runners.models.model_files import Model, choose_models
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
@@ -28,7 +39,7 @@ from runners.suites.base import (
 from runners.suites.custom.document import SuiteFile, read_suite_file
 from runners.suites.custom.functions import judge_by_function, load_function, source_hash
 from runners.suites.custom.judge import judge_request, judgement_row, verdict_of
-from runners.suites.custom.tasks import rule_of, tasks_of
+from runners.suites.custom.tasks import hashed_suite, rule_of, tasks_of
 from runners.suites.registry import SUITES
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
@@ -52,7 +63,7 @@ if TYPE_CHECKING:
 
 FAMILY = "own"
 _REPLAY = "replay"
-_SUITE_KEYS = ("suite", "template", "scorer", "tasks", "prompts")
+_SUITE_KEYS = ("suite", "template", "scorer", "tasks", "prompts", *ADDRESS_KEYS)
 
 
 class CustomSuite(Suite):
@@ -65,15 +76,18 @@ class CustomSuite(Suite):
         path = Path(spec.suite)
         file = read_suite_file(path)
         name, template = _name_and_template(file)
+        at = _address(file)
         tasks = tasks_of(file)
         chosen = selected(tasks, spec)
-        options: _Options = {"folder": str(path.parent), "judges": _judges(file, chosen, spec)}
+        models = tuple(addressed(model, own_address(model), at) for model in spec.models)
+        judges = _judges(file, chosen, replace(spec, models=models), at)
+        options: _Options = {"folder": str(path.parent), "judges": judges}
         plan = Plan(
             suite=name,
             family=FAMILY,
             run_date=spec.run_date,
             task_set=path.stem,
-            models=spec.models,
+            models=models,
             tasks=chosen,
             template=template,
             attempts=spec.attempts,
@@ -84,7 +98,7 @@ class CustomSuite(Suite):
         shared: TaskRow = {
             "suite": name,
             "task_set": path.stem,
-            "task_set_hash": content_hash(file.content),
+            "task_set_hash": content_hash(hashed_suite(file.content)),
         }
         rows = [_row(task, seq, shared) for seq, task in enumerate(tasks, start=1)]
         kept: dict[str, Sequence[Row]] = {"tasks": rows, "models": known_model_rows(spec)}
@@ -102,6 +116,17 @@ class CustomSuite(Suite):
         verdict = score(text, rule)
         parsed = to_json(as_object(verdict.parsed_output))
         return {**row, "scorer": scorer_name(rule), **_columns(verdict), "parsed_output": parsed}
+
+    def moved(self, plan: Plan, base_url: str | None, judge_base_url: str | None, /) -> Plan:
+        """Return a plan with its judges at new addresses: that of the run, or one of their own."""
+        judges = cast("dict[str, Row]", plan.options.get("judges", {}))
+        of_models = {None, *(model.base_url for model in plan.models)}
+        changed = {}
+        for key, row in judges.items():
+            judge = Model(**row)
+            follows = base_url if judge.base_url in of_models else None
+            changed[key] = asdict(moved(judge, judge_base_url or follows))
+        return replace(plan, options={**plan.options, "judges": changed})
 
     def later_calls(self, plan: Plan, cell: Cell, /) -> Iterator[tuple[Model, Request]]:
         """Yield the judge's call, if a model judges the answers to the task."""
@@ -176,11 +201,15 @@ def _judge(plan: Plan, cell: Cell, rule: Rule) -> Model:
 
 
 def _judge_key(rule: Rule) -> str:
-    return f"{rule.get('provider', '')} {rule['model']}"
+    own = [str(rule[key]) for key in ADDRESS_KEYS if key in rule]
+    return " ".join([str(rule.get("provider", "")), str(rule["model"]), *own])
 
 
-def _judges(file: SuiteFile, tasks: tuple[Task, ...], spec: RunSpec) -> dict[str, Row]:
-    """Return the judges of the tasks, with the parameters and prices of their model files."""
+def _judges(file: SuiteFile, tasks: tuple[Task, ...], spec: RunSpec, at: Address) -> dict[str, Row]:
+    """Return the judges of the tasks, with the parameters and prices of their model files.
+
+    They are called where the suite or the user says so, otherwise at the address of the run.
+    """
     judges: dict[str, Row] = {}
     for rule in (task.scorer for task in tasks if task.scorer is not None):
         if rule["type"] != "judge" or _judge_key(rule) in judges:
@@ -191,12 +220,23 @@ def _judges(file: SuiteFile, tasks: tuple[Task, ...], spec: RunSpec) -> dict[str
             hint = did_you_mean(provider, PROVIDERS, known)
             raise BadInput(f"{file.path}: scorer.provider: unknown provider {provider!r}; {hint}")
         name = str(rule["model"])
-        judge, *_ = choose_models([name], spec.files, provider=provider)
+        places = (spec.judge_at, named_address(rule), spec.at)
+        judge, *_ = choose_models([name], spec.files, provider=provider, at=places)
+        judge = with_key_of(addressed(judge, own_address(judge), at), spec.models)
         is_rehearsal = all(model.provider == _REPLAY for model in spec.models)
         if judge.provider == _REPLAY and not is_rehearsal:
             raise BadInput(f"{file.path}: the judge {name} is replayed, but the models are not")
         judges[_judge_key(rule)] = asdict(judge)
     return judges
+
+
+def _address(file: SuiteFile) -> Address:
+    """Return the address that a file names for models without one, and for judges."""
+    for key in ADDRESS_KEYS:
+        problem = address_problem(key, file.content[key]) if key in file.content else None
+        if problem is not None:
+            file.report(key, problem)
+    return named_address(file.content)
 
 
 def _name_and_template(file: SuiteFile) -> tuple[str, str | None]:
@@ -220,6 +260,6 @@ def _row(task: Task, seq: int, shared: TaskRow) -> TaskRow:
         "prompt": task.prompt,
         "reference": task.reference,
         "validator": json_text(task.validator) if task.validator is not None else None,
-        "scorer": json_text(task.scorer) if task.scorer is not None else None,
+        "scorer": json_text(without_address(task.scorer)) if task.scorer is not None else None,
     }
     return {**row, "content_id": content_hash("task", row)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from runners.models.addresses import ADDRESS_KEYS, address_problem, without_address
 from runners.plan import Task
 from warehouse.formats.json_text import json_text
 from warehouse.hashing import content_hash
@@ -53,6 +54,16 @@ def tasks_of(file: SuiteFile) -> list[Task]:
     return [task for task in tasks if task is not None]
 
 
+def hashed_suite(content: Mapping[str, object]) -> dict[str, object]:
+    """Return what makes a version of a suite: not the addresses of its models and judges."""
+    hashed = without_address(_hashed(content))
+    for key in ("tasks", "prompts"):
+        items = content.get(key)
+        if isinstance(items, list):
+            hashed[key] = [_hashed(item) if isinstance(item, dict) else item for item in items]
+    return hashed
+
+
 def rule_of(task: Task) -> Rule | None:
     """Return the rule of a task; older plans hold only its validator or its reference."""
     if task.scorer is not None:
@@ -88,12 +99,18 @@ def _task(file: SuiteFile, place: str, item: object, default: object) -> Task | 
     return Task(
         str(item.get("id", item["prompt"])),
         item["prompt"],
-        task_hash=content_hash({**item, "scorer": rule} if is_default else item),
+        task_hash=content_hash(_hashed({**item, "scorer": rule} if is_default else item)),
         name=item.get("name"),
         reference=_reference_text(references, item),
         validator=item.get("validator"),
         scorer=rule,
     )
+
+
+def _hashed(item: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a task, or a suite, without the address of its judge."""
+    scorer = item.get("scorer")
+    return {**item, "scorer": without_address(scorer)} if isinstance(scorer, dict) else item
 
 
 def _rule(
@@ -158,6 +175,10 @@ def _scorer(file: SuiteFile, place: str, given: object) -> Scorer | None:
             scorer.options[key](value)
         except OptionError as error:
             file.report(f"{place}.{key}", str(error))
+            continue
+        problem = address_problem(key, value) if key in ADDRESS_KEYS else None
+        if problem is not None:
+            file.report(f"{place}.{key}", problem)
     for key in scorer.required:
         if key not in options:
             file.report(f"{place}.{key}", f"missing; type {kind} needs it")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from runners.models.model_files import Model
 from runners.plan import Plan, Task
-from runners.providers.base import Reply, Request
+from runners.providers.base import Reply
 from runners.suites.base import PreparedRun, RunSpec, Suite, selected
 from runners.suites.openclaw import host
 from warehouse.errors import BadInput
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
+    from runners.providers.base import Request
     from warehouse.types import Json, ResultRow, Row, RunRow
 
 FAMILY = "openclaw"
@@ -102,18 +103,12 @@ class Openclaw(Suite):
         """Return the verbatim prompt; for Ollama with a system message and temperature 0."""
         model = cell.model
         is_ollama = model.provider == _OLLAMA
-        return Request(
-            model.name,
-            cell.task.prompt,
-            task_id=cell.task.task_id,
-            attempt=cell.attempt,
+        request = model.request(cell.task.prompt, task_id=cell.task.task_id, attempt=cell.attempt)
+        return replace(
+            request,
             system=_SYSTEM if is_ollama else None,
             parameters={"temperature": 0, **model.sampling} if is_ollama else model.sampling,
-            thinking_level=model.thinking_level,
             is_streamed=plan.is_streamed,
-            base_url=model.base_url,
-            price=model.price,
-            max_reply_bytes=model.max_reply_bytes,
         )
 
     def columns(self, _plan: Plan, cell: Cell, outcome: CallOutcome, /) -> ResultRow:

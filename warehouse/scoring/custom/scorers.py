@@ -81,7 +81,13 @@ SCORERS: Mapping[str, Scorer] = {
     "judge": Scorer(
         compare=None,
         needs_reference=False,
-        options={"model": text, "provider": text, "prompt": judge_prompt},
+        options={
+            "model": text,
+            "provider": text,
+            "prompt": judge_prompt,
+            "base_url": text,
+            "api_key_env": text,
+        },
         required=("model", "prompt"),
     ),
 }
