@@ -8,6 +8,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from exports.rows import Document, json_object, json_value
+from warehouse.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,8 +109,8 @@ turns AS (
 )
 
 SELECT
-    calls.suite, calls.result_id, calls.seq, calls.task_id, calls.task_name, calls.attempt,
-    calls.prompt, calls.raw_output, calls.model, calls.success, calls.failure_type,
+    calls.suite, calls.run_id, calls.result_id, calls.seq, calls.task_id, calls.task_name,
+    calls.attempt, calls.prompt, calls.raw_output, calls.model, calls.success, calls.failure_type,
     calls.scorer, calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
     calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
     coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages
@@ -246,7 +247,8 @@ def _made(row: Row) -> Document:
         "started_at": _iso(row["started_at"]),
         "completed_at": _iso(row["ended_at"]),
         "total_time": row["duration_seconds"],
-        "uuid": row["result_id"],
+        # Runs share results; Inspect takes samples of the same uuid for one.
+        "uuid": content_hash("inspect sample", row["suite"], row["run_id"], row["result_id"]),
         "error_retries": [],
         "attachments": {},
     }

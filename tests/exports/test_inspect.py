@@ -128,6 +128,27 @@ def test_results_without_a_verdict_gain_none(store, tmp_path):
 
 
 @pytest.mark.slow
+def test_samples_that_runs_share_have_uuids_of_their_own(store, tmp_path):
+    """Inspect's `samples_df` leaves out samples whose uuid another one has."""
+    for n in (1, 2):
+        import_into(store, write_run(tmp_path / f"run{n}", name=f"trivia:seed={n}"))
+    assert store.sql(
+        "SELECT count(*), count(DISTINCT content_id) FROM lake.results"
+    ).fetchall() == [(8, 4)]
+    uuids = [
+        [
+            document["uuid"]
+            for path in export(store, tmp_path / folder)
+            for name, document in members(path).items()
+            if name.startswith("samples/")
+        ]
+        for folder in ("one", "two")
+    ]
+    assert len(set(uuids[0])) == len(uuids[0]) == 8
+    assert uuids[0] == uuids[1]
+
+
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
     paths = export(examples, tmp_path / "one")
     assert paths

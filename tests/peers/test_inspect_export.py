@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from helm_cases import write_run
 from inspect_cases import IDS, figures, header, sample, write_eval
 from support import command, import_into, new_store
 
@@ -66,13 +67,16 @@ def fetch(address):
         return json.load(reply)
 
 
-@pytest.fixture(params=["other suites", "small", "just written"])
+@pytest.fixture(params=["other suites", "shared samples", "small", "just written"])
 def exported(request, examples, store, tmp_path):
     """Return a folder of exported logs: of our own suites, of Inspect's logs as tests make them."""
     if request.param == "small":
         samples = [sample(name, epoch, events=[]) for epoch in (1, 2) for name in IDS]
         head = {**header(epochs=2), "results": figures()}
         import_into(store, write_eval(tmp_path / "log.eval", head, samples))
+    elif request.param == "shared samples":
+        for n in (1, 2):
+            import_into(store, write_run(tmp_path / f"run{n}", name=f"trivia:seed={n}"))
     elif request.param == "just written":
         import_into(store, request.getfixturevalue("inspect_logs"))
     source = examples if request.param == "other suites" else store
