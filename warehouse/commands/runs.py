@@ -18,7 +18,7 @@ _QUERY = f"""
 SELECT *
 FROM {_VIEW}
 WHERE $suite IS NULL OR suite = $suite
-ORDER BY suite, run_date, run_id
+ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC
 """  # noqa: S608 - a constant
 
 
@@ -27,7 +27,7 @@ ORDER BY suite, run_date, run_id
 @table_options
 @click.pass_obj
 def runs(store: Path, suite: str | None, output: TableOptions) -> None:
-    """List the runs, each with its pass rate and cost.
+    """List the runs, newest first, each with its pass rate and cost.
 
     \b
       evalstore runs

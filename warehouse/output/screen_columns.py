@@ -6,7 +6,7 @@
   `x_score`.
 - Floats have four significant digits. An unknown cost is `unknown`; a total that covers only some
   of the calls is a lower bound, `≥`.
-- Columns that are empty throughout are left out.
+- Columns that are empty throughout, and flags (`is_…`) that are false, are left out.
 - Names that are too long are folded in the middle, prose is cropped at its end; numbers and the
   IDs of our own runs never.
 """
@@ -176,7 +176,13 @@ def _levelled(least: list[int], wanted: list[int], room: int) -> list[int]:
 
 def _is_empty(name: str, values: Sequence[object], layout: Layout) -> bool:
     is_asked_for = name in layout.columns or (name in layout.answer and _is_money(name))
-    return not is_asked_for and all(value is None or value in ("", [], {}) for value in values)
+    says_no = False if is_flag(name) else None
+    return not is_asked_for and all(value in (None, says_no, "", [], {}) for value in values)
+
+
+def is_flag(name: str) -> bool:
+    """Return whether a column says of each row whether it is something special."""
+    return name.startswith("is_")
 
 
 def _texts(

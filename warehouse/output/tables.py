@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import human
-from warehouse.output.screen_columns import LONGEST, Column, fit, screen_columns
+from warehouse.output.screen_columns import LONGEST, Column, fit, is_flag, screen_columns
 from warehouse.output.text_width import crop, fold, padded, width_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
         names = _shortened(answers or [name for name, _ in left_out], len(left_out))
         screen.note(f"not shown: {names} ({screen.layout.options})")
     if empty:
-        screen.note(f"empty: {_shortened(empty, len(empty))}")
+        what = "empty or false" if any(map(is_flag, empty)) else "empty"
+        screen.note(f"{what}: {_shortened(empty, len(empty))}")
 
 
 def _left_out(columns: Sequence[Column], placed: Sequence[Column]) -> Iterator[tuple[str, bool]]:

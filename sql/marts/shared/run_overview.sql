@@ -1,8 +1,8 @@
 -- The runs, each with its pass rate and cost over all its models.
 -- grain: run
 -- inherits: runs
--- first: run_id, models, pass_rate, total_cost_usd, is_replay, n_unanswered, n_results, run_date,
---     label
+-- first: run_id, suite, models, pass_rate, is_replay, run_date, total_cost_usd, n_unanswered,
+--     n_results, label
 -- n_judged: results of the run with a verdict, repeated calls of other runs included
 -- n_unanswered: calls of the run that gave no answer
 WITH figures AS (
@@ -48,7 +48,8 @@ SELECT
     coalesce(figures.n_unanswered, 0) AS n_unanswered,
     coalesce(figures.n_cost_known, 0) AS n_cost_known,
     figures.total_cost_usd,
-    runs.is_replay
+    runs.is_replay,
+    runs.started_at
 FROM runs
 LEFT JOIN figures USING (suite, run_id)
 LEFT JOIN trials USING (suite, run_id)
