@@ -6,6 +6,7 @@ import os
 import shutil
 import warnings
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +164,8 @@ class Store:
             self._sync()
         for problem in report.unreadable:
             self._on_warning(problem)
+        if self.lake.mirror is not None and (left_out := self.lake.mirror.unfetched.values()):
+            return replace(report, damaged=(*report.damaged, *left_out))
         return report
 
     def _sync(self, *, rebuild: bool = False) -> SyncReport:

@@ -3,16 +3,19 @@
 import json
 import random
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import duckdb
 import pytest
 from support import SECRET, digests, import_into, log, new_store, task, traces, write_log
 
 from ingest.reconciliation import FileOutcome
+from warehouse.checking.shipped import all_loaded
 from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
 from warehouse.lake import compaction
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
+from warehouse.lake.verification import verify
 from warehouse.remote.address import address_of, store_folder
 from warehouse.remote.mirror import Mirror
 from warehouse.remote.objects import Objects
@@ -176,28 +179,77 @@ def test_the_lease_keeps_others_from_merging(tmp_path, remote, monkeypatch):
     merge_small(two.lake)
 
 
-def test_a_fetched_file_that_changed_is_refused(tmp_path, remote):
-    one, two = (machine(tmp_path / name, remote) for name in ("one", "two"))
-    import_into(one, write(tmp_path, 1))
-    (key,) = (key for key in keys(remote) if key.endswith("/results.parquet"))
-    obstore.put(remote, key, b"PAR1 and something else")
-    with pytest.raises(StoreDamaged, match=r"results\.parquet: is not what was uploaded"):
-        two.sync()
-    assert two.lake.batch_names() == set()
+RESULTS, DESCRIPTION = "/results.parquet", ".json"
 
 
 @pytest.mark.parametrize(
-    ("key", "content"),
+    ("ending", "content", "reason"),
     [
-        ("merges.json", b"{"),
-        ("merges.json", b'{"merges": ["../../x"]}'),
-        ("merges.json", b'{"merges": 3}'),
-        ("batches/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", b"[]"),
-        ("batches/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", b'{"files": {"../x": {"sha256": "0"}}}'),
+        (RESULTS, None, "is missing"),
+        (RESULTS, b"PAR1 and something else", "is not what was uploaded"),
+        (DESCRIPTION, b"[]", "cannot be read as a batch"),
+        (DESCRIPTION, b'{"files": {"../x": {"sha256": "0"}}}', "cannot be read as a batch"),
     ],
 )
-def test_damaged_objects_are_named(tmp_path, remote, key, content):
-    obstore.put(remote, key, content)
+def test_a_batch_that_cannot_be_fetched_is_left_out(tmp_path, remote, ending, content, reason):
+    one = machine(tmp_path / "one", remote)
+    for n in (1, 2):
+        import_into(one, write(tmp_path, n))
+    key = next(key for key in keys(remote) if key.endswith(ending))
+    whole = bytes(obstore.get(remote, key).bytes())
+    obstore.delete(remote, [key])
+    if content is not None:
+        obstore.put(remote, key, content)
+    said = []
+    two = machine(tmp_path / "two", remote, new=partial(new_store, on_warning=said.append))
+    assert n_results(two) == 1
+    [warning] = said
+    assert warning.startswith(f"{ADDRESS}/{key}: {reason}")
+    assert warning.endswith("; the batch was left out")
+    assert verify(two).damaged == (warning,)
+    assert two.sync().damaged == (warning,)
+    [missing] = two.sql(all_loaded(two).query).fetchall()
+    assert missing[0] in key
+    assert n_results(one) == 2
+    obstore.put(remote, key, whole)
+    said.clear()
+    two.sync()
+    assert (n_results(two), said) == (2, [])
+
+
+def test_a_merged_batch_that_cannot_be_fetched_is_left_out(tmp_path, remote):
+    one = machine(tmp_path / "one", remote)
+    for n in (1, 2):
+        import_into(one, write(tmp_path, n))
+    merge_small(one.lake)
+    import_into(one, write(tmp_path, 3))
+    [merged] = [key for key in keys(remote) if key.startswith("merges/")]
+    obstore.delete(remote, [merged])
+    said = []
+    two = machine(tmp_path / "two", remote, new=partial(new_store, on_warning=said.append))
+    assert n_results(two) == 1
+    assert said == [f"{ADDRESS}/{merged}: is missing; the batch was left out"]
+
+
+def test_a_description_that_is_gone_is_named_on_a_new_machine(tmp_path, remote, monkeypatch):
+    one = machine(tmp_path / "one", remote)
+    for n in (1, 2):
+        import_into(one, write(tmp_path, n))
+    key = next(key for key in keys(remote) if key.startswith("batches/"))
+    obstore.delete(remote, [key])
+    said = []
+    two = machine(tmp_path / "two", remote, new=partial(new_store, on_warning=said.append))
+    assert n_results(two) == 1
+    assert said == []  # the files may still be on their way
+    monkeypatch.setattr("warehouse.remote.mirror._UPLOAD_AGE", timedelta(0))
+    two.sync()
+    [warning] = said
+    assert warning.startswith(f"{ADDRESS}/{key}: is missing")
+
+
+@pytest.mark.parametrize("content", [b"{", b'{"merges": ["../../x"]}', b'{"merges": 3}'])
+def test_a_damaged_pointer_is_named(tmp_path, remote, content):
+    obstore.put(remote, "merges.json", content)
     with pytest.raises(StoreDamaged, match=ADDRESS):
         machine(tmp_path / "one", remote).sync()
 

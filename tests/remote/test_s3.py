@@ -199,13 +199,50 @@ def test_what_could_not_be_uploaded_is_uploaded_by_the_next_command(
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [(503, "too busy"), (429, "too busy"), (404, "no such bucket"), ("break", "cannot be reached")],
+    [
+        (503, "too busy"),
+        (429, "too busy"),
+        (404, "no such bucket"),
+        ("break", "cannot be reached"),
+        (400, r"the object store refused the request \(Refused\)$"),
+    ],
 )
 def test_a_reason_is_not_taken_from_a_key(server, monkeypatch, *, fault, reason):
     monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", Proxy(server, lambda *_: fault).base)
     with pytest.raises(StoreUnreachable, match=reason):
         open_objects("s3://bucket/run-503").below("429/503")
+
+
+@pytest.mark.parametrize(
+    "foreign", ["batches/../x.json", "lake//x", "merges/./x", "batches/01A/../x", "lake/x/../y"]
+)
+def test_a_key_that_cannot_be_listed_does_not_stop_the_store(server, on, tmp_path, foreign):
+    on("one", "import", str(write_log(tmp_path / "1.yaml", log(tasks=[task(1)]))))
+    request(f"http://{server}/bucket/evals/{foreign}", "PUT")
+    with pytest.raises(StoreUnreachable, match=f'"evals/{foreign}" has a key that cannot be liste'):
+        open_objects(STORE).below(foreign.partition("/")[0] + "/")
+    assert n_results(on("one", *COUNT)) == 1
+    assert n_results(on("two", *COUNT)) == 1
+    on("two", "compact")
+
+
+@pytest.mark.usefixtures("server")
+def test_a_missing_object_leaves_its_batch_out(on, tmp_path):
+    for n in (1, 2):
+        path = write_log(tmp_path / f"{n}.yaml", log(tasks=[task(n)], date=f"2026-04-0{n}"))
+        on("one", "import", str(path))
+    objects = open_objects(STORE)
+    keys = [one.key for one in objects.below("lake/")]
+    key = next(key for key in keys if key.endswith("/results.parquet"))
+    objects.delete([key])
+    shown = on("two", *COUNT)
+    assert n_results(shown) == 1
+    assert shown.err == f"warning: {STORE}/{key}: is missing; the batch was left out\n"
+    assert on("two", "sync", code=1).err.count("is missing") == 1
+    verified = on("two", "info", "--verify", code=1)
+    assert "1 of 2 batches are damaged" in verified.err
+    assert f"{key}: is missing" in verified.out
 
 
 @pytest.mark.parametrize(

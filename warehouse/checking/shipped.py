@@ -52,6 +52,8 @@ def all_loaded(store: Store) -> Relation:
     with store.reading() as connection:
         missing = missing_folders(connection, folders)
     missing &= store.lake.batch_names()  # merged or forgotten in the meantime
+    if store.lake.mirror is not None:
+        missing |= store.lake.mirror.unfetched.keys()
     return Relation(
         name="batches of the lake",
         query=_values(missing, "batch"),

@@ -50,9 +50,15 @@ def verify(store: Store) -> Verification:
 
     Raises:
         StoreNewer: a newer version of evalstore wrote a batch.
+        StoreUnreachable: the object store that holds the lake cannot be reached.
     """
     lake = store.lake
-    damaged, good = [], []
+    damaged: list[str] = []
+    good = []
+    if lake.mirror is not None:
+        lake.mirror.pull()
+        damaged += lake.mirror.unfetched.values()
+    n_unfetched = len(damaged)
     with shared_lake_lock(store.path):
         names = sorted(lake.batch_names())
         for name in names:
@@ -75,7 +81,7 @@ def verify(store: Store) -> Verification:
         if journal.n_bad_lines or journal.n_missing or journal.problem
     )
     return Verification(
-        n_batches=len(names),
+        n_batches=len(names) + n_unfetched,
         n_files=sum(len(batch.files) for batch in good),
         damaged=tuple(damaged),
         damaged_journals=damaged_journals,

@@ -28,13 +28,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreBusy, StoreDamaged, StoreReadOnly
+from warehouse.errors import StoreBusy, StoreDamaged, StoreNewer, StoreReadOnly
 from warehouse.files import problem, read_regular
 from warehouse.hashing import file_sha256
 from warehouse.lake.atomic import sync_folder, write_durably
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, open_locked, wait_for
 from warehouse.remote.objects import ObjectChanged
-from warehouse.schemas import BY_NAME
+from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,6 +47,8 @@ _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _POINTER, _LEASE = "merges.json", "lease.json"
 _LEASE_AGE = timedelta(minutes=10)
 _ORPHAN_AGE = timedelta(days=1)
+# Files without a description that are younger may still be on their way.
+_UPLOAD_AGE = timedelta(hours=1)
 _DOWNLOADS = 8
 _LARGEST_DESCRIPTION = 512 * 2**20
 _LOCK_SECONDS = 600.0
@@ -63,6 +65,9 @@ class _Pointer:
 class Mirror:
     """The object store behind a cache.
 
+    Attributes:
+        unfetched: a message for each batch that the last pull left out, by name.
+
     Args:
         lake: the lake of the cache.
         objects: the objects of the store.
@@ -75,6 +80,7 @@ class Mirror:
         # An empty file for each batch of the cache that the object store has, too.
         self._uploaded = lake.store_path / "uploaded"
         self._pulled_at: float | None = None
+        self.unfetched: dict[str, str] = {}
 
     @property
     def address(self) -> str:
@@ -88,23 +94,23 @@ class Mirror:
             max_age_seconds: do nothing if the last pull is not older.
 
         Returns:
-            Warnings: batches that disappeared.
+            Warnings: batches that disappeared, and those that were left out because an object of
+            theirs is missing or damaged.
 
         Raises:
             StoreUnreachable: the object store cannot be reached; the cache is unchanged.
-            StoreDamaged: a fetched file is not what was uploaded.
+            StoreDamaged: the pointer is damaged.
         """
         now = time.monotonic()
         if self._pulled_at is not None and now - self._pulled_at < max_age_seconds:
             return []
         with self._lock():
-            try:
-                warnings = self._pull()
-            except FileNotFoundError:
+            warnings = self._pull()
+            if self.unfetched and self._read_pointer():
                 # Replaced and removed between the listing and the download.
                 warnings = self._pull()
         self._pulled_at = time.monotonic()
-        return warnings
+        return [*warnings, *self.unfetched.values()]
 
     def push(self, batch: Batch) -> None:
         """Upload a batch of the cache; one that replaces others is made to count instead of them.
@@ -136,6 +142,7 @@ class Mirror:
             self._objects.delete([_LEASE])
 
     def _pull(self) -> list[str]:
+        self.unfetched = {}
         self._read_pointer()
         self._discard_unpublished()
         local = self._lake.batch_names()
@@ -145,7 +152,7 @@ class Mirror:
         self._fetch("batches", remote - replaced - local)
         for name in (remote | self._pointer.names) & local:
             self._mark(name)
-        warnings = []
+        warnings = [*self._undescribed(remote | self._pointer.names | replaced | local)]
         for name in sorted(local - remote - self._pointer.names - replaced):
             if (self._uploaded / name).exists():
                 warnings.append(
@@ -162,27 +169,46 @@ class Mirror:
 
     def _replaced(self) -> set[str]:
         """Return the names of the batches that those of the pointer replace."""
-        return {name for each in self._pointer.names for name in self._lake.read(each).replaces}
+        there = self._pointer.names - self.unfetched.keys()
+        return {name for each in there for name in self._lake.read(each).replaces}
 
-    def _names(self, prefix: str) -> set[str]:
-        names = {one.key.rpartition("/")[2].removesuffix(".json") for one in self._list(prefix)}
+    def _undescribed(self, known: set[str]) -> Iterator[str]:
+        """Yield a warning for each batch whose files are there, but not its description."""
+        latest = datetime.now(UTC) - _UPLOAD_AGE
+        for name in sorted(self._names("lake") - known):
+            files = self._list(f"lake/{name}")
+            if files and max(one.modified for one in files) < latest:
+                yield (
+                    f"{self.address}/batches/{name}.json: is missing, and without it the files of "
+                    "the batch do not count: restore it, or run a command on the machine that "
+                    "added the batch and has not finished uploading it"
+                )
+
+    def _names(self, folder: str) -> set[str]:
+        """Return the names of the batches that have an object, or objects, in a folder."""
+        names = {name.removesuffix(".json") for name in self._objects.names(folder)}
         return {name for name in names if _ULID.fullmatch(name)}
 
     def _list(self, prefix: str) -> list[Listed]:
         return self._objects.below(f"{prefix}/")
 
-    def _read_pointer(self) -> None:
+    def _read_pointer(self) -> bool:
+        """Read which batches replace others; return whether that has changed."""
+        before = self._pointer
+        self._pointer = self._fetched_pointer()
+        return self._pointer != before
+
+    def _fetched_pointer(self) -> _Pointer:
         try:
             content, tag = self._objects.get(_POINTER)
             names = frozenset(map(str, json.loads(content)["merges"]))
         except FileNotFoundError:
-            self._pointer = _Pointer()
-            return
+            return _Pointer()
         except (ValueError, TypeError, KeyError) as error:
             raise StoreDamaged(f"{self.address}/{_POINTER}: {problem(error)}") from error
         if any(not _ULID.fullmatch(name) for name in names):
             raise StoreDamaged(f"{self.address}/{_POINTER}: names what cannot be a batch")
-        self._pointer = _Pointer(names, tag)
+        return _Pointer(names, tag)
 
     def _discard_unpublished(self) -> None:
         """Remove batches that replace others but never counted: their process was killed."""
@@ -200,7 +226,7 @@ class Mirror:
         shutil.rmtree(removed, ignore_errors=True)
 
     def _fetch(self, kind: str, names: Iterable[str]) -> None:
-        """Download batches, each verified before it counts."""
+        """Download batches, each verified before it counts; note those that cannot be used."""
         names = sorted(names)
         if not names:
             return
@@ -208,51 +234,69 @@ class Mirror:
             self._lake.path.mkdir(parents=True, exist_ok=True)
             self._lake.staging.mkdir(parents=True, exist_ok=True)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                for _ in pool.map(lambda name: self._fetch_one(kind, name), names):
-                    pass
+                problems = [*pool.map(lambda name: self._fetch_one(kind, name), names)]
             sync_folder(self._lake.path)
-        except FileNotFoundError:
-            raise
         except OSError as error:
             raise StoreReadOnly(
                 f"{self._lake.store_path}: batches of {self.address} cannot be kept "
                 f"({error.strerror or error})"
             ) from error
+        for name, found in zip(names, problems, strict=True):
+            if found is not None:
+                self.unfetched[name] = f"{found}; the batch was left out"
 
-    def _fetch_one(self, kind: str, name: str) -> None:
-        content, _ = self._objects.get(f"{kind}/{name}.json")
+    def _fetch_one(self, kind: str, name: str) -> str | None:
+        """Download a batch; return what is wrong with it, if it cannot be used."""
+        try:
+            self._download(kind, name)
+        except StoreDamaged as error:
+            return str(error)
+        self._mark(name)
+        return None
+
+    def _download(self, kind: str, name: str) -> None:
+        key = f"{kind}/{name}.json"
+        try:
+            content, _ = self._objects.get(key)
+        except FileNotFoundError as error:
+            raise StoreDamaged(f"{self.address}/{key}: is missing") from error
         folder = self._lake.staging / f"{name}.fetched"
         with open_locked(self._lake.staging / f"{name}.fetched.lock") as lock:
             try:
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir()
-                for table, sha256 in self._files(name, content).items():
+                for table, sha256 in self._files(key, name, content).items():
                     path = folder / f"{table}.parquet"
-                    self._objects.download(f"lake/{name}/{path.name}", path)
+                    where = f"lake/{name}/{path.name}"
+                    try:
+                        self._objects.download(where, path)
+                    except FileNotFoundError as error:
+                        raise StoreDamaged(f"{self.address}/{where}: is missing") from error
                     if file_sha256(path) != sha256:
-                        raise StoreDamaged(
-                            f"{self.address}/lake/{name}/{path.name}: is not what was uploaded"
-                        )
+                        raise StoreDamaged(f"{self.address}/{where}: is not what was uploaded")
                 write_durably(folder / "batch.json", content)
                 folder.rename(self._lake.path / name)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
                 Path(lock.name).unlink()
-        self._mark(name)
 
-    def _files(self, name: str, content: bytes) -> dict[str, str]:
+    def _files(self, key: str, name: str, content: bytes) -> dict[str, str]:
         """Return the SHA-256 of each file of a batch, by table."""
         try:
             document = json.loads(content)
+            is_newer = document["schema_version"] > SCHEMA_VERSION
             files = {table: str(file["sha256"]) for table, file in document["files"].items()}
             is_right = document["name"] == name and files.keys() <= BY_NAME.keys()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StoreDamaged(f"{self.address}: {name}.json: {problem(error)}") from error
-        if not is_right:
             raise StoreDamaged(
-                f"{self.address}: {name}.json does not describe a batch that this version knows; "
-                "upgrade evalstore, or restore the object"
+                f"{self.address}/{key}: cannot be read as a batch ({problem(error)})"
+            ) from error
+        if is_newer:
+            raise StoreNewer(
+                f"{self.address}/{key}: written by a newer version of evalstore: upgrade this one"
             )
+        if not is_right:
+            raise StoreDamaged(f"{self.address}/{key}: describes another batch, or none of ours")
         return files
 
     def _upload(self, batch: Batch, kind: str) -> None:
@@ -303,11 +347,13 @@ class Mirror:
         """Delete what killed processes left: replaced batches, and old files without a batch."""
         batches, merges = self._names("batches"), self._names("merges")
         self._delete(self._replaced() & (batches | merges))
-        known = batches | self._pointer.names
         oldest = datetime.now(UTC) - _ORPHAN_AGE
-        files = [*self._list("lake"), *self._list("merges")]
-        old = [one.key for one in files if one.modified < oldest]
-        self._objects.delete([key for key in old if _batch(key) not in known])
+        for name in sorted((self._names("lake") | merges) - batches - self._pointer.names):
+            files = [one.key for one in self._list(f"lake/{name}") if one.modified < oldest]
+            written_at = self._objects.modified(f"merges/{name}.json")
+            if written_at is not None and written_at < oldest:
+                files.append(f"merges/{name}.json")
+            self._objects.delete(files)
 
     def _take_lease(self) -> None:
         holder = json.dumps({"host": socket.gethostname(), "process": os.getpid()}).encode()
@@ -337,11 +383,6 @@ class Mirror:
             busy = f"{self._lake.store_path}: another process is fetching batches; try again later"
             wait_for(file, fcntl.LOCK_EX, _LOCK_SECONDS, busy)
             yield
-
-
-def _batch(key: str) -> str:
-    """Return the name of the batch that an object belongs to."""
-    return key.split("/")[1].removesuffix(".json")
 
 
 def mirror_of(lake: Lake, address: str) -> Mirror:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from warehouse.errors import BadInput, StoreUnreachable
@@ -23,6 +25,12 @@ _RETRY_SECONDS = 60
 _PIECE_BYTES = 8 * 2**20
 # An error's text has addresses, keys and durations too: a bare number could be part of those.
 _BUSY = ("status code: 503 ", "status code: 429 ", "<Code>SlowDown</Code>")
+_CODE, _MESSAGE = (
+    re.compile(rf"<{tag}>([^<]+)</{tag}>", re.IGNORECASE) for tag in ("Code", "Message")
+)
+_BODY = re.compile(r"\n|<[?!a-zA-Z]")
+_QUOTED = re.compile(r'"[^"]*"')
+_FIRST_NAME = "0"  # names of batches begin with 0 to 7
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
@@ -63,6 +71,28 @@ class Objects:
             found = [meta for page in obstore.list(self._store, prefix) for meta in page]
         listed = (Listed(m["path"], m["size"], m["last_modified"]) for m in found)
         return sorted(listed, key=lambda one: one.key)
+
+    def names(self, folder: str) -> set[str]:
+        """Return the names of the objects in a folder, and of the folders in it.
+
+        Keys of others may have segments that obstore refuses (`..`, `.`, none), and with them the
+        listing that they are in. Those further down are not in the first one; those that come
+        before names of ours are not in the second.
+
+        Raises:
+            StoreUnreachable: they cannot be listed.
+        """
+        import obstore
+        from obstore.exceptions import InvalidPathError
+
+        with self._errors(folder):
+            try:
+                found = obstore.list_with_delimiter(self._store, f"{folder}/")
+                paths = [*(meta["path"] for meta in found["objects"]), *found["common_prefixes"]]
+            except InvalidPathError:
+                pages = obstore.list(self._store, f"{folder}/", offset=f"{folder}/{_FIRST_NAME}")
+                paths = [meta["path"] for page in pages for meta in page]
+        return {path.removeprefix(f"{folder}/").partition("/")[0] for path in paths}
 
     def modified(self, key: str) -> datetime | None:
         """Return when an object was last written; None if there is none.
@@ -186,6 +216,7 @@ class Objects:
         from obstore.exceptions import (
             AlreadyExistsError,
             BaseError,
+            InvalidPathError,
             PermissionDeniedError,
             PreconditionError,
             UnauthenticatedError,
@@ -199,6 +230,12 @@ class Objects:
             raise StoreUnreachable(
                 f"{self.address}: access to {key} was denied; check the credentials in the "
                 "environment, and what they allow in this bucket"
+            ) from error
+        except InvalidPathError as error:
+            bad = _QUOTED.search(str(error))
+            raise StoreUnreachable(
+                f"{self.address}: the object {bad[0] if bad else 'below ' + key} has a key that "
+                "cannot be listed, and is none of ours: remove it from the bucket"
             ) from error
         except BaseError as error:
             raise StoreUnreachable(f"{self.address}: {_reason(str(error))}") from error
@@ -244,4 +281,9 @@ def _reason(text: str) -> str:
         return (
             "cannot be reached; check the network and AWS_ENDPOINT_URL, then run the command again"
         )
-    return text.partition("\n")[0].strip()
+    code, message = (match[1] if (match := tag.search(text)) else "" for tag in (_CODE, _MESSAGE))
+    if code or message:
+        said = ": ".join(filter(None, (code, unescape(message).strip())))
+        return f"the object store refused the request ({said})"
+    # What follows is the body of the response, or the request for whoever debugs obstore.
+    return _BODY.split(text, maxsplit=1)[0].strip(" \n:-")
