@@ -9,9 +9,9 @@ from runners.models.model_files import read_model_files
 from runners.plan import cells_of
 from runners.providers.keys import named_key
 from runners.providers.pool import estimated_tokens
+from runners.providers.transport.http import shown_address
 from runners.providers.vendors import OWN_SERVERS, is_own_address
 from warehouse.errors import BadInput
-from warehouse.formats.masking import Mask, secrets_of_url
 from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def addresses(run: Run) -> list[str]:
     for role, model in called:
         address = run.providers.provider(model).address(model.name, model.base_url)
         if address is not None:
-            shown = Mask(secrets_of_url(address)).text(address)
-            lines.append(f"{role}{model.name} is called at {shown}{_key(model)}")
+            lines.append(f"{role}{model.name} is called at {shown_address(address)}{_key(model)}")
     return lines
 
 

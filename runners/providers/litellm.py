@@ -23,19 +23,26 @@ from runners.providers.base import (
     Reply,
     empty,
 )
-from runners.providers.keys import NO_KEY, key_missing, named_key, unset_key
+from runners.providers.keys import bearer, key_missing, named_key, unset_key
+from runners.providers.litellm_keys import REHEARSED, is_foreign, key_to_send, stray_key
 from runners.providers.litellm_limit import (
     ABSENT_KEY,
     is_reply_too_large,
     limit_replies,
     limited_reply,
 )
-from runners.providers.transport.http import as_count, as_object, http_failure
+from runners.providers.transport.http import (
+    as_count,
+    as_object,
+    causes_of,
+    http_failure,
+    no_response,
+)
 from runners.providers.transport.images import chat_content
+from runners.providers.transport.model_list import problem_at
 from runners.providers.transport.rehearsal import rehearsal_server
 from runners.providers.transport.reply_limit import ReplyTooLargeError
 from runners.providers.vendors import (
-    OWN_SERVERS,
     is_own_address,
     is_unknown,
     missing_keys,
@@ -43,7 +50,7 @@ from runners.providers.vendors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import ModuleType
 
     from runners.providers.base import Request, Result
@@ -54,30 +61,9 @@ _STRONGEST = "xhigh"
 # By name: which HTTP library litellm uses is an implementation detail.
 _UNREACHABLE = ("ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError")
 
+# Prefixes of OpenAI-compatible servers of one's own.
+_COMPATIBLE = ("openai", "hosted_vllm", "lm_studio", "llamafile")
 _REHEARSAL_SECONDS = 30.0
-# Vendors whose client calls the given address with the given key, and nothing else.
-_REHEARSED = frozenset(
-    (
-        "anthropic",
-        "azure",
-        "cerebras",
-        "deepinfra",
-        "deepseek",
-        "fireworks_ai",
-        "gemini",
-        "groq",
-        "hosted_vllm",
-        "lm_studio",
-        "mistral",
-        "ollama",
-        "ollama_chat",
-        "openai",
-        "openrouter",
-        "perplexity",
-        "together_ai",
-        "xai",
-    )
-)
 
 
 class Litellm(Provider):
@@ -102,10 +88,11 @@ class Litellm(Provider):
             try:
                 _, vendor, *_ = litellm.get_llm_provider(model, api_base=base_url)
             except litellm.exceptions.BadRequestError:
-                return _UNKNOWN.format(model)
-        if reason := unset_key(api_key_env) or _stray_key(str(vendor), base_url, api_key_env):
+                own = f"; at an OpenAI-compatible server, openai/{model}" if base_url else ""
+                return f"{_UNKNOWN.format(model)}{own}"
+        if reason := unset_key(api_key_env) or stray_key(str(vendor), base_url, api_key_env):
             return reason
-        if api_key_env is not None or _is_foreign(str(vendor), base_url):
+        if api_key_env is not None or is_foreign(str(vendor), base_url):
             return None
         if vendor_of(model) is not None:
             keys = missing_keys(str(vendor))
@@ -120,6 +107,15 @@ class Litellm(Provider):
         vendor = (vendor_of(model) or "").upper()
         given = base_url or os.environ.get(f"{vendor}_BASE_URL")
         return super().address(model, given or os.environ.get(f"{vendor}_API_BASE"))
+
+    def server_problem(
+        self, model: str, base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
+        """Return a reason if an OpenAI-compatible server does not respond or lacks the model."""
+        vendor, _, name = model.partition("/")
+        if base_url is None or vendor not in _COMPATIBLE or is_own_address(vendor, base_url):
+            return None
+        return problem_at(base_url, name, bearer(named_key(api_key_env)))
 
     def price(self, model: str, /) -> Mapping[str, float] | None:
         """Return the price listed under the model's own name, with or without its provider."""
@@ -147,15 +143,15 @@ class Litellm(Provider):
                 request.model, api_base=request.base_url, api_key=ABSENT_KEY
             )
             where = request.base_url, request.api_key_env
-            if reason := unset_key(request.api_key_env) or _stray_key(vendor, *where):
+            if reason := unset_key(request.api_key_env) or stray_key(vendor, *where):
                 return key_missing(reason)
             parameters, sent = self._translated(request)
             arguments = self._arguments(request, parameters)
-            if (key := _key(vendor, request)) is not None:
+            if (key := key_to_send(vendor, request)) is not None:
                 arguments["api_key"] = key
             return await self._complete(request, arguments, sent)
         except Exception as error:  # noqa: BLE001 - litellm raises errors of every kind
-            return _failure(error, sent)
+            return _failure(error, sent, request.base_url)
 
     async def warm_up(self, request: Request, /) -> None:
         """Import litellm and have it make the call to a server of our own."""
@@ -170,7 +166,7 @@ class Litellm(Provider):
                 # Real headers and keys must not leave for the wrong address.
                 arguments.pop("extra_headers", None)
                 arguments["api_key"] = "rehearsal"
-                if vendor not in _REHEARSED:
+                if vendor not in REHEARSED:
                     arguments["mock_response"] = "ok"
                 await self._complete(rehearsed, arguments, sent)
         # What it has loaded lives as long as the process.
@@ -321,29 +317,6 @@ class Litellm(Provider):
 PROVIDER = Litellm
 
 
-def _is_foreign(vendor: str, base_url: str | None) -> bool:
-    return base_url is not None and not is_own_address(vendor, base_url)
-
-
-def _stray_key(vendor: str, base_url: str | None, api_key_env: str | None) -> str | None:
-    """Return why a vendor's client cannot be kept from sending the vendor's key elsewhere."""
-    is_named = api_key_env is not None and api_key_env.lower() != NO_KEY
-    is_kept = vendor in _REHEARSED or vendor in OWN_SERVERS
-    if is_named or is_kept or not _is_foreign(vendor, base_url):
-        return None
-    return f"the key of {vendor} is not sent to {base_url}: name another (`api_key_env`)"
-
-
-def _key(vendor: str, request: Request) -> str | None:
-    """Return the key to send, `ABSENT_KEY` for none; None for the one that litellm knows."""
-    if request.api_key_env is not None:
-        return named_key(request.api_key_env) or ABSENT_KEY
-    if not _is_foreign(vendor, request.base_url):
-        return None
-    own_key = os.environ.get(f"{vendor.upper()}_API_KEY") if vendor in OWN_SERVERS else None
-    return own_key or ABSENT_KEY
-
-
 def _disable_call_logging() -> None:
     """Mark the call as internal, so that litellm creates no log records of it.
 
@@ -355,15 +328,16 @@ def _disable_call_logging() -> None:
         is_internal_call.set(True)
 
 
-def _failure(error: Exception, sent: Mapping[str, object]) -> Failure:
+def _failure(error: Exception, sent: Mapping[str, object], base_url: str | None) -> Failure:
     """Classify an error by the server's own status, as litellm's classes are not reliable.
 
     A refused connection, for example, is an InternalServerError with status 500.
     """
-    causes = list(_chain(error))
+    causes = list(causes_of(error))
     text = str(getattr(error, "message", "")) or str(error) or type(error).__name__
     was_reached = any(isinstance(cause, ConnectionResetError) for cause in causes)
     if not was_reached and any(type(cause).__name__ in _UNREACHABLE for cause in causes):
+        text = no_response(base_url, error) if base_url is not None else text
         return Failure(SKIPPED, EXCEPTION, text, is_transient=True, sent=sent)
     for cause in causes:
         response = getattr(cause, "response", None)
@@ -380,15 +354,6 @@ def _failure(error: Exception, sent: Mapping[str, object]) -> Failure:
 
 def _with(failure: Failure, text: str, sent: Mapping[str, object]) -> Failure:
     return replace(failure, text=failure.text or text, sent=sent)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _is_from_server(cause: BaseException, status: int) -> bool:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import httpx
 
 from runners.models.prices import cost
 from runners.providers.base import (
@@ -32,13 +28,8 @@ from runners.providers.transport.http import (
     endpoint,
 )
 from runners.providers.transport.images import chat_content
-from runners.providers.transport.reply_limit import (
-    ENCODINGS,
-    ReplyMeter,
-    ReplyTooLargeError,
-    answer_so_far,
-    body_of,
-)
+from runners.providers.transport.model_list import problem_at
+from runners.providers.transport.reply_limit import ReplyTooLargeError, answer_so_far
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +37,6 @@ if TYPE_CHECKING:
     from runners.providers.base import Request, Result
 
 _DEFAULT_BASE = "http://localhost:11434/v1"
-_PROBE_SECONDS = 2.0
-_PROBE_BYTES = 2**20
 _NEVER_THINKS = ("glm", "qwen3.5")
 _THINKS = ("high", "xhigh")
 _STRONGEST = "high"  # the highest of Ollama's own levels
@@ -77,21 +66,7 @@ class OllamaOpenai(Provider):
         self, model: str, base_url: str | None, api_key_env: str | None = None, /
     ) -> str | None:
         """Return a reason if the server does not respond or does not have the model."""
-        try:
-            url = endpoint(_base(base_url), "/models")
-            entries = json.loads(_probe(url, bearer(named_key(api_key_env))))["data"]
-            names = {entry["id"] for entry in entries}
-        except (
-            httpx.HTTPError,
-            httpx.InvalidURL,
-            ReplyTooLargeError,
-            ValueError,
-            KeyError,
-            TypeError,
-            RecursionError,
-        ):
-            return "no server responds at this address"
-        return None if model in names else f"not on the server: run `ollama pull {model}`"
+        return problem_at(_base(base_url), model, bearer(named_key(api_key_env)))
 
     async def call(self, request: Request, /) -> Result:
         """Call the model once."""
@@ -168,20 +143,6 @@ class OllamaOpenai(Provider):
 
 
 PROVIDER = OllamaOpenai
-
-
-def _probe(url: str, headers: Mapping[str, str]) -> str:
-    """Return a small response that arrives soon."""
-    meter = ReplyMeter(_PROBE_BYTES)
-    until = time.monotonic() + _PROBE_SECONDS
-    headers = {**headers, "Accept-Encoding": ENCODINGS}
-    with httpx.stream("GET", url, headers=headers, timeout=_PROBE_SECONDS) as response:
-        body = body_of(response)
-        for chunk in response.iter_raw():
-            deque(meter.add(chunk, body), maxlen=0)
-            if time.monotonic() > until:
-                raise httpx.ReadTimeout("timed out")
-    return meter.text
 
 
 def _base(base_url: str | None) -> str:

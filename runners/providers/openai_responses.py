@@ -29,6 +29,7 @@ from runners.providers.transport.http import (
     endpoint,
 )
 from runners.providers.transport.images import data_url
+from runners.providers.transport.model_list import problem_at
 from runners.providers.transport.reply_limit import ReplyTooLargeError, answer_so_far
 from runners.providers.vendors import is_own_address
 
@@ -63,6 +64,14 @@ class OpenaiResponses(Provider):
     def address(self, _model: str, base_url: str | None, /) -> str | None:
         """Return the given address, that of the environment, or OpenAI's."""
         return _base(base_url)
+
+    def server_problem(
+        self, model: str, base_url: str | None, api_key_env: str | None = None, /
+    ) -> str | None:
+        """Return a reason if a server of one's own does not respond or lacks the model."""
+        if base_url is None or is_own_address("openai", base_url):
+            return None
+        return problem_at(base_url, model, bearer(named_key(api_key_env)))
 
     def price(self, model: str, /) -> Mapping[str, float] | None:
         """Return the price listed under the model's own name."""

@@ -12,7 +12,7 @@ from runners.models.addresses import Address, addressed
 from runners.models.model_files import Model, read_model_file
 from runners.providers import vendors
 from runners.providers.base import Request
-from runners.providers.litellm import _REHEARSED
+from runners.providers.litellm_keys import REHEARSED
 from runners.providers.registry import make_provider
 from warehouse.errors import BadInput
 
@@ -246,7 +246,7 @@ def test_own_addresses_of_a_vendor(url, is_own):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("space")
-@pytest.mark.parametrize("vendor", sorted(_REHEARSED | vendors.OWN_SERVERS))
+@pytest.mark.parametrize("vendor", sorted(REHEARSED | vendors.OWN_SERVERS))
 @pytest.mark.parametrize("named", [None, "none", "HOUSE_KEY"])
 def test_no_key_of_the_environment_reaches_another_address(monkeypatch, vendor, named):
     known = {name for names in vendors._OTHERS.values() for alternatives in names

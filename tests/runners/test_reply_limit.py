@@ -205,7 +205,7 @@ def test_an_endless_list_of_models():
     endless = Endless(head(), '{"data": [', "x" * 2**16)
     with serving(endless) as server:
         problem = make_provider("ollama_openai").server_problem("m", server.base)
-    assert problem == "no server responds at this address"
+    assert problem == f"no server responds at {server.base}/v1"
     assert endless.n_sent < 2**20 + BUFFERED
 
 

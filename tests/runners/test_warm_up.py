@@ -18,7 +18,7 @@ from serving import chat, closed_port, http, serving
 from support import ROOT, new_store
 
 from runners.providers.base import Request
-from runners.providers.litellm import _REHEARSED
+from runners.providers.litellm_keys import REHEARSED
 from runners.providers.registry import PROVIDERS, make_provider
 
 # litellm and its libraries emit warnings of their own.
@@ -159,7 +159,7 @@ def addresses(monkeypatch):
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-@pytest.mark.parametrize("vendor", sorted(_REHEARSED))
+@pytest.mark.parametrize("vendor", sorted(REHEARSED))
 def test_a_rehearsal_sends_no_key_and_calls_nothing_else(
     monkeypatch, addresses, vendor, is_streamed
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from runners.providers.transport.reply_limit import ENCODINGS, ReplyMeter, body_
 from warehouse.formats.values import is_integer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
 _FIRST_ERROR = 300  # redirects too: following one would change the call
 _FIRST_SERVER_ERROR = 500
@@ -115,7 +116,7 @@ class HttpClient:
                     raise CallFailedError(failure)
                 yield pieces
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise CallFailedError(exception_failure(error)) from error
+            raise CallFailedError(exception_failure(error, url)) from error
 
     async def warm_up(self) -> None:
         """Make a call to a server of our own: the first call of a client is slow."""
@@ -169,12 +170,38 @@ def is_missing_model(body: str) -> bool:
     return "model" in text and is_missing
 
 
-def exception_failure(error: Exception) -> Failure:
+def exception_failure(error: Exception, url: str) -> Failure:
     """Return the failure that an exception counts as: server unreachable, or any other error."""
-    is_unreachable = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-    status = SKIPPED if is_unreachable else ERROR
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return Failure(SKIPPED, EXCEPTION, no_response(url, error), is_transient=True)
     text = str(error) or type(error).__name__
-    return Failure(status, EXCEPTION, text, is_transient=not isinstance(error, httpx.InvalidURL))
+    return Failure(ERROR, EXCEPTION, text, is_transient=not isinstance(error, httpx.InvalidURL))
+
+
+def no_response(url: str, error: BaseException | None = None) -> str:
+    """Return that no server responds at an address, and the reason that the system gives."""
+    reason = ""
+    for cause in causes_of(error):
+        if isinstance(cause, OSError) and cause.errno is not None:
+            reason = f": {cause.strerror if cause.errno < 0 else os.strerror(cause.errno)}"
+    return f"no server responds at {shown_address(url)}{reason}"
+
+
+def shown_address(url: str) -> str:
+    """Return the address of a server: without user, password and query, which may hold secrets."""
+    base = url.partition("?")[0].removesuffix("/chat/completions").removesuffix("/responses")
+    scheme, mark, rest = base.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and what caused it, outermost first."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def as_object(value: object) -> dict[str, object]:
