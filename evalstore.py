@@ -52,6 +52,7 @@ except ImportError as shadowed:
     if not _is_program():
         raise
     click.echo(f"error: {shadowed}", err=True)
+    # As `ExitCode.BAD_INPUT`, whose module may be the one that is shadowed.
     sys.exit(2)
 
 from warehouse.console.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
@@ -159,7 +160,7 @@ def _collect_rarely() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 success, 1 a check failed, 2 misuse or bad input."""
+    """Run the command line and exit with a code of `warehouse.errors.ExitCode`."""
     if _is_program():
         _collect_rarely()
     open_standard_streams()

@@ -17,7 +17,7 @@ from runners.completion import complete_suite_to_run
 from runners.options import RunOptions, run_options
 from runners.suites.options import SuiteOptions, suite_options
 from warehouse.console.cli import TableOptions, note, open_store, print_rows, table_options
-from warehouse.errors import BadInput, CheckFailed
+from warehouse.errors import BadInput, BudgetSpent, CheckFailed
 
 if TYPE_CHECKING:
     from runners.run import Run, RunSettings
@@ -148,11 +148,11 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
         check_shards(store, run)
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     print_rows(store.path, run.suite.summary, TableOptions(), which)
-    if run.stop_reason is not None:
-        raise CheckFailed(
-            f"stopped: {run.stop_reason}; resume with `evalstore run --resume {run.run_id}"
-            f"{f' --shard {shard}' if shard else ''}`"
-        )
+    if run.stopped is not None:
+        again = f"evalstore run --resume {run.run_id}{f' --shard {shard}' if shard else ''}"
+        if isinstance(run.stopped, BudgetSpent):
+            again += " --max-cost-usd USD"
+        raise type(run.stopped)(f"stopped: {run.stopped}; resume with `{again}`")
     is_replay = any(model.provider == "replay" for model in run.plan.models)
     view = "results" if is_replay else run.suite.view
     note(f"see more: evalstore sql \"FROM {view} WHERE run_id = '{run.run_id}'\"")

@@ -19,7 +19,7 @@ from runners.plan import cell_key, cells_of, plan_to_json
 from runners.providers.keys import named_key
 from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import suite_of
-from warehouse.errors import EvalstoreError
+from warehouse.errors import EvalstoreError, Interrupted
 from warehouse.formats.json_text import json_text
 from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
 from warehouse.hashing import content_hash
@@ -86,7 +86,7 @@ class Run:
         suite: the suite that made the plan.
         providers: the providers of its models.
         pending: the cells without a result in the store, of the shard if there is one.
-        stop_reason: why it stopped early; None if it did not.
+        stopped: why it stopped early, as an error for the user; None if it did not.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Run:
         self.settings = settings
         self.suite: Suite = suite_of(plan.family)
         self.providers = ProviderPool(settings.answers)
-        self.stop_reason: str | None = None
+        self.stopped: EvalstoreError | None = None
         self._store = store
         self._completed = completed
         self.pending = list(self._pending_cells())
@@ -197,7 +197,7 @@ class Run:
             await writer.add([Entry("results", {**row, **columns}), *others, *more])
             on_outcome(pending.cell.model.name, outcome)
             if journal.is_full:
-                engine.stop("the disk is full")
+                engine.stop(EvalstoreError("the disk is full"))
 
         async def ask(model: Model, request: Request) -> CallOutcome:
             return await engine.call(Job(None, self.providers.provider(model), request))
@@ -207,19 +207,19 @@ class Run:
             with _signals(engine):
                 await self._warm_up(engine)
                 for group in self._groups():
-                    if engine.stop_reason is None:
+                    if engine.stopped is None:
                         await self._call_group(engine, writer, group)
         finally:
             await writer.finish()
             await self.providers.close()
-            self.stop_reason = engine.stop_reason
+            self.stopped = engine.stopped
 
     async def _warm_up(self, engine: Engine[PendingCell]) -> None:
         """Prepare the clients, so that the first calls take no longer than the others."""
         first = {id(pending.cell.model): pending for pending in self.pending}.values()
         calls = [(pending.cell.model, self.job(pending).request) for pending in first]
         for model, request in (*calls, *self.later_calls()):
-            if engine.stop_reason is None:
+            if engine.stopped is None:
                 await self.providers.provider(model).warm_up(request)
 
     async def _call_group(
@@ -293,7 +293,7 @@ def _signals(engine: Engine[PendingCell]) -> Iterator[None]:
     kinds = (signal.SIGINT, signal.SIGTERM)
 
     def stop() -> None:
-        engine.stop("interrupted", at_once=engine.stop_reason is not None)
+        engine.stop(Interrupted("interrupted"), at_once=engine.stopped is not None)
 
     for kind in kinds:
         loop.add_signal_handler(kind, stop)

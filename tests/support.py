@@ -22,7 +22,7 @@ import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.connection import log_file
-from warehouse.console.crash import EXIT_CODE as CRASHED
+from warehouse.errors import ExitCode
 from warehouse.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -253,7 +253,7 @@ def command(store, *arguments):
             evalstore.main(["--store", str(store), *map(str, arguments)])
         except SystemExit as end:
             code = end.code or 0
-    assert code != CRASHED, err.text()
+    assert code != ExitCode.BUG, err.text()
     return CommandResult(code, out.text(), err.text())
 
 
@@ -288,7 +288,7 @@ def child(*arguments, crashes=False, **options):
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, check=False, **options
     )
-    assert crashes or done.returncode != CRASHED, done.stderr.decode()
+    assert crashes or done.returncode != ExitCode.BUG, done.stderr.decode()
     return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

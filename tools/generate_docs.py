@@ -16,6 +16,7 @@ import click
 
 from evalstore import _cli
 from tools.screens import screens
+from warehouse.errors import ExitCode
 from warehouse.schemas import TABLES
 from warehouse.scoring.registry import UDFS
 from warehouse.store import Store
@@ -69,6 +70,11 @@ _LAKE = """
 holds valid JSON. In the warehouse these tables are in schema `lake`, with an additional column
 `batch`: the batch that holds the row.
 """
+_EXIT_CODES = """
+The same for every command, so that a script can tell them apart. A crash report has versions, the
+names of the options and where the error was, without values of options; `EVALSTORE_DEBUG=1`
+shows it at once. Secrets are masked, but read it before you pass it on.
+"""
 _SECTIONS = (
     ("base/", "Base views", _BASE),
     ("marts/facts", "Facts", _FACTS),
@@ -100,7 +106,9 @@ def data_dictionary() -> str:
 def command_reference() -> str:
     """Return the page with the help of every command."""
     root = click.Context(_cli, info_name="evalstore", terminal_width=WIDTH)
-    return _page(["# Commands", _NOTICE, *_helps(_cli, root)])
+    codes = _table(((str(int(code)), code.meaning) for code in ExitCode), ("exit code", "meaning"))
+    parts = ["# Commands", _NOTICE, *_helps(_cli, root), "## Exit codes", _EXIT_CODES, codes]
+    return _page(parts)
 
 
 def _helps(command: click.Command, context: click.Context) -> Iterator[str]:

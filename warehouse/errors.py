@@ -2,7 +2,9 @@
 
 EvalstoreError              anything a user can fix; ends a command with `exit_code`
 ├── BadInput              a file, query or argument cannot be used
-├── CheckFailed           the command worked, but what it checked failed (exit code 1)
+├── CheckFailed           the command worked, but what it checked failed
+├── BudgetSpent           the cost limit of a run leaves no room for its next call
+├── Interrupted           a run was stopped by Ctrl-C or SIGTERM
 ├── OutOfMemory           a query needs more memory than it may take
 ├── StoreDamaged          a file of the store has changed since it was written
 ├── StoreBusy             another program holds the warehouse file
@@ -12,11 +14,38 @@ EvalstoreError              anything a user can fix; ends a command with `exit_c
 └── UnknownColumn         a row has a key that its table has no column for
 """
 
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Self
+
+
+class ExitCode(IntEnum):
+    """How a command ended, for scripts; `docs/commands.md` has the table."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a member that knows what it means to the user."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done"
+    FAILED = 1, "a check or gate failed, something was left out, or nothing was answered or judged"
+    BAD_INPUT = 2, "misuse or bad input: a file is not there, is in conflict or in quarantine"
+    INCONCLUSIVE = 3, "the data cannot tell (`gate`)"
+    BUDGET_SPENT = 4, "the cost limit was reached (`run`)"
+    BUG = 70, "a bug: the message names a crash report, which has secrets masked"
+    BUSY = 75, "the store is busy: try again later"
+    INTERRUPTED = 130, "stopped by Ctrl-C"
+
 
 class EvalstoreError(Exception):
     """An error whose message says what is wrong, where, and what to do."""
 
-    exit_code = 2
+    exit_code = ExitCode.BAD_INPUT
 
 
 class BadInput(EvalstoreError):
@@ -26,7 +55,19 @@ class BadInput(EvalstoreError):
 class CheckFailed(EvalstoreError):
     """A check found something wrong."""
 
-    exit_code = 1
+    exit_code = ExitCode.FAILED
+
+
+class BudgetSpent(EvalstoreError):
+    """The next call of a run would probably exceed its cost limit."""
+
+    exit_code = ExitCode.BUDGET_SPENT
+
+
+class Interrupted(EvalstoreError):
+    """The user stopped a run; what it has done is safe."""
+
+    exit_code = ExitCode.INTERRUPTED
 
 
 class OutOfMemory(EvalstoreError):
@@ -39,6 +80,8 @@ class StoreDamaged(EvalstoreError):
 
 class StoreBusy(EvalstoreError):
     """Another program holds the warehouse file open."""
+
+    exit_code = ExitCode.BUSY
 
 
 class StoreReadOnly(EvalstoreError):

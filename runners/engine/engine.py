@@ -17,12 +17,14 @@ from runners.engine.clock import Clock, SystemClock
 from runners.engine.limits import Limiter
 from runners.engine.retry import RetryPolicy
 from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
+from warehouse.errors import BudgetSpent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
     from datetime import datetime
 
     from runners.providers.base import Provider
+    from warehouse.errors import EvalstoreError
 
 # Calls in progress at Ctrl-C will be billed: they get this long to finish.
 GRACE_SECONDS = 5.0
@@ -111,7 +113,7 @@ class Engine(Generic[CellT]):
 
     Attributes:
         budget: tracks the costs.
-        stop_reason: why it stopped early; None if it did not.
+        stopped: why it stopped early, as an error for the user; None if it did not.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class Engine(Generic[CellT]):
         clock: Clock | None = None,
     ) -> None:
         self.budget = budget or Budget()
-        self.stop_reason: str | None = None
+        self.stopped: EvalstoreError | None = None
         self._settings = settings
         self._record = record
         self._clock = clock or SystemClock()
@@ -173,9 +175,9 @@ class Engine(Generic[CellT]):
         self.budget.spent += outcome.result.cost_usd or 0.0
         return outcome
 
-    def stop(self, reason: str, *, at_once: bool = False) -> None:
+    def stop(self, reason: EvalstoreError, *, at_once: bool = False) -> None:
         """Start no more calls; those in progress may finish, unless `at_once`."""
-        self.stop_reason = self.stop_reason or reason
+        self.stopped = self.stopped or reason
         for worker in self._workers:
             if at_once or worker not in self._busy:
                 worker.cancel()
@@ -191,7 +193,7 @@ class Engine(Generic[CellT]):
         """Wait for the workers; after a stop, at most `GRACE_SECONDS` for calls in progress."""
         pending = self._workers
         while pending:
-            limit = None if self.stop_reason is None else GRACE_SECONDS
+            limit = None if self.stopped is None else GRACE_SECONDS
             # Polled: a stop comes from a signal handler, which does not wake this task.
             done, pending = await asyncio.wait(
                 pending, timeout=limit or 0.2, return_when=asyncio.FIRST_COMPLETED
@@ -204,7 +206,7 @@ class Engine(Generic[CellT]):
 
     async def _work(self, jobs: Iterator[Job[CellT]]) -> None:
         for job in jobs:
-            if self.stop_reason is not None:
+            if self.stopped is not None:
                 return
             await self._process(job)
 
@@ -213,9 +215,10 @@ class Engine(Generic[CellT]):
         if breaker.reason is not None:
             await self._record(job.cell, self._skipped(breaker))
             return
-        reserved = self.budget.reserve(job.cost)
-        if reserved is None:
-            self.stop("the budget is spent")
+        try:
+            reserved = self.budget.reserve(job.cost)
+        except BudgetSpent as spent:
+            self.stop(spent)
             return
         cost = None
         try:
@@ -263,7 +266,7 @@ class Engine(Generic[CellT]):
             await self._clock.sleep(delay)
 
     def _delay(self, result: Result, n_tries: int) -> float | None:
-        if isinstance(result, Reply) or not result.is_transient or self.stop_reason is not None:
+        if isinstance(result, Reply) or not result.is_transient or self.stopped is not None:
             return None
         return self._settings.retries.delay(n_tries, result.retry_after)
 

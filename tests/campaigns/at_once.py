@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.serving import chat, http, serving
 from tests.support import SECRET, command, log, new_store, suite, task, write_log
+from warehouse.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,7 +187,7 @@ class Round:
             if code == 0:
                 continue
             is_busy = "is being run by" in err or "being read" in err or "holds" in err
-            if code != 2 or not is_busy or "Traceback" in err:
+            if code != ExitCode.BUSY or not is_busy or "Traceback" in err:
                 raise AssertionError(f"{given}: exit {code}: {err}")
             if given[0] == "forget":
                 refused.add(given[1])

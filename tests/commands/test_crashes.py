@@ -93,9 +93,9 @@ def test_an_error_of_a_file_names_it(crash):
     [
         (click.Abort, 1),
         (EOFError, 1),
-        (KeyboardInterrupt, 1),
+        (KeyboardInterrupt, 130),
         (click.UsageError("no"), 2),
-        (RuntimeError("Query interrupted"), 1),
+        (RuntimeError("Query interrupted"), 130),
     ],
 )
 def test_what_click_reports_is_not_a_crash(tmp_path, monkeypatch, error, code):

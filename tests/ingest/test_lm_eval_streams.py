@@ -169,7 +169,7 @@ def test_an_import_that_was_ended_half_way_is_repeated(tmp_path, kind):
     write(tmp_path / "run", plain_lines())
     ended, whole = new_store(tmp_path / "ended"), new_store(tmp_path / "whole")
     done = python(INTERRUPT, str(ended.path), str(tmp_path / "run"), str(int(kind)))
-    assert done.returncode == (1 if kind is signal.SIGINT else -kind)
+    assert done.returncode == (130 if kind is signal.SIGINT else -kind)
     assert "Traceback" not in done.stderr
     assert not list(ended.path.glob("lake/*/batch.json"))
     for store in (ended, whole):

@@ -447,7 +447,7 @@ def test_another_program_holds_the_warehouse(two, holder, tmp_path):
     path = write_log(tmp_path / "3.yaml", log([3], date="2026-04-03"))
     assert command(two.path, "import", path).code == 0  # the lake is free
     ended = command(two.path, "sync")
-    assert ended.code == 2
+    assert ended.code == 75
     assert f"process id {holder.pid}" in ended.err
     assert "safe in the lake" in ended.err
     ended = command(two.path, "runs", "--format", "csv")
@@ -468,7 +468,7 @@ def test_another_program_holds_the_warehouse(two, holder, tmp_path):
 def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
     before = two.warehouse.read_bytes()
     ended = command(two.path, "sync", "--rebuild")
-    assert ended.code == 2
+    assert ended.code == 75
     assert f"process id {holder.pid}" in ended.err
     assert two.warehouse.read_bytes() == before
     assert not list(two.path.glob("*.new*"))

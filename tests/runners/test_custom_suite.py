@@ -341,14 +341,14 @@ def test_a_judge_is_called_like_a_model_and_its_cost_is_recorded(priced, monkeyp
 def test_the_budget_covers_the_judge_also_when_the_run_is_resumed(priced, monkeypatch):
     with serving(http(200, chat(PASSED))) as server:
         limits = ("--concurrency", 1, "--max-cost-usd")
-        err = run_judged(priced, server, monkeypatch, *limits, 1.5, n=9, code=1)
-        assert "stopped: the budget is spent" in err
+        err = run_judged(priced, server, monkeypatch, *limits, 1.5, n=9, code=4)
+        assert "stopped: the budget of $1.5000 leaves no room" in err
         n_calls = len(server.requests)
         # $0.24 for each task, about $0.50 reserved for it before: 5 tasks.
         assert n_calls == 10
         run_id = err.partition("run ")[2].partition(":")[0]
         again = command(priced / "store", "run", "--resume", run_id, *limits, 1.5)
-        assert (again.code, len(server.requests)) == (1, n_calls)
+        assert (again.code, len(server.requests)) == (4, n_calls)
         assert command(priced / "store", "run", "--resume", run_id).code == 0
         assert len(server.requests) == 18
     assert rows(priced, "SELECT count(*), count(*) FILTER (passed) FROM verdicts") == [(9, 9)]
@@ -408,7 +408,7 @@ def test_an_answer_is_kept_if_its_judge_is_interrupted(priced, monkeypatch):
     # The second interrupt must come while the run waits for the call.
     monkeypatch.setattr("runners.engine.engine.GRACE_SECONDS", 300)
     with serving(answer) as server:
-        err = run_judged(priced, server, monkeypatch, code=1)
+        err = run_judged(priced, server, monkeypatch, code=130)
     assert "stopped: interrupted" in err
     query = "SELECT success, objective_pass, violation FROM results"
     assert rows(priced, query) == [(True, None, "interrupted before it was judged")]

@@ -10,6 +10,7 @@ from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.engine.retry import RetryPolicy, retry_after_seconds
 from runners.providers.base import ERROR, Failure, Provider, Reply, Request
+from warehouse.errors import BudgetSpent, Interrupted
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
 REFUSED = Failure("auth_error", "http_401", "no")
@@ -164,7 +165,12 @@ def test_the_budget_stops_the_run_before_it_is_exceeded():
     recorded, engine = run(provider, 40, budget=Budget(1.0), cost=0.2, concurrency=4)
     assert engine.budget.spent == pytest.approx(0.3 * len(recorded))
     assert engine.budget.spent <= 1.2  # the first four were estimated at 0.2 each
-    assert engine.stop_reason == "the budget is spent"
+    assert isinstance(engine.stopped, BudgetSpent)
+    assert str(engine.stopped) == (
+        "the budget of $1.0000 leaves no room for the next call: $0.3000 is spent, "
+        "$0.6000 is reserved for calls in progress, and the call would reserve $0.3000 (the mean "
+        "so far)"
+    )
     assert len(provider.calls) == len(recorded)
 
 
@@ -194,7 +200,7 @@ def test_after_a_stop_calls_in_progress_are_recorded_and_none_begins():
 
     async def main():
         async def record(cell, _outcome):
-            engine.stop("interrupted")
+            engine.stop(Interrupted("interrupted"))
             await asyncio.sleep(0)
             recorded.append(cell)
 
@@ -211,8 +217,8 @@ def test_a_second_stop_cancels_calls_in_progress():
         work = asyncio.create_task(engine.run([Job(0, Hanging([]), Request("m", "p"))]))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        engine.stop("interrupted")
-        engine.stop("again", at_once=True)
+        engine.stop(Interrupted("interrupted"))
+        engine.stop(Interrupted("again"), at_once=True)
         await asyncio.wait_for(work, 60)
 
     asyncio.run(main())

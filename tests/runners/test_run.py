@@ -279,12 +279,13 @@ def test_the_budget_covers_the_whole_run(space):
     (space / "models/m.yaml").write_text(f"name: m\noptions: {{max_tokens: 7}}\nprice: {price}\n")
     with serving(http(200, chat("yes"))) as server:
         where = ("--model", "m", *server_options(server), "--max-cost-usd")
-        _, err = run(space, "run", suite(space, 20), *where, "0.5", code=1)
-        assert "stopped: the budget is spent" in err
+        _, err = run(space, "run", suite(space, 20), *where, "0.5", code=4)
+        assert "stopped: the budget of $0.5000 leaves no room for the next call: $0.4800 is" in err
+        assert f"`evalstore run --resume {run_id_of(err)} --max-cost-usd USD`" in err
         n_calls = len(server.requests)
         assert n_calls == 4
         resume = ("run", "--resume", run_id_of(err), "--max-cost-usd")
-        run(space, *resume, "0.5", code=1)
+        run(space, *resume, "0.5", code=4)
         assert len(server.requests) == n_calls
         run(space, *resume, "99")
         assert len(server.requests) == 20
@@ -386,7 +387,7 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
     with serving(answer) as server:
         process = start(space, "run", suite(space, 9), "--model", "m", *server_options(server))
         _, err = process.communicate(timeout=300)
-        assert process.returncode == 1
+        assert process.returncode == 130
         assert "stopped: interrupted" in err
         assert rows(space, "SELECT count(*) FROM results WHERE success") == [(4,)]
         assert f"evalstore run --resume {run_id_of(err)}" in err
@@ -400,7 +401,7 @@ def test_a_second_runner_is_refused(space):
         _, err = run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
         run_id = run_id_of(err)
         with run_lock(space / "store", "mine", run_id):
-            _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=2)
+            _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=75)
         assert f"run {run_id} is being run by the process with id" in err
     assert len(server.requests) == 1
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from warehouse.errors import BadInput, EvalstoreError
+from warehouse.errors import BadInput, EvalstoreError, ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -329,6 +329,12 @@ class RootGroup(LazyGroup):
         except EvalstoreError as error:
             note(f"error: {error}")
             ctx.exit(error.exit_code)
+        except (KeyboardInterrupt, click.Abort) as end:
+            # click makes an `Abort` of Ctrl-C at a question, and also of the answer "no".
+            if isinstance(end, click.Abort) and not isinstance(end.__context__, KeyboardInterrupt):
+                raise
+            note("\ninterrupted")
+            ctx.exit(ExitCode.INTERRUPTED)
 
     def _without_values(self, arguments: Iterable[str]) -> Iterator[str]:
         """Yield the names of the command and of the given options, with `…` for each value."""
@@ -366,20 +372,20 @@ def _crashes_reported(command: str) -> Iterator[None]:
             raise
         if isinstance(error, RuntimeError) and str(error) == _INTERRUPTED:
             raise KeyboardInterrupt from error
-        from warehouse.console.crash import EXIT_CODE, report_text, summary, write_report
+        from warehouse.console.crash import report_text, summary, write_report
 
         text = report_text(error, command)
         if os.environ.get("EVALSTORE_DEBUG", "") not in {"", "0"}:
             note(text)
         if isinstance(error, OSError) and error.filename is not None:
             note(f"error: {error.filename}: {error.strerror}")
-            raise click.exceptions.Exit(BadInput.exit_code) from error
+            raise click.exceptions.Exit(ExitCode.BAD_INPUT) from error
         note(f"error: evalstore failed unexpectedly ({summary(error)})")
         try:
             note(f"crash report: {write_report(text)} (EVALSTORE_DEBUG=1 shows it here)")
         except OSError as unwritable:
             note(f"no crash report was written: {unwritable} (EVALSTORE_DEBUG=1 shows it here)")
-        raise click.exceptions.Exit(EXIT_CODE) from error
+        raise click.exceptions.Exit(ExitCode.BUG) from error
 
 
 @contextmanager
@@ -409,4 +415,4 @@ def _full_disk_reported() -> Iterator[None]:
 
         silence(sys.stdout)
         note(f"error: output truncated: {error.strerror}")
-        raise click.exceptions.Exit(2) from error
+        raise click.exceptions.Exit(ExitCode.BAD_INPUT) from error

@@ -21,7 +21,6 @@ from warehouse.formats.secrets import redact
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-EXIT_CODE = 70  # EX_SOFTWARE: 1 would be taken for a failed check
 _PACKAGES = ("evalstore", "duckdb", "pyarrow", "polars", "click")
 _LONGEST_SUMMARY = 200
 

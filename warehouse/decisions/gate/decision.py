@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from warehouse.errors import ExitCode
+
 if TYPE_CHECKING:
     from warehouse.decisions.gate.rules import Rule, Rules
-
-# 2 is misuse, as for all commands.
-_PASSED, _FAILED, _UNKNOWN = 0, 1, 3
 
 
 class Outcome(StrEnum):
@@ -120,7 +119,7 @@ class Verdict:
         return Outcome.PASSED
 
     @property
-    def exit_code(self) -> int:
-        """0 passed, 1 failed, 3 cannot tell."""
-        codes = {Outcome.PASSED: _PASSED, Outcome.FAILED: _FAILED}
-        return codes.get(self.outcome, _UNKNOWN)
+    def exit_code(self) -> ExitCode:
+        """How the command ends."""
+        codes = {Outcome.PASSED: ExitCode.DONE, Outcome.FAILED: ExitCode.FAILED}
+        return codes.get(self.outcome, ExitCode.INCONCLUSIVE)
