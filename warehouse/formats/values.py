@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-# Of lists and dictionaries in the files that users write.
+# Of lists and dictionaries in the files that users write, and in records of logs. Much deeper
+# values could be read, but not be written again by every parser, nor queried.
 MAX_DEPTH: Final = 64
+_CONTAINERS: Final = (dict, list)  # a union of types would be made at each call
+TOO_DEEP: Final = f"nested too deeply: more than {MAX_DEPTH} levels"
 
 # The modules that `import_pyarrow` still has to keep from being imported.
 _deferred: set[str] = set()
@@ -30,16 +33,21 @@ def is_integer(value: object, bits: int = 64) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit
 
 
-def is_nested_deeply(value: object) -> bool:
-    """Return whether lists and dictionaries are nested more than `MAX_DEPTH` levels deep."""
-    containers = [value] if isinstance(value, dict | list) else []
+def is_nested_deeply(value: object, text: bytes | None = None) -> bool:
+    """Return whether lists and dictionaries are nested more than `MAX_DEPTH` levels deep.
+
+    Args:
+        value: the value.
+        text: its JSON text; with few brackets in it, the value need not be looked at.
+    """
+    if text is not None and text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return False
+    containers = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
-        containers = [
-            item
-            for each in containers
-            for item in (each.values() if isinstance(each, dict) else each)
-            if isinstance(item, dict | list)
-        ]
+        items: list[object] = []
+        for each in containers:
+            items += each.values() if isinstance(each, dict) else each
+        containers = [item for item in items if isinstance(item, _CONTAINERS)]
     return bool(containers)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warehouse.files import open_regular
 from warehouse.formats.secrets import find_secrets, lines_of, mask
+from warehouse.formats.values import MAX_DEPTH, TOO_DEEP, is_nested_deeply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +24,12 @@ _SEARCHED_CHARACTERS = 2**20
 _LONGEST_ELEMENT = 64 * 2**20
 # An error so near to the end of what was read may only mean that more follows.
 _NEAR_END = 16
+_TEXT_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|["\[\]{}]', re.DOTALL)
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+class DeepElement:
+    """Stands for an element that is nested too deeply."""
 
 
 class BrokenElementsError(Exception):
@@ -50,6 +58,8 @@ class Elements:
 
     def read(self) -> Iterator[object]:
         """Yield the elements; the values of other keys are passed over.
+
+        An element that is nested too deeply is a `DeepElement`.
 
         Raises:
             BrokenElementsError: the rest cannot be read.
@@ -123,6 +133,8 @@ class Elements:
 
     def _masked(self, value: object) -> object:
         """Return an element without the secrets in its text."""
+        if isinstance(value, DeepElement):
+            return value
         data = self._raw.encode()
         masked = mask(data, find_secrets(data))
         if masked == data:
@@ -185,7 +197,8 @@ class _Text:
             self.next()
             return
         while True:
-            yield self.value()
+            value = self.value()
+            yield DeepElement() if self._is_deep(value) else value
             after = self.next()
             if after == "]":
                 return
@@ -201,7 +214,11 @@ class _Text:
             try:
                 found, end = self._decode(self._text, self._at)
             except RecursionError as error:
-                raise BrokenElementsError("nested too deeply") from error
+                found, end = DeepElement(), self._end_of_brackets()
+                if not end:
+                    if self._more(len(self._text) - self._at):
+                        continue
+                    raise BrokenElementsError(TOO_DEEP) from error
             except json.JSONDecodeError as error:
                 is_cut = error.msg.startswith("Unterminated") or (
                     error.pos > len(self._text) - _NEAR_END
@@ -217,6 +234,21 @@ class _Text:
                 continue
             self._begin, self._at = self._at, end
             return found
+
+    def _is_deep(self, value: object) -> bool:
+        n_brackets = sum(self._text.count(each, self._begin, self._at) for each in "[{")
+        return n_brackets > MAX_DEPTH and is_nested_deeply(value)
+
+    def _end_of_brackets(self) -> int:
+        """Return where the list or object that begins here ends; 0 if more must be read."""
+        depth = 0
+        for found in _TEXT_OR_BRACKET.finditer(self._text, self._at):
+            if found[0] == '"':
+                break
+            depth += _STEPS.get(found[0], 0)
+            if not depth:
+                return found.end()
+        return 0
 
     def _may_go_on(self, end: int) -> bool:
         """Return whether a value that ends here may be a number of which more follows."""

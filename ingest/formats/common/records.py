@@ -13,7 +13,7 @@ from ingest.formats.common.lines import line_blocks
 from ingest.reading import Reject
 from warehouse.formats.json_text import is_exact
 from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.formats.values import MAX_DEPTH, is_nested_deeply
+from warehouse.formats.values import TOO_DEEP, is_nested_deeply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,10 +103,18 @@ def parsed(raw: bytes) -> tuple[Json, bool]:
     Raises:
         UnreadableRecordError: it is not JSON, or nested too deeply.
     """
-    value, is_sure = _parsed(raw)
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and is_nested_deeply(value):
-        raise UnreadableRecordError("nested too deeply")
-    return value, is_sure
+    if not _LONG_NUMBER.search(raw):
+        try:
+            value: Json = orjson.loads(raw)
+        except ValueError:
+            pass
+        else:
+            if is_nested_deeply(value, raw):
+                raise UnreadableRecordError(TOO_DEEP)
+            # Keys end in these bytes, and strings that contain them are written the same.
+            if raw.count(b'":') == orjson.dumps(value).count(b'":'):
+                return value, True
+    return _parsed_exactly(raw)
 
 
 def _read(raw: bytes, line: int, offset: int, *, into: RecordBlock) -> None:
@@ -119,19 +127,6 @@ def _read(raw: bytes, line: int, offset: int, *, into: RecordBlock) -> None:
         into.rejects.append(Reject(str(error), line, offset, raw))
         return
     into.records.append(LineRecord(line, offset, raw, value=value, is_exact=is_sure))
-
-
-def _parsed(raw: bytes) -> tuple[Json, bool]:
-    if not _LONG_NUMBER.search(raw):
-        try:
-            value: Json = orjson.loads(raw)
-        except ValueError:
-            pass
-        else:
-            # Keys end in these bytes, and strings that contain them are written the same.
-            if raw.count(b'":') == orjson.dumps(value).count(b'":'):
-                return value, True
-    return _parsed_exactly(raw)
 
 
 def _parsed_exactly(raw: bytes) -> tuple[Json, bool]:
@@ -149,9 +144,9 @@ def _parsed_exactly(raw: bytes) -> tuple[Json, bool]:
         reason = f"not UTF-8 ({error.reason} at byte {error.start})"
         raise UnreadableRecordError(reason) from error
     except RecursionError as error:
-        raise UnreadableRecordError("nested too deeply") from error
+        raise UnreadableRecordError(TOO_DEEP) from error
     except ValueError as error:
         raise UnreadableRecordError(f"not JSON: {error}") from error
     if is_nested_deeply(value):
-        raise UnreadableRecordError("nested too deeply")
+        raise UnreadableRecordError(TOO_DEEP)
     return value, not repeated and is_exact(value)

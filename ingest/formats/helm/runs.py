@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
-from ingest.formats.common.elements import BrokenElementsError, Elements
+from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.helm.layout import (
     INSTANCES,
     RUN_SPEC,
@@ -24,7 +24,7 @@ from ingest.formats.helm.requests import InstanceResults, instance_key, request_
 from ingest.formats.helm.statistics import figure_rows, score_rows
 from ingest.reading import Reading, Reject, Stream
 from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.formats.values import TOO_DEEP, is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,19 +129,11 @@ def _method(run_spec: JsonObject) -> Json:
 
 
 def _document(file: SourceFile, reading: Reading) -> Json:
-    reason = "nested too deeply"
     try:
-        document: Json = json.loads(file.data.removeprefix(b"\xef\xbb\xbf"))
-    except UnicodeDecodeError as error:
-        reason = f"not UTF-8 ({error.reason} at byte {error.start})"
-    except RecursionError:
-        pass
-    except ValueError as error:
-        reason = f"not JSON: {error}"
-    else:
-        return document
-    reading.rejects.append(Reject(f"{file.name}: {reason}", raw=file.data))
-    return None
+        return parsed(file.data.removeprefix(b"\xef\xbb\xbf"))[0]
+    except UnreadableRecordError as error:
+        reading.rejects.append(Reject(f"{file.name}: {error}", raw=file.data))
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +168,9 @@ def _request_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator
     try:
         for seq, record in enumerate(elements.read(), 1):
             rows.secrets += elements.take_secrets()
+            if isinstance(record, DeepElement):
+                rows.rejects.append(_deep(f"request {seq}", elements))
+                continue
             try:
                 made = request_rows(record if isinstance(record, dict) else {}, seq, run.task_set)
             except ValueError as error:
@@ -197,6 +192,10 @@ def _request_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator
     yield from rows.rest()
 
 
+def _deep(name: str, elements: Elements) -> Reject:
+    return Reject(f"{name}: {TOO_DEEP}", raw=elements.raw().encode())
+
+
 def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
     elements = Elements(path, is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
@@ -205,6 +204,9 @@ def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[B
     try:
         for seq, record in enumerate(elements.read(), 1):
             rows.secrets += elements.take_secrets()
+            if isinstance(record, DeepElement):
+                rows.rejects.append(_deep(f"entry {seq}", elements))
+                continue
             entry = record if isinstance(record, dict) else {}
             key = instance_key(
                 entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")

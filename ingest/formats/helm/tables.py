@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.helm.layout import SUITE
 from ingest.reading import Reading, Reject
 from warehouse.formats.json_text import json_text
@@ -40,12 +40,11 @@ def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
         return
     reading = Reading("HELM table", files=[file])
     try:
-        document = json.loads(file.data)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else f"not JSON: {error}"
-        reading.rejects.append(Reject(reason, raw=file.data))
+        document, _ = parsed(file.data)
+    except UnreadableRecordError as error:
+        reading.rejects.append(Reject(str(error), raw=file.data))
     else:
-        reading.rows["published"] = list(_rows(document, _report_of(path), file))
+        reading.rows["published"] = list(_rows(object_of(document), _report_of(path), file))
     yield reading
 
 

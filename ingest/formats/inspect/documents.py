@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from warehouse.formats.json_text import canonical_json, is_exact, json_text
-from warehouse.formats.values import utf8
+from warehouse.formats.values import TOO_DEEP, is_nested_deeply, utf8
 
 if TYPE_CHECKING:
     from warehouse.types import Json
@@ -66,10 +66,7 @@ class LogObject:
         """Return a part of it as JSON text."""
         if self.text is not None:
             return json_text(value)
-        try:
-            return orjson.dumps(value).decode()
-        except TypeError:  # more levels than orjson writes
-            return json_text(value)
+        return orjson.dumps(value).decode()
 
     def as_sorted_json(self, value: Json) -> str:
         """Return a part of it as JSON text with its keys sorted: the same in any order."""
@@ -100,10 +97,10 @@ def read_object(data: bytes, *, has_usual_numbers: bool = False) -> LogObject:
     except orjson.JSONDecodeError:
         value, is_plain = None, False
     if is_plain:
-        return LogObject(_object(value))
+        return LogObject(_object(value, data))
     try:
         text = data.decode().lstrip("\ufeff")
-        exact = _object(json.loads(text))
+        exact = _object(json.loads(text), data)
         is_same = is_exact(exact) and _fits_64_bits(exact)
     except UnicodeDecodeError as error:
         raise UnreadableDocumentError(
@@ -112,7 +109,7 @@ def read_object(data: bytes, *, has_usual_numbers: bool = False) -> LogObject:
     except ValueError as error:
         raise UnreadableDocumentError(f"not JSON: {error}") from error
     except RecursionError as error:
-        raise UnreadableDocumentError("nested too deeply") from error
+        raise UnreadableDocumentError(TOO_DEEP) from error
     return LogObject(exact) if is_same else LogObject(exact, utf8(text))
 
 
@@ -182,19 +179,18 @@ def _has_huge_number(data: bytes) -> bool:
 
 
 def _sorted_json(value: Json) -> bytes:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # more levels than orjson writes
-        return _sorted_exactly(value)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _sorted_exactly(value: Json) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _object(value: object) -> dict[str, Any]:
+def _object(value: object, data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableDocumentError("not a JSON object")
+    if is_nested_deeply(value, data):
+        raise UnreadableDocumentError(TOO_DEEP)
     return value
 
 

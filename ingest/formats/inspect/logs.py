@@ -175,8 +175,6 @@ class _LogBlocks:
             rows = sample_rows(sample, self._shared, collected.number)
         except (UnreadableDocumentError, UnusableSampleError) as error:
             reason = f"{name}: {error}"
-        except RecursionError:
-            reason = f"{name}: nested too deeply"
         else:
             collected.add(rows)
             return

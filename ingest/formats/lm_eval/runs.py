@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.lm_eval.figures import Figures
 from ingest.formats.lm_eval.header import header_of, model_of, run_date_of
 from ingest.formats.lm_eval.layout import SUITE, Folders, is_samples, part_of, time_of
@@ -106,13 +106,9 @@ def _add_results(file: SourceFile, run_id: str, reading: Reading) -> None:
 
 def _document(file: SourceFile) -> JsonObject | Reject:
     try:
-        document = json.loads(file.data.removeprefix(b"\xef\xbb\xbf"))
-    except UnicodeDecodeError as error:
-        return Reject(f"not UTF-8 ({error.reason} at byte {error.start})", raw=file.data)
-    except RecursionError:
-        return Reject("nested too deeply", raw=file.data)
-    except ValueError as error:
-        return Reject(f"not JSON: {error}", raw=file.data)
+        document, _ = parsed(file.data.removeprefix(b"\xef\xbb\xbf"))
+    except UnreadableRecordError as error:
+        return Reject(str(error), raw=file.data)
     if not isinstance(document, dict) or not isinstance(document.get("results"), dict | list):
         return Reject("no results of tasks in it", raw=file.data)
     return document

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from ingest.formats.common.nesting import flat
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -23,8 +24,6 @@ _LINES_AT_ONCE = 512
 # By how many lines samples are returned: those of some megabytes, however long the lines are.
 _STEPS = (4096, 256, 16, 1)
 _STEP_BYTES = 8 * 2**20
-# DuckDB reads JSON of any depth; Python refuses what is nested too deeply.
-_MOST_BRACKETS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +121,3 @@ class SampleStream:
                 self._waiting.appendleft(SampleLines(block.lines.slice(n_lines)))
             n_lines -= len(parts[-1])
         return SampleLines(pa.concat_tables(parts), secrets)
-
-
-def flat(texts: pa.Array) -> pa.Array:
-    """Return texts with NULL for those that may be nested deeply."""
-    is_long = pc.greater(pc.binary_length(texts), _MOST_BRACKETS)
-    if not pc.any(is_long).as_py():
-        return texts
-    long = pc.if_else(is_long, texts, pa.scalar(None, pa.string()))
-    n_brackets = pc.add(pc.count_substring(long, "["), pc.count_substring(long, "{"))
-    is_deep = pc.fill_null(pc.greater(n_brackets, _MOST_BRACKETS), fill_value=False)
-    return pc.if_else(is_deep, pa.scalar(None, pa.string()), texts)

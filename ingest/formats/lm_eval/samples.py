@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -14,11 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.formats.common.ahead import ahead
+from ingest.formats.common.nesting import flat
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.lm_eval.layout import part_of
 from ingest.formats.lm_eval.lists import sample_blocks
 from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.lm_eval.sample_columns import KNOWN, SAMPLES
-from ingest.formats.lm_eval.sample_lines import LINES, SampleLines, SampleStream, flat
+from ingest.formats.lm_eval.sample_lines import LINES, SampleLines, SampleStream
 from ingest.formats.lm_eval.sample_rows import ReadBlock, SamplePart, SampleRows, query, raw_line
 from ingest.reading import Reject
 from warehouse.formats.json_text import is_exact, json_text
@@ -227,17 +228,13 @@ def _parts(
 
 def _read_exactly(raw: bytes, line: int, read: ReadBlock) -> list[tuple[int, str]]:
     """Return a line that DuckDB does not read as it is meant; Python decides what JSON is."""
-    reason = "not a JSON object"
     try:
-        record = json.loads(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        reason, record = f"not UTF-8 ({error.reason} at byte {error.start})", None
-    except RecursionError:
-        reason, record = "nested too deeply", None
-    except ValueError as error:
-        reason, record = f"not JSON: {error}", None
+        record, _ = parsed(raw.removeprefix(b"\xef\xbb\xbf"))
+    except UnreadableRecordError as error:
+        read.rejects.append(Reject(str(error), line, raw=raw))
+        return []
     if not isinstance(record, dict):
-        read.rejects.append(Reject(reason, line, raw=raw))
+        read.rejects.append(Reject("not a JSON object", line, raw=raw))
         return []
     if not is_exact(record):
         read.sources[line] = utf8(raw.decode())

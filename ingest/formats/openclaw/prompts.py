@@ -10,7 +10,7 @@ from ingest.reading import Reading, Reject
 from warehouse.errors import BadInput
 from warehouse.formats.json_text import json_text
 from warehouse.formats.prompt_files import is_prompt_list, prompt_rows, recorded_prompt_rows
-from warehouse.formats.values import utf8
+from warehouse.formats.values import TOO_DEEP, is_nested_deeply, utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,8 +85,12 @@ def json_value(file: SourceFile, reading: Reading) -> Json:
     try:
         value: Json = json.loads(file.data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        reason = f"{file.path.name}: not JSON: {error}"
+        is_deep = isinstance(error, RecursionError)
+        reason = f"{file.path.name}: {TOO_DEEP if is_deep else f'not JSON: {error}'}"
         reading.rejects.append(Reject(reason, getattr(error, "lineno", None), raw=file.data))
+        return None
+    if is_nested_deeply(value, file.data):
+        reading.rejects.append(Reject(f"{file.path.name}: {TOO_DEEP}", raw=file.data))
         return None
     return value
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS, NEVER_NULL
 from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.formats.values import TOO_DEEP, is_integer, is_nested_deeply, utf8
 from warehouse.formats.yaml.fields import Violation
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ def read_record(raw: bytes, line: int) -> Record | None:
     """
     try:
         text = raw.decode().strip(" \t\r\n")
-        return _read(text, line) if text else None
+        return _read(text, raw, line) if text else None
     except UnicodeDecodeError as error:
         raise UnreadableLineError(f"not UTF-8 ({error.reason} at byte {error.start})") from error
     except ValueError as error:
         raise UnreadableLineError(f"not JSON: {error}") from error
     except RecursionError as error:
-        raise UnreadableLineError("nested too deeply") from error
+        raise UnreadableLineError(TOO_DEEP) from error
 
 
 def line_hash(line: bytes) -> str:
@@ -77,11 +77,13 @@ def line_hash(line: bytes) -> str:
     return hashlib.md5(line + b"\n", usedforsecurity=False).hexdigest()
 
 
-def _read(text: str, line: int) -> Record:
+def _read(text: str, raw: bytes, line: int) -> Record:
     # `json.loads` has its own message for a byte order mark.
     record = json.loads(text) if text.startswith("\ufeff") else _decode(text)
     if not isinstance(record, dict):
         raise UnreadableLineError("not a JSON object")
+    if is_nested_deeply(record, raw):
+        raise UnreadableLineError(TOO_DEEP)
     is_result = record.get("record_type") == "result"
     row, is_lossy = _result(record) if is_result else (_other(record), False)
     canonical = _encode(record)

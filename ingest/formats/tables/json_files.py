@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
+from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
 from ingest.formats.common.lines import line_blocks
+from ingest.formats.common.nesting import flat
+from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.tables.batches import (
     MOST_COLUMNS,
     TableBatch,
@@ -17,7 +20,6 @@ from ingest.formats.tables.batches import (
 )
 from ingest.reading import Reject
 from warehouse.connection import open_in_memory
-from warehouse.files import read_regular
 from warehouse.formats.json_text import json_text
 from warehouse.formats.secrets import find_secrets, lines_of, mask
 
@@ -70,18 +72,17 @@ class JsonListFile:
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
-        data = read_regular(self._path)
-        secrets = find_secrets(data)
+        elements = Elements(self._path, is_masked=self._redact)
+        texts: list[bytes] = []
         try:
-            records = json.loads(mask(data, secrets) if self._redact else data)
-        except (ValueError, RecursionError) as error:
-            raise UnusableTableError(f"not JSON: {error}") from error
-        if not isinstance(records, list):
-            raise UnusableTableError("a JSON table is a list of objects")
-        texts = [json_text(record).encode() for record in records]
+            for record in elements.read():
+                is_deep = isinstance(record, DeepElement)
+                texts.append((elements.raw() if is_deep else json_text(record)).encode())
+        except BrokenElementsError as error:
+            raise UnusableTableError(f"not a list of objects as JSON: {error}") from error
         with open_in_memory() as connection:
             batch = _Objects(connection, wanted).batch(texts, range(1, len(texts) + 1), [])
-        batch.secrets = lines_of(data, secrets)
+        batch.secrets = elements.take_secrets()
         yield batch
 
 
@@ -124,7 +125,7 @@ class _Objects:
             texts = raw.cast(pa.string())
         except pa.ArrowInvalid:
             texts = pa.array([_decoded(line) for line in lines], pa.string())
-        valid = self._query(_SELECT, texts)["text"]
+        valid = self._query(_SELECT, flat(texts))["text"]
         frame = pl.DataFrame({"line": pl.Series(numbers, dtype=pl.Int64), "text": valid})
         is_bad = valid.is_null()
         if not is_bad.any():
@@ -135,7 +136,7 @@ class _Objects:
                 continue
             try:
                 exact[at] = _exact(lines[at])
-            except ValueError as error:
+            except UnreadableRecordError as error:
                 rejects.append(Reject(str(error), numbers[at], raw=lines[at]))
         if exact:
             texts_now = frame["text"].scatter(list(exact), list(exact.values()))
@@ -178,18 +179,11 @@ def _exact(line: bytes) -> str:
     """Return a line that DuckDB does not take, as it would; Python decides what JSON is.
 
     Raises:
-        ValueError: it is not a JSON object.
+        UnreadableRecordError: it is not a JSON object.
     """
-    try:
-        record = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 ({error.reason} at byte {error.start})") from error
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    except ValueError as error:
-        raise ValueError(f"not JSON: {error}") from error
+    record, _ = parsed(line)
     if not isinstance(record, dict):
-        raise ValueError("not a JSON object")  # noqa: TRY004 - of the text, not of an argument
+        raise UnreadableRecordError("not a JSON object")
     return json_text(record)
 
 
