@@ -21,6 +21,7 @@ from support import (
     write_log,
 )
 
+from warehouse.errors import ExitCode
 from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
@@ -167,7 +168,7 @@ def test_compact_waits_for_readers(lake_of_many, monkeypatch):
     names = lake_of_many.lake.batch_names()
     with shared_lake_lock(lake_of_many.path):
         ended = command(lake_of_many.path, "compact")
-    assert (ended.code, "is reading the lake" in ended.err) == (2, True)
+    assert (ended.code, "is reading the lake" in ended.err) == (ExitCode.BUSY, True)
     assert lake_of_many.lake.batch_names() == names
 
 

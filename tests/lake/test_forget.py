@@ -18,6 +18,7 @@ from support import (
     write_log,
 )
 
+from warehouse.errors import ExitCode
 from warehouse.journal.run_lock import run_lock
 
 
@@ -102,7 +103,7 @@ def test_a_run_in_progress_is_not_forgotten(store, logs):
     run, _ = run_ids(store)
     with run_lock(store.path, "palindrome", run):
         ended = command(store.path, "forget", run, "--yes")
-    assert ended.code == 2
+    assert ended.code == ExitCode.BUSY
     assert f"run {run} is being run by the process with id {os.getpid()}" in ended.err
     assert run in run_ids(store)
 

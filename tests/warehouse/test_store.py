@@ -13,7 +13,7 @@ from support import environment, import_into, log, new_store, write_log
 
 import evalstore
 from warehouse.connection import _arrow_types, _register, open_in_memory
-from warehouse.errors import BadInput, EvalstoreError
+from warehouse.errors import BadInput, EvalstoreError, ExitCode
 from warehouse.formats.values import utf8
 from warehouse.output.rows import of_query
 from warehouse.store import EvalstoreWarning, Store
@@ -258,8 +258,12 @@ def test_a_users_module_that_hides_ours_is_named(tmp_path):
 def test_errors_have_exit_codes():
     kinds = EvalstoreError.__subclasses__()
     assert kinds
-    assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != 2} == {
-        "CheckFailed": 1
+    bad_input = ExitCode.BAD_INPUT
+    assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != bad_input} == {
+        "CheckFailed": ExitCode.FAILED,
+        "BudgetSpent": ExitCode.BUDGET_SPENT,
+        "StoreBusy": ExitCode.BUSY,
+        "Interrupted": ExitCode.INTERRUPTED,
     }
 
 

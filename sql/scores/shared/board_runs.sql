@@ -3,6 +3,7 @@
 -- grain: suite × task set × provider × model × settings
 -- inherits: scores.run_rates
 -- entry: hash of the run and model; see scores.setups
+-- n_runs: number of runs of the model on the task set
 -- newer_partial_entry: the same of the latest run after it, which covers less of the set or got no
 --     answer at all; NULL if there is none
 WITH placed AS (

@@ -5,6 +5,7 @@
 -- Replays are left out.
 -- grain: run × provider × model × settings × task set × task
 -- inherits: scores.task_facts
+-- n_outcomes: attempts with a verdict, and those without one at tasks that have verdicts elsewhere
 -- n_trials_passed: attempts among n_trials that passed
 -- n_trials: attempts behind pass_rate: those with an outcome, that count
 -- pass_rate: share of n_trials that passed; NULL if there are none
