@@ -21,7 +21,7 @@ from warehouse.decisions.series import Asked, MetricKey, Series, SeriesKey
 
 _MODELS, _TASKS, _RESAMPLES = 20, 10_000, 10_000
 _QUICK_MODELS, _QUICK_TASKS = 4, 200
-_SECONDS, _MCNEMAR_SECONDS = 15.0, 2.0
+_SECONDS, _VERDICT_SECONDS = 15.0, 2.0
 _SEED = 23
 
 
@@ -30,10 +30,10 @@ def measure(*, quick: bool) -> list[Ratio]:
     n_models, n_tasks = (_QUICK_MODELS, _QUICK_TASKS) if quick else (_MODELS, _TASKS)
     single, several = _models(n_models, n_tasks, 1), _models(n_models, n_tasks, 3)
     size = f"{n_models * (n_models - 1) // 2} pairs of {n_models} models, {n_tasks:,} tasks"
-    mcnemar, ours = _ours(single), _ours(several)
+    verdicts, ours = _ours(single), _ours(several)
     found = [
-        _limit(f"{size}, pass or fail", mcnemar, _MCNEMAR_SECONDS),
-        _limit(f"{size}, sign flips and bootstrap", ours, _SECONDS),
+        _limit(f"{size}, pass or fail", verdicts, _VERDICT_SECONDS),
+        _limit(f"{size}, three attempts", ours, _SECONDS),
         _ratio(size, "scipy (speedup)", _scipy(several), ours, None),
     ]
     if find_spec("evalstats"):

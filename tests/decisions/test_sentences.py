@@ -10,12 +10,14 @@ ROW = {
     "n_tasks": 97, "n_attempts_a": 97, "n_attempts_b": 97, "mean_a": 0.6, "mean_b": 0.5,
     "difference": 8 / 97, "low": 0.0168, "high": 0.1474, "p_value": 22 / 1024,
     "p_adjusted": 22 / 1024,
-    "test": "mcnemar", "interval": "newcombe", "n_only_a": 9, "n_only_b": 1, "conclusion": "a",
+    "test": "score", "n_only_a": 9, "n_only_b": 1, "conclusion": "a",
     "noninferior": None, "detectable_difference": 0.107, "scorer": None, "filter": None,
     "slice": None, "n_clusters": 97, "n_unjudged_a": 0, "n_unjudged_b": 0, "n_excluded": 0,
-    "n_changed": 0, "p_mid": 0.01,
+    "n_changed": 0, "n_differing": 10, "p_mcnemar": 0.021, "p_exchangeable": None, "ratio": None,
+    "ratio_low": None, "ratio_high": None,
 }  # fmt: skip
-SCORES = {"n_only_a": None, "n_only_b": None, "test": "sign_flip", "interval": "bootstrap"}
+SCORES = {"n_only_a": None, "n_only_b": None, "test": "bounded_mean"}
+RATIO = {"low": None, "high": None, "ratio": 0.5, "ratio_low": 0.4, "ratio_high": 0.8}
 
 
 def said(n_comparisons=1, **changes):
@@ -35,39 +37,47 @@ def test_the_winner_is_named_first():
 
 
 def test_a_difference_that_the_data_do_not_show():
-    changes = {"difference": 0.021, "low": -0.04, "high": 0.08, "p_adjusted": 0.5}
+    changes = {"difference": 0.021, "low": -0.04, "high": 0.08, "p_value": 0.5}
+    changes["p_adjusted"] = 0.5
     assert said(**changes, conclusion="unclear", detectable_difference=0.08) == (
         "The data do not show which is better (difference 2.1 points, 95 % interval -4 to 8). "
-        "With 97 tasks like these, a true difference of 8 points would be found four times in five."
+        "97 tasks like these have 80 % power to detect a true difference of 8 points."
     )
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_p_value_decides_where_the_interval_disagrees(sign):
+def test_a_claim_that_the_number_of_comparisons_stands_against(sign):
     changes = {"difference": sign * 5 / 97, "p_adjusted": 0.0625, "n_only_a": 5, "n_only_b": 0}
     ends = sorted((sign * 0.003, sign * 0.1))
     winner = "aurora-2" if sign > 0 else "kaamos-mini"
-    assert said(**changes, low=ends[0], high=ends[1], conclusion="unclear").startswith(
-        f"That {winner} is better is not supported (p = 0.06): difference 5.2 points, "
-        "95 % interval 0.3 to 10, 97 tasks; 5 passed by it only, 0 by the other only."
+    loser = "kaamos-mini" if sign > 0 else "aurora-2"
+    size, interval = ("5.2", "0.3 to 10") if sign > 0 else ("-5.2", "-10 to -0.3")
+    assert said(3, **changes, low=ends[0], high=ends[1], conclusion="unclear").startswith(
+        f"mine: That {winner} is better than {loser} is not supported (difference {size} points, "
+        f"95 % interval {interval}, adjusted p = 0.06, 97 tasks; 5 passed by it only, 0 by the "
+        "other only)."
     )
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"metric": "cost_usd", "difference": -0.0012, "low": -0.002, "high": -0.0004},
-         "aurora-2 costs 0.0012 US dollars less per task than kaamos-mini (95 % interval 0.0004"),
-        ({"metric": "latency_ms", "difference": 1234.0, "low": 1000.0, "high": 1500.0,
-          "conclusion": "b"}, "kaamos-mini answers 1,234 ms faster than aurora-2 (95 % interval"),
+        ({"metric": "cost_usd", **RATIO},
+         "aurora-2 typically costs 50 % less per task than kaamos-mini (95 % interval 20 to 60 %,"),
+        ({"metric": "latency_ms", **RATIO, "ratio": 2.0, "ratio_low": 1.25, "ratio_high": 2.5,
+          "conclusion": "b"},
+         "kaamos-mini typically answers 50 % faster than aurora-2 (95 % interval 20 to 60 %, p"),
+        ({"metric": "cost_usd", **RATIO, "ratio_high": 1.2, "conclusion": "unclear"},
+         "not show which is better by cost_usd (typical ratio 0.5, 95 % interval 0.4 to 1.2)."),
         ({"metric": "f1", "difference": 0.25}, "aurora-2 scores 0.25 more in f1 than kaamos-mini"),
         ({"scorer": "s", "difference": 0.25}, "aurora-2 scores 0.25 more in passed than kaamos"),
         ({"n_clusters": 30, "difference": 0.1}, "97 tasks in 30 clusters)."),
-        ({"low": None, "high": None, "n_tasks": 1, "n_clusters": 1}, "(p = 0.021, 1 task)."),
+        ({"n_tasks": 9, "n_clusters": 9},
+         "aurora-2 passes more than kaamos-mini (p = 0.021, 9 tasks)."),
     ],
 )  # fmt: skip
 def test_every_metric_has_its_words(changes, text):
-    assert text in said(**{**SCORES, **changes})
+    assert text in said(**{**SCORES, "detectable_difference": None, **changes})
 
 
 def test_verdicts_of_a_scorer_are_passed_in_points():

@@ -346,7 +346,8 @@ def test_compare_pairs_the_scores_of_posters(samples):
     assert min(differences) > 0
     assert pair["difference"] == pytest.approx(sum(differences) / 5)
     # Of the 32 flips of 5 signs, the one seen and its opposite are as far from 0.
-    assert (pair["n_tasks"], pair["test"], pair["p_value"]) == (5, "sign_flip", 2 / 2**5)
+    assert (pair["n_tasks"], pair["test"], pair["p_exchangeable"]) == (5, "bounded_mean", 2 / 2**5)
+    assert pair["p_value"] > pair["p_exchangeable"]
     assert (pair["low"], pair["high"]) == (None, None)
     assert "too few for an interval" in ended.err
 

@@ -80,7 +80,7 @@ def test_pairs_that_show_nothing_are_folded_in_the_list(store):
 
 
 def test_models_with_names_like_other_sides_are_compared(store):
-    log(store, "own", {"run:x": [True] * 8, "tag:y=<b>": [False] * 8})
+    log(store, "own", {"run:x": [True] * 12, "tag:y=<b>": [False] * 12})
     page = pages_of(store)["compare/own_own.html"]
     assert "run:x passes 100 points more than tag:y=&lt;b&gt;" in page
 

@@ -66,7 +66,7 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
     is_flag=True,
     help="Take each task from the latest run that asked it, not only from the run on the board.",
 )
-@click.option("--seed", default=23, show_default=True, help="Seed of random flips and resamples.")
+@click.option("--seed", default=23, show_default=True, help="Seed of random subsets of tasks.")
 @click.option("--tasks", is_flag=True, help="List the tasks on which they differ, with answers.")
 @click.option("--why", metavar="COLUMN", help="Compare each slice of the tasks by this column.")
 @click.option("--ranks", is_flag=True, help="List the ranks of three or more sides.")
@@ -97,8 +97,9 @@ def compare(
     settings.
 
     The unit is the task; attempts at a task are averaged. Pass or fail with one attempt each is
-    judged by McNemar's exact test with Newcombe's interval, anything else by sign flips with a
-    bootstrap interval. Several comparisons are adjusted (Holm), and the adjusted p-value decides.
+    judged by an exact score test, several attempts and scores by a test of the mean that takes
+    their bounds into account, cost and time by ratios. The interval is that of the same test.
+    Several comparisons are adjusted (Holm).
 
     \b
       evalstore compare example/aurora-2 example/kaamos-mini

@@ -1,8 +1,7 @@
-"""Comparisons of two sides: the test and the interval that fit their values, and what they show.
+"""Comparisons of two sides: what the test and the interval that fit their values show.
 
-Pass or fail with one attempt at each task is judged by McNemar's exact test, with Newcombe's
-interval; anything else, and clusters of tasks, by sign flips, with a bootstrap interval. Several
-comparisons are adjusted together (Holm). The adjusted p-value decides.
+Several comparisons are adjusted together (Holm). A side is better only where the adjusted p-value
+is below 0.05, the interval excludes 0, and at least 6 clusters of tasks differ.
 """
 
 from __future__ import annotations
@@ -13,21 +12,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from warehouse.decisions.evidence import find_evidence
 from warehouse.decisions.series import CALL_METRICS
 from warehouse.statistics.adjustment import holm
 from warehouse.statistics.arrays import cluster_indices, cluster_sums
-from warehouse.statistics.bootstrap import MIN_CLUSTERS, mean_intervals
 from warehouse.statistics.detectable import detectable_mean, detectable_proportion
-from warehouse.statistics.mcnemar import mcnemar
-from warehouse.statistics.permutation import sign_flips
-from warehouse.statistics.proportions import newcombe
+from warehouse.statistics.margins import MIN_CLUSTERS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from warehouse.decisions.paired import Paired, Panel
-    from warehouse.statistics.arrays import Floats, Indices
-    from warehouse.statistics.proportions import Interval
+    from warehouse.decisions.evidence import Evidence
+    from warehouse.decisions.paired import Paired
 
 Conclusion: TypeAlias = Literal["a", "b", "unclear"]
 
@@ -53,16 +49,18 @@ class Comparison:
         mean_a: mean over the tasks, attempts averaged.
         mean_b: the same of the second.
         difference: mean_a - mean_b.
-        low: lower end of its 95 % interval; None below 6 clusters.
+        low: lower end of its 95 % interval, which is the test inverted; None below 6 clusters, and
+            of `sign_flip_log`, whose interval is that of the ratio.
         high: upper end.
         p_value: two-sided p-value.
-        p_adjusted: the same, adjusted for all comparisons made together (Holm).
-        test: `mcnemar` or `sign_flip`.
-        interval: `newcombe` or `bootstrap`; None without an interval.
+        p_adjusted: the same, adjusted for all comparisons made together (Holm); None below 6
+            clusters, where no data could be significant.
+        test: `score`, `bounded_mean`, `sign_flip_log` or `sign_flip`, see
+            `warehouse/decisions/evidence.py`.
         n_only_a: tasks that only the first passed; None unless each was passed or failed once.
         n_only_b: tasks that only the second passed.
-        conclusion: which side is better by p_adjusted < 0.05; of costs, times and tokens less is
-            better, of all else more.
+        conclusion: which side is better by p_adjusted < 0.05, an interval without 0 and 6
+            differing clusters; of costs, times and tokens less is better, of all else more.
         noninferior: whether the interval excludes that the first is worse by the margin; None
             without a margin or an interval.
         detectable_difference: true difference that would be found four times in five, see
@@ -75,7 +73,14 @@ class Comparison:
         n_unjudged_b: tasks that the second was asked, but that have no value.
         n_excluded: tasks that both were asked, left out because only one side has a value.
         n_changed: tasks left out because their content differs between the sides.
-        p_mid: McNemar's mid-p.
+        n_differing: clusters on which the sides differ.
+        p_mcnemar: McNemar's exact p-value; only of `score`.
+        p_exchangeable: p-value of sign flips, which test whether the sides can be exchanged, not
+            whether their means are equal: decides nothing.
+        ratio: typical value of the first side as a share of the second's: the geometric mean over
+            the tasks; only of `sign_flip_log`.
+        ratio_low: lower end of its 95 % interval.
+        ratio_high: upper end.
     """
 
     suite: str
@@ -92,9 +97,8 @@ class Comparison:
     low: float | None
     high: float | None
     p_value: float
-    p_adjusted: float
+    p_adjusted: float | None
     test: str
-    interval: str | None
     n_only_a: int | None
     n_only_b: int | None
     conclusion: Conclusion
@@ -108,7 +112,12 @@ class Comparison:
     n_unjudged_b: int
     n_excluded: int
     n_changed: int
-    p_mid: float | None
+    n_differing: int
+    p_mcnemar: float | None
+    p_exchangeable: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,19 +137,6 @@ class Contest:
     slice: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class _Found:
-    """What a test and an interval show."""
-
-    p_value: float
-    p_mid: float | None
-    interval: Interval | None
-    detectable: float | None
-    n_clusters: int
-    test: str
-    n_only: tuple[int, int] | None = None
-
-
 def compare(
     contests: Sequence[Contest],
     *,
@@ -155,28 +151,20 @@ def compare(
         clusters: the cluster of each task by its ID; a task without one is a cluster of its own. By
             default, each task is.
         margin: the difference by which the first side may be worse and still not be inferior, in
-            the metric's unit, above 0.
-        seed: of random flips and resamples.
+            the metric's unit, above 0; of ratios, 0.1 means 10 % more.
+        seed: of random subsets.
     """
     shared = [contest for contest in contests if len(contest.paired.tasks)]
-    alpha = ALPHA / max(1, len(shared))
-    found: dict[int, _Found] = {}
-    batches: dict[tuple[object, ...], list[int]] = {}
-    for place, contest in enumerate(shared):
-        paired = contest.paired
-        if paired.panel.is_binary and paired.is_single and clusters is None:
-            found[place] = _by_mcnemar(paired, alpha)
-        else:
-            batches.setdefault(_batch(paired), []).append(place)
-    for places in batches.values():
-        pairs = [shared[place].paired for place in places]
-        results = _by_flips(pairs, clusters, n_tests=len(shared), seed=seed)
-        found.update(zip(places, results, strict=True))
-    adjusted = holm([found[place].p_value for place in range(len(shared))])
-    return [
-        _row(contest, found[place], adjusted[place] or 0.0, margin)
-        for place, contest in enumerate(shared)
-    ]
+    evidence = find_evidence([contest.paired for contest in shared], clusters=clusters, seed=seed)
+    # No data of fewer clusters could be significant (Tarone 1990, Biometrics 46, 515).
+    family = [place for place, each in enumerate(evidence) if each.n_clusters >= MIN_CLUSTERS]
+    adjusted = dict(zip(family, holm([evidence[place].p_value for place in family]), strict=True))
+    alpha = ALPHA / max(1, len(family))
+    rows = []
+    for place, (contest, found) in enumerate(zip(shared, evidence, strict=True)):
+        detectable = _detectable(contest, found, clusters, alpha)
+        rows.append(_row(contest, found, adjusted.get(place), margin, detectable))
+    return rows
 
 
 def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
@@ -205,84 +193,18 @@ def is_smaller_better(metric: str) -> bool:
     return metric in CALL_METRICS
 
 
-def _by_mcnemar(paired: Paired, alpha: float) -> _Found:
-    n, both = len(paired.tasks), int((paired.means_a * paired.means_b).sum())
-    only_a, only_b = int(paired.means_a.sum()) - both, int(paired.means_b.sum()) - both
-    p_values = mcnemar(only_a, only_b)
-    ends = newcombe(both, only_a, only_b, n - both - only_a - only_b)
-    return _Found(
-        p_value=p_values.exact,
-        p_mid=p_values.mid,
-        interval=ends if n >= MIN_CLUSTERS else None,
-        detectable=detectable_proportion(only_a + only_b, n, alpha=alpha),
-        n_clusters=n,
-        test="mcnemar",
-        n_only=(only_a, only_b),
-    )
-
-
-def _batch(paired: Paired) -> tuple[object, ...]:
-    """Return what pairs have in common that can be flipped and resampled together."""
-    is_even = paired.tested_a is paired.means_a and paired.tested_b is paired.means_b
-    own = () if is_even else (paired.a, paired.b)
-    return (id(paired.panel), paired.tasks.tobytes(), *own)
-
-
-def _by_flips(
-    pairs: Sequence[Paired],
-    clusters: Mapping[str, Hashable] | None,
-    *,
-    n_tests: int,
-    seed: int,
-) -> list[_Found]:
-    panel, task_ids = pairs[0].panel, pairs[0].task_ids
-    labels = [clusters.get(task) if clusters else None for task in task_ids]
-    numbers = cluster_indices(labels)
-    sizes = np.bincount(numbers).astype(np.float64)
-    rows = sorted({row for paired in pairs for row in (paired.a, paired.b)})
-    places = {row: place for place, row in enumerate(rows)}
-    contrasts = np.zeros((len(pairs), len(rows)))
-    for at, paired in enumerate(pairs):
-        contrasts[at, places[paired.a]], contrasts[at, places[paired.b]] = 1.0, -1.0
-    sums = cluster_sums(panel.means[rows][:, pairs[0].tasks], numbers)
-    tested = sums
-    if len(pairs) == 1 and pairs[0].tested_a is not pairs[0].means_a:
-        values = {pairs[0].a: pairs[0].tested_a, pairs[0].b: pairs[0].tested_b}
-        tested = cluster_sums(np.stack([values[row] for row in rows]), numbers)
-    tests = sign_flips(tested, contrasts, n_tests=n_tests, seed=seed)
-    largest = np.array([_largest(paired) for paired in pairs])
-    intervals = mean_intervals(sums, sizes, contrasts, largest=largest, seed=seed)
-    return [
-        _Found(
-            p_value=test.p_value,
-            p_mid=None,
-            interval=_clipped(ends, panel),
-            detectable=_detectable(paired, numbers, sizes, ALPHA / max(1, n_tests)),
-            n_clusters=len(sizes),
-            test="sign_flip",
-        )
-        for paired, test, ends in zip(pairs, tests, intervals, strict=True)
-    ]
-
-
-def _largest(paired: Paired) -> float:
-    """Return the difference for the two clusters that the bootstrap adds."""
-    if paired.panel.is_binary:
-        return 1.0
-    most = float(np.abs(paired.differences).max())
-    return most if most > 0 else paired.panel.scale or 0.0
-
-
-def _clipped(ends: Interval | None, panel: Panel) -> Interval | None:
-    if ends is None or panel.scale is None:
-        return ends
-    return type(ends)(max(-panel.scale, ends.low), min(panel.scale, ends.high))
-
-
-def _detectable(paired: Paired, numbers: Indices, sizes: Floats, alpha: float) -> float | None:
-    differences, n = paired.differences, len(sizes)
-    if n < FEW_CLUSTERS:
+def _detectable(
+    contest: Contest, found: Evidence, clusters: Mapping[str, Hashable] | None, alpha: float
+) -> float | None:
+    """Return the difference that would be found four times in five; None below 20 clusters."""
+    paired, n = contest.paired, found.n_clusters
+    if found.test == "score":
+        return detectable_proportion(found.n_differing, n, alpha=alpha)
+    if n < FEW_CLUSTERS or found.ratio is not None:
         return None
+    labels = [clusters.get(task) if clusters else None for task in paired.task_ids]
+    numbers = cluster_indices(labels)
+    sizes, differences = np.bincount(numbers), paired.differences
     spread = cluster_sums(differences, numbers) - differences.mean() * sizes
     error = sqrt(float((spread**2).sum()) * n / (n - 1)) / len(differences)
     if error > 0:
@@ -291,11 +213,17 @@ def _detectable(paired: Paired, numbers: Indices, sizes: Floats, alpha: float) -
     return None if share is None or scale is None else share * scale
 
 
-def _row(contest: Contest, found: _Found, p_adjusted: float, margin: float | None) -> Comparison:
+def _row(
+    contest: Contest,
+    found: Evidence,
+    p_adjusted: float | None,
+    margin: float | None,
+    detectable: float | None,
+) -> Comparison:
     paired, panel = contest.paired, contest.paired.panel
-    mean_a, mean_b = float(paired.means_a.mean()), float(paired.means_b.mean())
     ends, (only_a, only_b) = found.interval, found.n_only or (None, None)
-    difference = _mean(paired)
+    ratio, limits = found.ratio or (None, None)
+    difference = float(paired.differences.mean())
     sign = -1.0 if is_smaller_better(panel.metric.metric) else 1.0
     return Comparison(
         suite=panel.suite,
@@ -306,20 +234,19 @@ def _row(contest: Contest, found: _Found, p_adjusted: float, margin: float | Non
         n_tasks=len(paired.tasks),
         n_attempts_a=paired.n_attempts_a,
         n_attempts_b=paired.n_attempts_b,
-        mean_a=mean_a,
-        mean_b=mean_b,
+        mean_a=float(paired.means_a.mean()),
+        mean_b=float(paired.means_b.mean()),
         difference=difference,
         low=ends.low if ends else None,
         high=ends.high if ends else None,
         p_value=found.p_value,
         p_adjusted=p_adjusted,
         test=found.test,
-        interval=("newcombe" if found.n_only else "bootstrap") if ends else None,
         n_only_a=only_a,
         n_only_b=only_b,
-        conclusion=_conclusion(sign * difference, p_adjusted),
-        noninferior=None if margin is None or ends is None else _worst(ends, sign) > -margin,
-        detectable_difference=found.detectable,
+        conclusion=_conclusion(found, p_adjusted, sign),
+        noninferior=None if margin is None else _is_noninferior(found, margin, sign),
+        detectable_difference=detectable,
         scorer=panel.metric.scorer,
         filter=panel.metric.filter,
         slice=contest.slice,
@@ -328,20 +255,28 @@ def _row(contest: Contest, found: _Found, p_adjusted: float, margin: float | Non
         n_unjudged_b=paired.n_unjudged_b,
         n_excluded=paired.n_excluded,
         n_changed=paired.n_changed,
-        p_mid=found.p_mid,
+        n_differing=found.n_differing,
+        p_mcnemar=found.p_mcnemar,
+        p_exchangeable=found.p_exchangeable,
+        ratio=ratio,
+        ratio_low=limits.low if limits else None,
+        ratio_high=limits.high if limits else None,
     )
 
 
-def _mean(paired: Paired) -> float:
-    return float(paired.differences.mean())
-
-
-def _conclusion(advantage: float, p_adjusted: float) -> Conclusion:
-    if p_adjusted >= ALPHA or advantage == 0:
+def _conclusion(found: Evidence, p_adjusted: float | None, sign: float) -> Conclusion:
+    ends, none = (found.ratio[1], 1.0) if found.ratio else (found.interval, 0.0)
+    if p_adjusted is None or p_adjusted >= ALPHA or ends is None:
         return "unclear"
-    return "a" if advantage > 0 else "b"
+    if found.n_differing < MIN_CLUSTERS or ends.low <= none <= ends.high:
+        return "unclear"
+    return "a" if (ends.low > none) == (sign > 0) else "b"
 
 
-def _worst(ends: Interval, sign: float) -> float:
-    """Return the end of the interval that is worst for the first side, as an advantage."""
-    return ends.low if sign > 0 else -ends.high
+def _is_noninferior(found: Evidence, margin: float, sign: float) -> bool | None:
+    """Return whether the interval excludes that the first side is worse by a margin or more."""
+    if found.ratio is not None:
+        limits = found.ratio[1]
+        return None if limits is None else limits.high < 1 + margin
+    ends = found.interval
+    return None if ends is None else (ends.low if sign > 0 else -ends.high) > -margin

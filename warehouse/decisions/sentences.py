@@ -9,15 +9,17 @@ from warehouse.decisions.comparison import ALPHA, is_smaller_better
 if TYPE_CHECKING:
     from warehouse.decisions.comparison import Comparison
 
+# Of fewer tasks no difference is shown.
+_FEWEST_FOR_SIZE = 10
 # The winner, the size of the difference, the loser.
 _PHRASES = {
-    "passed": "{} passes {} more than {}",
-    "cost_usd": "{} costs {} less per task than {}",
-    "latency_ms": "{} answers {} faster than {}",
-    "ttft_ms": "{} starts to answer {} sooner than {}",
-    "tokens": "{} uses {} fewer per task than {}",
-    "input_tokens": "{} reads {} fewer per task than {}",
-    "output_tokens": "{} writes {} fewer per task than {}",
+    "passed": "{} passes {}more than {}",
+    "cost_usd": "{} typically costs {}less per task than {}",
+    "latency_ms": "{} typically answers {}faster than {}",
+    "ttft_ms": "{} typically starts to answer {}sooner than {}",
+    "tokens": "{} typically uses {}fewer tokens per task than {}",
+    "input_tokens": "{} typically reads {}fewer tokens per task than {}",
+    "output_tokens": "{} typically writes {}fewer tokens per task than {}",
 }
 _UNITS = {
     "cost_usd": "US dollars",
@@ -36,29 +38,26 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
         row: the comparison.
         n_comparisons: comparisons that are shown together; of several, each names its sides.
     """
+    where = _where(row, n_comparisons)
+    winner, loser = _winner(row)
+    figures = ", ".join([*_figures(row), _p(row, n_comparisons), _counts(row)])
     if row.conclusion != "unclear":
-        return f"{_where(row, n_comparisons)}{_claim(row)} ({_evidence(row, n_comparisons)})."
-    named = "" if n_comparisons == 1 else f"{row.a} and {row.b}: "
-    if row.low is not None and row.high is not None and (row.low > 0 or row.high < 0):
-        against = "" if n_comparisons == 1 else f" than {_winner(row)[1]}"
-        said = (
-            f"That {_winner(row)[0]} is better{against} is not supported "
-            f"({_p(row, n_comparisons)}): difference "
-            f"{size_of(row, abs(row.difference))}, "
-            f"{_interval(row, 1 if row.difference > 0 else -1)}, {_counts(row)}."
+        return f"{where}{_claim(row)} ({figures})."
+    if row.p_value < ALPHA <= (row.p_adjusted or 0.0):
+        # The number of comparisons is all that stands against it.
+        than = "" if n_comparisons == 1 else f" than {loser}"
+        return (
+            f"{where}That {winner} is better{than} is not supported ({figures}).{_detectable(row)}"
         )
-        named = ""
-    else:
-        inside = f", {_interval(row, 1)}" if row.low is not None else f", {_p(row, n_comparisons)}"
-        by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
-        said = f"The data do not show which is better{by} (difference {_difference(row)}{inside})."
-        said = said[0].lower() + said[1:] if named else said
-    return f"{_where(row, n_comparisons)}{named}{said}{_detectable(row)}"
+    the = "The" if n_comparisons == 1 else f"{row.a} and {row.b}: the"
+    by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
+    figures = ", ".join(_figures(row)) if _has_interval(row) else figures
+    return f"{where}{the} data do not show which is better{by} ({figures}).{_detectable(row)}"
 
 
 def margin_sentence(row: Comparison, margin: float) -> str:
     """Return whether the first side is inferior by more than a margin."""
-    size = size_of(row, margin)
+    size = size_of(row, margin) if row.ratio is None else f"{_number(100 * margin)} %"
     if row.noninferior is None:
         return f"Whether {row.a} is at most {size} worse than {row.b} cannot be said: no interval."
     if row.noninferior:
@@ -110,24 +109,51 @@ def _where(row: Comparison, n_comparisons: int) -> str:
 
 def _claim(row: Comparison) -> str:
     winner, loser = _winner(row)
-    size = size_of(row, abs(row.difference))
+    size = ""
+    if row.n_tasks >= _FEWEST_FOR_SIZE:
+        size = f"{_reduction(row.ratio) if row.ratio else size_of(row, abs(row.difference))} "
     if row.metric in _PHRASES and (row.metric != "passed" or _is_pass_rate(row)):
         return _PHRASES[row.metric].format(winner, size, loser)
-    return f"{winner} scores {size} more in {row.metric} than {loser}"
+    return f"{winner} scores {size}more in {row.metric} than {loser}"
+
+
+def _reduction(ratio: float) -> str:
+    """Return by how much the smaller of two amounts is below the larger."""
+    return f"{_number(100 * (1 - min(ratio, 1 / ratio)))} %"
 
 
 def _winner(row: Comparison) -> tuple[str, str]:
-    is_a = row.difference > 0
+    is_a = row.difference > 0 if row.ratio is None else row.ratio > 1
     if is_smaller_better(row.metric):
         is_a = not is_a
     return (row.a, row.b) if is_a else (row.b, row.a)
 
 
-def _evidence(row: Comparison, n_comparisons: int) -> str:
-    parts = [_p(row, n_comparisons), _counts(row)]
-    if row.low is not None:
-        parts.insert(0, _interval(row, 1 if row.difference > 0 else -1))
-    return ", ".join(parts)
+def _has_interval(row: Comparison) -> bool:
+    return row.n_tasks >= _FEWEST_FOR_SIZE and (row.low, row.ratio_low) != (None, None)
+
+
+def _figures(row: Comparison) -> list[str]:
+    """Return the interval and, where no claim has it, the difference; nothing of few tasks."""
+    if row.n_tasks < _FEWEST_FOR_SIZE:
+        return []
+    is_claimed = row.conclusion != "unclear"
+    if row.ratio is not None:
+        return _figures_of_ratio(row, row.ratio, is_claimed=is_claimed)
+    found = [] if is_claimed else [f"difference {size_of(row, row.difference)}"]
+    sign = -1 if is_claimed and row.difference < 0 else 1
+    return [*found, _interval(row, sign)] if _has_interval(row) else found
+
+
+def _figures_of_ratio(row: Comparison, ratio: float, *, is_claimed: bool) -> list[str]:
+    found = [] if is_claimed else [f"typical ratio {_size(ratio)}"]
+    if row.ratio_low is None or row.ratio_high is None:
+        return found
+    low, high = row.ratio_low, row.ratio_high
+    if not is_claimed:
+        return [*found, f"95 % interval {_size(low)} to {_size(high)}"]
+    ends = (low, high) if ratio > 1 else (high, low)
+    return [f"95 % interval {_reduction(ends[0]).removesuffix(' %')} to {_reduction(ends[1])}"]
 
 
 def _counts(row: Comparison) -> str:
@@ -140,10 +166,6 @@ def _counts(row: Comparison) -> str:
     return f"{tasks}; {more} passed by it only, {fewer} by the other only"
 
 
-def _difference(row: Comparison) -> str:
-    return size_of(row, row.difference)
-
-
 def _interval(row: Comparison, sign: int) -> str:
     """Return the interval without its unit, of the difference or of the winner's advantage."""
     scale = 100 if _is_pass_rate(row) else 1
@@ -153,8 +175,9 @@ def _interval(row: Comparison, sign: int) -> str:
 
 
 def _p(row: Comparison, n_comparisons: int) -> str:
-    name = "p" if n_comparisons == 1 else "adjusted p"
-    return f"{name} {p_text(row.p_adjusted)}"
+    if n_comparisons == 1 or row.p_adjusted is None:
+        return f"p {p_text(row.p_value)}"
+    return f"adjusted p {p_text(row.p_adjusted)}"
 
 
 def _detectable(row: Comparison) -> str:
@@ -162,10 +185,8 @@ def _detectable(row: Comparison) -> str:
         return ""
     unit = "cluster" if row.n_clusters != row.n_tasks else "task"
     size = size_of(row, row.detectable_difference)
-    return (
-        f" With {row.n_clusters:,} {unit}s like these, a true difference of {size} would be found "
-        "four times in five."
-    )
+    units = f"{row.n_clusters:,} {unit}s"
+    return f" {units} like these have 80 % power to detect a true difference of {size}."
 
 
 def _number(value: float) -> str:

@@ -64,6 +64,21 @@ def excess_of_bounded_means(
     return _at_most(sums, sizes, margin, -largest)
 
 
+def equality_of_bounded_means(
+    differences: Floats, *, largest: float, clusters: Indices | None = None
+) -> float:
+    """Test whether a mean difference is 0; return twice the smaller one-sided p-value.
+
+    Args:
+        differences: as in `excess_of_bounded_means`.
+        largest: as there.
+        clusters: as there.
+    """
+    sums, sizes = _of_clusters(differences, clusters)
+    one_sided = (_at_most(sums, sizes, 0.0, -largest), _at_most(-sums, sizes, 0.0, -largest))
+    return min(1.0, 2 * min(one_sided))
+
+
 def missed_bounded_mean(
     differences: Floats,
     margin: float,

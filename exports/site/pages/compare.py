@@ -31,6 +31,12 @@ _BOARDS = 30  # of all suites
 _PAIRS = 15  # of a task set: models with several settings have more
 _FLIPS = 25  # of a pair
 _LONG = 600  # characters of a prompt or an answer
+_TESTS = {
+    "score": "score test, exact",
+    "bounded_mean": "Gaffke's test of the mean; that its level holds is a conjecture",
+    "sign_flip_log": "sign flips of logarithms",
+    "sign_flip": "sign flips",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +148,7 @@ def _compared(site: Site, board: Board) -> Iterator[_Compared]:
     shared = [contest for contest in contests if len(contest.paired.tasks)]
     compared = list(zip(shared, compare(contests), strict=True))
     # What is supported first; `sorted` keeps the order of the leaderboard among equals.
-    by_evidence = sorted(compared, key=lambda pair: pair[1].p_adjusted)[:_PAIRS]
+    by_evidence = sorted(compared, key=lambda pair: pair[1].p_value)[:_PAIRS]
     yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
 
 
@@ -203,14 +209,14 @@ def _largest(contest: Contest) -> Contest:
 
 
 def _facts(row: Comparison) -> list[tuple[str, str]]:
-    test = {"mcnemar": "McNemar, exact", "sign_flip": "sign flips"}[row.test]
     found = [
         ("difference", size_of(row, row.difference)),
-        ("adjusted p", p_text(row.p_adjusted).removeprefix("= ")),
+        _p_fact(row),
         ("tasks", f"{row.n_tasks:,}"),
-        ("test", test),
-        ("interval", (row.interval or "").capitalize() or "none: too few tasks"),
+        ("test", _TESTS[row.test]),
     ]
+    if row.ratio is not None:
+        found[0] = ("typical ratio", f"{row.ratio:.3g}")
     if row.n_clusters < FEW_CLUSTERS:
         found.append(("note", f"few tasks: intervals are reliable from {FEW_CLUSTERS} on"))
     if row.n_excluded:
@@ -220,6 +226,12 @@ def _facts(row: Comparison) -> list[tuple[str, str]]:
     if row.n_changed:
         found.append(("changed", f"{counted(row.n_changed, 'task')} whose content differs"))
     return found
+
+
+def _p_fact(row: Comparison) -> tuple[str, str]:
+    if row.p_adjusted is None:
+        return "p", f"{p_text(row.p_value).removeprefix('= ')}, too few tasks to be significant"
+    return "adjusted p", p_text(row.p_adjusted).removeprefix("= ")
 
 
 def _is_shown(site: Site) -> bool:
