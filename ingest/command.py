@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,6 +47,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Tables: a YAML file that says which column is what.",
 )
+@click.option("--decimal-comma", is_flag=True, help="Tables: 0,5 is a half.")
 @click.option("--yes", is_flag=True, help="Tables: do not ask whether the columns are right.")
 @click.option("--suite", help="Tables: suite of the rows.  [default: the file's name]")
 @click.option("--run", help="Tables: run of the rows.  [default: the file's name]")
@@ -68,6 +69,7 @@ def import_(
     annotators: str | None,
     adjudicated_by: str | None,
     columns: Path | None,
+    decimal_comma: bool,
     yes: bool,
     suite: str | None,
     run: str | None,
@@ -101,7 +103,14 @@ def import_(
 
     if run_as is not None and not run_as.strip():
         raise click.BadParameter("the id is empty", param_hint="--as")
-    given = {"suite": suite, "run": run, "model": model, "task_set": task_set}
+    given = {
+        "suite": suite,
+        "run": run,
+        "model": model,
+        "task_set": task_set,
+        "columns": columns,
+        "decimal_comma": decimal_comma,
+    }
     store = open_store(path)
     stores = [each for each in paths if is_among_stores(each)]
     if stores:
@@ -116,7 +125,7 @@ def import_(
         format_options=(
             *_prompts_option(prompts),
             *_gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by),
-            *_tables(store.lake, paths, given, columns=columns, is_confirmed=yes),
+            *_tables(store.lake, paths, given, is_confirmed=yes),
         ),
     )
     store.recover_journals()
@@ -161,9 +170,8 @@ def _prompts_option(prompts: Path | None) -> Iterator[object]:
 def _tables(
     lake: Lake,
     paths: Sequence[Path],
-    given: Mapping[str, str | None],
+    given: Mapping[str, Any],
     *,
-    columns: Path | None,
     is_confirmed: bool,
 ) -> Iterator[object]:
     """Return how the tables among the files are imported, once the user has confirmed it."""
@@ -175,11 +183,10 @@ def _tables(
         from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
         from ingest.formats.tables.tables import TableOption
 
-        request = TableRequest(**given, columns=columns, is_confirmed=is_confirmed)
+        request = TableRequest(**given, is_confirmed=is_confirmed)
         yield TableOption(confirmed_specs(lake, tables, request))
         return
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
-    named += ["--columns"] if columns is not None else []
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if named:
         raise click.UsageError(f"{', '.join(named)}: only for tables, and none of these is one")
 

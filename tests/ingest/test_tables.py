@@ -12,6 +12,7 @@ from support import EXAMPLES, child, command, import_into
 
 from ingest.formats.common import lines
 from ingest.formats.tables import csv_files, parquet_files, values
+from ingest.formats.tables.columns import confirmation
 from ingest.reconciliation import FileOutcome
 
 WIDE = """\
@@ -387,6 +388,24 @@ NOON = datetime.fromisoformat("2026-03-04T12:00:00")
         ),
         (values.number, ["-inf", "x", "1,5", ""], [float("-inf"), None, None, None], [1, 2]),
         (values.number, [True, None, False], [1, None, 0], []),
+        (
+            values.number,
+            ["$0.001", "-$2", "0.5 $", "USD 3", "72 %", "72\u202f%", "2 EUR", "€1"],
+            [0.001, -2, 0.5, 3, 0.72, 0.72, None, None],
+            [6, 7],
+        ),
+        (
+            lambda series: values.duration(series, None),
+            ["1.2s", "250 ms", "2 min", "1000000µs", "1 h", "NA", "3", "s", "soon", None],
+            [1.2, 0.25, 120, 1, 3600, None, None, None, None, None],
+            [6, 7, 8],
+        ),
+        (
+            lambda series: values.duration(series, "ms"),
+            ["250", "1.2 s", "1e999 s"],
+            [0.25, 1.2, None],
+            [2],
+        ),
         (values.finite_number, [1.5, float("inf"), float("nan")], [1.5, None, None], [1]),
         (
             values.integer,
@@ -401,6 +420,12 @@ NOON = datetime.fromisoformat("2026-03-04T12:00:00")
             [4],
         ),
         (values.boolean, [1, 0, 2], [True, False, None], [2]),
+        (
+            values.boolean,
+            ["✓", "✔\ufe0f", "✅", "✗", "❌", "ja", "x"],
+            [True, True, True, False, False, True, None],
+            [6],
+        ),
         (
             values.moment,
             [
@@ -428,6 +453,77 @@ def test_values(convert, given, expected, bad):
     for at, value in enumerate(given):
         alone, is_bad_alone = convert(pl.Series("x", [value], pl.Series("x", given).dtype))
         assert (alone[0], is_bad_alone[0]) == (expected[at], at in bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0,5", "0.5"),
+        ("-1.234,5", "-1234.5"),
+        ("1.234", "1234"),
+        ("0.5", "0.5"),
+        ("$0,01", "$0.01"),
+        ("72,5 %", "72.5 %"),
+        ("1,5e-3 s", "1.5e-3 s"),
+        ("a,5", "a,5"),
+        ("1,2,3", "1,2,3"),
+        ("1.2", "1.2"),
+    ],
+)
+def test_decimal_commas(text, expected):
+    assert values.decimal_points(pl.Series([text]))[0] == expected
+
+
+def test_a_comma_of_thousands_is_no_evidence():
+    clear = ["0,5", "12,34", "1.234,567", "0,123"]
+    unclear = ["1,234", "1,234.5", "1,2,3", "a,5", "5"]
+    found = [text for text in clear + unclear if values.has_decimal_comma(pl.Series([text]))]
+    assert found == clear
+
+
+@pytest.mark.slow
+def test_a_spreadsheet_with_units_and_decimal_commas(store, cli, tmp_path, monkeypatch):
+    path = table(
+        tmp_path / "t.csv",
+        "case;Modell;Latenz (ms);is_right;Kosten;qual;output;temperature;note\n"
+        "c1;m;250;ja;$0,001;72,5 %;1,5;0,5;x\n"
+        "c2;m;1,2s;✗;0,2 $;80 %;;0,7;y\n",
+    )
+    done = cli("import", path, "--yes")
+    assert done.code == 0, done.err
+    assert "Decimal commas in Latenz (ms), Kosten, qual, temperature: read 1,2s as 1.2s" in done.err
+    assert "latency       Latenz (ms)               250 = 0.25 s, 1,2s = 1.2 s" in done.err
+    assert "passed        is_right                  ja = pass, ✗ = fail" in done.err
+    assert "extra         temperature               a setting, not a score" in done.err
+    assert "extra         note                      text, and not a usual name" in done.err
+    assert rows(
+        store,
+        "SELECT task_id, duration_seconds, objective_pass, cost_usd, raw_output "
+        "FROM lake.results ORDER BY task_id",
+    ) == [("c1", 0.25, True, 0.001, "1,5"), ("c2", 1.2, False, 0.2, None)]
+    assert [row[3:5] for row in scores(store)] == [("qual", 0.725), ("qual", 0.8)]
+    # It is stored with the run, and asked where someone can answer.
+    path.write_text(path.read_text() + "c3;m;0,5s;ja;$1;1,5 %;;0,7;y\n")
+    assert cli("import", path).lines["results"] == "1 new"
+    asked = []
+    monkeypatch.setattr(confirmation, "_is_terminal", lambda: True)
+    monkeypatch.setattr("click.confirm", lambda text, **_: asked.append(text) or len(asked) > 1)
+    other = type(store)(tmp_path / "other", wait_seconds=0)
+    done = command(other.path, "import", path)
+    assert asked[0].startswith("Decimal commas in Latenz (ms), Kosten")
+    assert "extra         Kosten                    decimal commas? --decimal-comma: $0" in done.err
+    assert rows(other, "SELECT count(*), count(cost_usd) FROM lake.results") == [(3, 0)]
+    third = type(store)(tmp_path / "third", wait_seconds=0)
+    done = command(third.path, "import", path, "--decimal-comma")
+    assert (done.code, "Decimal commas" in done.err) == (0, False)
+    assert rows(third, "SELECT count(cost_usd) FROM lake.results") == [(3,)]
+
+
+def test_commas_between_thousands_are_not_read(cli, tmp_path):
+    path = table(tmp_path / "t.csv", 'model,id,input_tokens\nm,1,"1,234"\nm,2,"12,345"\n')
+    done = cli("import", path)
+    assert "input_tokens              not always an integer: 1,234, 12,345" in done.err
+    assert "Decimal" not in done.err
 
 
 def test_a_date_is_no_time():

@@ -12,7 +12,15 @@ import numpy as np
 import polars as pl
 
 from ingest.formats.tables import values
-from ingest.formats.tables.columns.roles import BOOLEAN, BY_NAME, INTEGER, LIST, NUMBER, TIME
+from ingest.formats.tables.columns.roles import (
+    BOOLEAN,
+    BY_NAME,
+    DURATION,
+    INTEGER,
+    LIST,
+    NUMBER,
+    TIME,
+)
 from ingest.reading import Reject
 from warehouse.formats.json_text import json_text
 
@@ -31,6 +39,7 @@ _CONVERTERS = {
 }
 _DEMANDED = {
     BOOLEAN: "true or false, yes or no, pass or fail, 1 or 0",
+    DURATION: "a duration with a unit, as in 350 ms",
     INTEGER: "an integer",
     LIST: "a JSON list",
     NUMBER: "a finite number",
@@ -70,6 +79,7 @@ class RowMaker:
     def __init__(self, spec: TableSpec, connection: duckdb.DuckDBPyConnection) -> None:
         self._spec = spec
         self._connection = connection
+        self._converters = {**_CONVERTERS, DURATION: self._duration}
         self.is_long = "metric" in spec.map.columns
         self.has_tasks = not spec.map.columns.keys().isdisjoint(_TASK)
 
@@ -125,10 +135,10 @@ class RowMaker:
         for role, column in self._spec.map.columns.items():
             kind = BY_NAME[role].kind
             series = batch.values[column]
-            if kind not in _CONVERTERS or role == "value":
+            if kind not in self._converters or role == "value":
                 given[role] = values.as_text(series)
                 continue
-            given[role], bad = _CONVERTERS[kind](series)
+            given[role], bad = self._converters[kind](self._with_points(series, kind))
             if bad.any():
                 problems.append((bad, _reasons(series, bad, f"must be {_DEMANDED[kind]}")))
         if "attempt" in given:
@@ -158,7 +168,6 @@ class RowMaker:
                 return _without_whitespace(given[role]).alias(name)
             return pl.repeat(value, n, dtype=pl.String, eager=True).alias(name)
 
-        seconds = 1000.0 if spec.map.latency_unit == "ms" else 1.0
         question, prompt = (
             column("question", pl.String, "question"),
             column("prompt", pl.String, "prompt"),
@@ -184,7 +193,7 @@ class RowMaker:
                 if time is not None
                 else column("run_date", pl.String, "")
             ).alias("run_date"),
-            (column("duration_seconds", pl.Float64, "latency") / seconds),
+            column("duration_seconds", pl.Float64, "latency"),
             column("input_tokens", pl.Int64, "input_tokens"),
             column("output_tokens", pl.Int64, "output_tokens"),
             column("cost_usd", pl.Float64, "cost"),
@@ -198,8 +207,7 @@ class RowMaker:
         parts = [_NO_SCORES]
         rows = results["row"]
         for name in self._spec.map.scores:
-            series = batch.values[name].gather(rows)
-            value, text = _score(series)
+            value, text = self._score(batch.values[name].gather(rows))
             part = results.select("line", "row", result_id="content_id").with_columns(
                 pl.lit(name).alias("metric"), value, text, pl.lit(None, pl.String).alias("extra")
             )
@@ -208,7 +216,7 @@ class RowMaker:
 
     def _long_scores(self, batch: TableBatch, results: pl.DataFrame) -> pl.DataFrame:
         rows, columns = results["row"], self._spec.map.columns
-        value, text = _score(batch.values[columns["value"]].gather(rows))
+        value, text = self._score(batch.values[columns["value"]].gather(rows))
         metric = _without_whitespace(values.as_text(batch.values[columns["metric"]].gather(rows)))
         extra = batch.extra.gather(rows).alias("extra")
         scores = results.select("line", "row", result_id="content_id").with_columns(
@@ -218,6 +226,19 @@ class RowMaker:
             pl.col("value").is_not_null() | pl.col("text").is_not_null()
         )
         return self._with_ids(pl.concat([_NO_SCORES, scores.filter(is_score)]))
+
+    def _score(self, series: pl.Series) -> tuple[pl.Series, pl.Series]:
+        value, text = values.score(self._with_points(series, NUMBER))
+        text = pl.select(pl.when(text.is_not_null()).then(values.as_text(series))).to_series()
+        return value.alias("value"), text.alias("text")
+
+    def _duration(self, series: pl.Series) -> values.Converted:
+        return values.duration(series, self._spec.map.latency_unit)
+
+    def _with_points(self, series: pl.Series, kind: str) -> pl.Series:
+        is_number = kind in {DURATION, INTEGER, NUMBER}
+        has_commas = self._spec.map.decimal_comma and is_number
+        return values.decimal_points(series) if has_commas else series
 
     def _with_ids(self, scores: pl.DataFrame) -> pl.DataFrame:
         said = _as_json(scores, ("result_id", "metric", "value", "text", "extra"))
@@ -235,27 +256,6 @@ _NO_SCORES = pl.DataFrame(
         "extra": pl.String,
     }
 )
-
-
-def _score(series: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return a score as a finite number, or else as text; both NULL where there is none."""
-    if series.dtype == pl.String:
-        words = series.str.strip_chars().str.to_lowercase()
-        is_word = words.is_in([*_WORDS]).fill_null(value=False)
-        if is_word.any():
-            flags, _ = values.boolean(series)
-            series = pl.select(
-                pl.when(is_word).then(flags.cast(pl.Int8).cast(pl.String)).otherwise(series)
-            ).to_series()
-    number, bad = values.number(series)
-    is_finite = number.is_finite().fill_null(value=False)
-    is_text = (bad | number.is_not_null()) & ~is_finite
-    value = number.set(~is_finite, None).alias("value")
-    return value, pl.select(pl.when(is_text).then(values.as_text(series))).to_series().alias("text")
-
-
-# Booleans in words; 0 and 1 are numbers.
-_WORDS = frozenset(values.TRUE + values.FALSE) - {"0", "1", "0.0", "1.0"}
 
 
 def _as_json(frame: pl.DataFrame, columns: tuple[str, ...]) -> pl.Series:

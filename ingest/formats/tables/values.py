@@ -1,7 +1,8 @@
-"""Converts columns of text, or of Parquet's types, into numbers, booleans and times.
+"""Converts columns of text, or of Parquet's types, into numbers, booleans, durations and times.
 
-Each function returns the values and a mask of those that cannot be converted. What a value means
-never depends on other rows, so that a table means the same in blocks of any size.
+How a cell is read is decided here only: the preview shows what these functions return. Each returns
+the values and a mask of those that cannot be converted. What a value means never depends on other
+rows, so that a table means the same in blocks of any size.
 """
 
 from __future__ import annotations
@@ -14,11 +15,40 @@ import polars as pl
 Converted: TypeAlias = tuple[pl.Series, pl.Series]
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "-")
-TRUE = ("true", "yes", "pass", "passed", "correct", "1", "1.0")
-FALSE = ("false", "no", "fail", "failed", "incorrect", "0", "0.0")
+_TRUE_WORDS = (
+    *("true", "yes", "y", "pass", "passed", "correct", "right", "ok", "ja", "richtig", "wahr"),
+    *"✓✔☑✅",
+)
+_FALSE_WORDS = (
+    *("false", "no", "n", "fail", "failed", "incorrect", "wrong", "nein", "falsch"),
+    *"✗✘☒❌✕",
+)
+TRUE = (*_TRUE_WORDS, "1", "1.0")
+FALSE = (*_FALSE_WORDS, "0", "0.0")
+# Marks may be followed by a character that asks for their coloured form.
+_COLOURED = "\ufe0f"
 
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _MOMENT = r"^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?([+-]\d{2}:\d{2})?[Zz]?$"
+_DOLLARS = r"(?i)^([+-]?)(?:(?:US ?)?\$|USD )\s*|\s*(?:(?:US ?)?\$| USD)$"
+_WITH_UNIT = (
+    r"(?i)^(.*[\d.])\s*(µs|μs|us|ms|msecs?|millis|milliseconds?|s|secs?|seconds?|sek|sekunden"
+    r"|min|mins|minutes?|h|hours?)\.?$"
+)
+# Seconds of a unit, by its form, as factor and divisor.
+_UNITS = {
+    r"^[uµμ]": (1, 1e6),
+    r"^(ms|milli)": (1, 1e3),
+    r"^s": (1, 1),
+    r"^min": (60, 1),
+    r"^h": (3600, 1),
+}
+# Numbers with a decimal comma, with points between thousands or without.
+_SIGN = r"^(?:US ?|USD )?[-+$ ]*"
+_COMMA = _SIGN + r"(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?[^\d,.]*$"
+_THOUSANDS = _SIGN + r"[1-9]\d{0,2}(?:\.\d{3})+[^\d,.]*$"
+# In `1,234` the comma may be one between thousands, in these it cannot.
+_CLEAR_COMMA = _SIGN + r"(?:0,\d+|\d*,(?:\d{1,2}|\d{4,})|[\d.]+\.\d{3},\d+)\D*$"
 _INEXACT_FROM = 2**53
 _PLAIN = "%Y-%m-%dT%H:%M:%S%.fZ"
 _ISO = "%Y-%m-%dT%H:%M:%S%.f%:z"
@@ -52,7 +82,7 @@ def json_fields(series: pl.Series) -> pl.Series:
 
 
 def number(series: pl.Series) -> Converted:
-    """Return numbers, `85%` as 0.85; NaN and words such as NA are NULL."""
+    """Return numbers, `85 %` as 0.85 and `$0.5` as 0.5; NaN and words such as NA are NULL."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return series.cast(pl.Float64).fill_nan(None), _none(series)
     text = as_text(series)
@@ -60,7 +90,7 @@ def number(series: pl.Series) -> Converted:
     if values.null_count() == text.null_count():
         return values.fill_nan(None), _none(series)
     # Some are not plain numbers.
-    text = text.str.strip_chars()
+    text = text.str.strip_chars().str.replace(_DOLLARS, "${1}")
     is_percent = text.str.ends_with("%")
     plain = text.str.strip_suffix("%").str.strip_chars().cast(pl.Float64, strict=False)
     values = pl.select(pl.when(is_percent).then(plain / 100).otherwise(plain)).to_series()
@@ -89,16 +119,74 @@ def integer(series: pl.Series) -> Converted:
 
 
 def boolean(series: pl.Series) -> Converted:
-    """Return booleans: words such as yes and fail, or 0 and 1."""
+    """Return booleans: words such as yes and fail, marks such as ✓, or 0 and 1."""
     if series.dtype == pl.Boolean:
         return series, _none(series)
-    words = as_text(series).str.strip_chars().str.to_lowercase()
+    words = as_text(series).str.strip_chars().str.to_lowercase().str.strip_suffix(_COLOURED)
     is_true, is_false = (words.is_in(each).fill_null(value=False) for each in (TRUE, FALSE))
     values = pl.select(
         pl.when(is_true).then(pl.lit(value=True)).when(is_false).then(pl.lit(value=False))
     ).to_series()
     bad = values.is_null() & words.is_not_null() & ~words.is_in(MISSING).fill_null(value=False)
     return values, bad
+
+
+def score(series: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return scores as finite numbers, or else as text; both NULL where there is none."""
+    if series.dtype == pl.String:
+        words = series.str.strip_chars().str.to_lowercase().str.strip_suffix(_COLOURED)
+        is_word = words.is_in([*_TRUE_WORDS, *_FALSE_WORDS]).fill_null(value=False)
+        if is_word.any():
+            flags, _ = boolean(series)
+            series = pl.select(
+                pl.when(is_word).then(flags.cast(pl.Int8).cast(pl.String)).otherwise(series)
+            ).to_series()
+    values, bad = number(series)
+    is_finite = values.is_finite().fill_null(value=False)
+    is_text = (bad | values.is_not_null()) & ~is_finite
+    text = pl.select(pl.when(is_text).then(as_text(series))).to_series()
+    return values.set(~is_finite, None), text
+
+
+def duration(series: pl.Series, unit: str | None) -> Converted:
+    """Return seconds of durations such as `1.2s` and `350 ms`.
+
+    Args:
+        series: the durations.
+        unit: `ms` or `s`, of numbers that name none; None if these cannot be converted.
+    """
+    values, bad = finite_number(series)
+    if unit is not None and not bad.any():
+        return values / 1000 if unit == "ms" else values, bad
+    text = as_text(series).str.strip_chars()
+    has_unit = text.str.contains(_WITH_UNIT).fill_null(value=False)
+    units = text.str.replace(_WITH_UNIT, "${2}").str.to_lowercase().set(~has_unit, unit or "")
+    values, bad = finite_number(text.str.replace(_WITH_UNIT, "${1}"))
+    seconds = pl.lit(None, pl.Float64)
+    for unit_form, (factor, divisor) in _UNITS.items():
+        is_unit = units.str.contains(unit_form)
+        seconds = pl.when(is_unit).then(values * factor / divisor).otherwise(seconds)
+    found = pl.select(seconds).to_series()
+    return found, bad | (found.is_null() & values.is_not_null())
+
+
+def decimal_points(series: pl.Series) -> pl.Series:
+    """Return numbers with decimal commas as those with points; anything else as it is."""
+    if series.dtype != pl.String:
+        return series
+    text = series.str.strip_chars()
+    is_grouped = text.str.contains(_COMMA) | text.str.contains(_THOUSANDS)
+    points = text.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    return (
+        pl.select(pl.when(is_grouped).then(points).otherwise(series)).to_series().alias(series.name)
+    )
+
+
+def has_decimal_comma(series: pl.Series) -> bool:
+    """Return whether any value has a comma that cannot be one between thousands."""
+    if series.dtype != pl.String:
+        return False
+    return bool(series.str.strip_chars().str.contains(_CLEAR_COMMA).any())
 
 
 def moment(series: pl.Series) -> Converted:

@@ -25,7 +25,9 @@ _SETTINGS: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "latency_unit": (lambda value: value in ("ms", "s"), "ms or s"),
     "first_attempt": (lambda value: value in (0, 1) and not isinstance(value, bool), "0 or 1"),
+    "decimal_comma": (lambda value: isinstance(value, bool), "true or false"),
 }
+_LATER = ("decimal_comma",)
 _LARGEST_FILE_BYTES = 2**20
 
 
@@ -36,14 +38,16 @@ class ColumnMap:
     Attributes:
         columns: column by role.
         scores: columns that hold a score of each result.
-        latency_unit: `ms` or `s`; None if there is no latency.
+        latency_unit: `ms` or `s`, of latencies that name none; None if all do.
         first_attempt: number of a task's first attempt, 0 or 1.
+        decimal_comma: whether `0,5` is a half.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     scores: tuple[str, ...] = ()
     latency_unit: str | None = None
     first_attempt: int = 1
+    decimal_comma: bool = False
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -74,6 +78,10 @@ class TableSpec:
         """The configuration to store with the runs."""
         given = asdict(self)
         del given["suite"]
+        # What came later is left out where it says nothing: runs of before stay the same.
+        for name in _LATER:
+            if not given["map"][name]:
+                del given["map"][name]
         return json_text({CONFIG_KEY: given})
 
     def check(self, columns: Iterable[str], where: str) -> None:
@@ -157,4 +165,5 @@ def _from_document(document: Mapping[str, Any]) -> ColumnMap:
         scores=tuple(document.get("scores", ())),
         latency_unit=unit,
         first_attempt=document.get("first_attempt", 1),
+        decimal_comma=document.get("decimal_comma", False),
     )

@@ -29,9 +29,10 @@ from warehouse.lake.locks import shared_lake_lock
 from warehouse.recording.recording import BUILT_IN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ingest.formats.tables.columns.facts import ColumnFacts
     from warehouse.lake.lake import Lake
 
 
@@ -45,6 +46,7 @@ class TableRequest:
         model: model of all rows.
         task_set: task set of all rows.
         columns: a mapping file.
+        decimal_comma: whether `0,5` is a half, which is else asked.
         is_confirmed: whether what is found need not be confirmed.
     """
 
@@ -53,6 +55,7 @@ class TableRequest:
     model: str | None = None
     task_set: str | None = None
     columns: Path | None = None
+    decimal_comma: bool = False
     is_confirmed: bool = False
 
 
@@ -74,23 +77,24 @@ def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     given = {"model": request.model, "task_set": request.task_set}
     constants = {name: value for name, value in given.items() if value is not None}
     if request.columns is not None:
-        columns = _without(read_column_map(request.columns), request)
+        columns = _with_options(read_column_map(request.columns), request)
         spec = TableSpec(suite=suite, run=run, map=columns, **constants)
         spec.check(_columns(path, columns), str(request.columns))
         return spec
     stored = _stored(lake, suite, run)
     if stored is not None:
         note(f"{path}: columns as at the first import of run {run}; `--columns` changes them")
-        spec = replace(stored, **constants, map=_without(stored.map, request))
+        spec = replace(stored, **constants, map=_with_options(stored.map, request))
         spec.check(_columns(path, spec.map), str(path))
         return spec
-    try:
-        facts, n_rows = facts_of(open_table(path))
-    except (OSError, UnusableTableError) as error:
-        raise BadInput(f"{path}: {problem(error)}") from error
-    fixed = {*constants, *(["run"] if request.run is not None else [])}
-    spec = TableSpec(suite=suite, run=run, map=guess(facts, fixed), **constants)
+    facts, n_rows = _facts(path)
     note(f"{path}: {n_rows:,} rows, {len(facts):,} columns")
+    fixed = {*constants, *(["run"] if request.run is not None else [])}
+    columns = guess(facts, fixed)
+    if request.decimal_comma or _has_decimal_commas(facts, columns, request):
+        facts, _ = _facts(path, decimal_comma=True)
+        columns = replace(guess(facts, fixed), decimal_comma=True)
+    spec = TableSpec(suite=suite, run=run, map=columns, **constants)
     for line in describe(spec, facts):
         note(line)
     spec.check([each.name for each in facts], str(path))
@@ -98,11 +102,38 @@ def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     return spec
 
 
-def _without(columns: ColumnMap, request: TableRequest) -> ColumnMap:
-    """Return a map without the columns in whose place the user gave a constant."""
+def _facts(path: Path, *, decimal_comma: bool = False) -> tuple[list[ColumnFacts], int]:
+    try:
+        return facts_of(open_table(path), decimal_comma=decimal_comma)
+    except (OSError, UnusableTableError) as error:
+        raise BadInput(f"{path}: {problem(error)}") from error
+
+
+def _has_decimal_commas(
+    facts: Sequence[ColumnFacts], columns: ColumnMap, request: TableRequest
+) -> bool:
+    """Return whether commas are decimal ones, where some columns are numbers only if they are."""
+    found = [each for each in facts if each.needs_commas and each.name not in columns.used]
+    names = ", ".join(each.name for each in found)
+    sample = next((text for each in found for text in each.samples if "," in text), "")
+    reading = f"read {sample} as {sample.replace('.', '').replace(',', '.')}"
+    return bool(found) and _agrees(f"Decimal commas in {names}: {reading}", request)
+
+
+def _agrees(proposal: str, request: TableRequest) -> bool:
+    """Return whether the user agrees with what a table looks like."""
+    if request.is_confirmed or not _is_terminal():
+        note(proposal)
+        return True
+    return click.confirm(f"{proposal}?", default=True, err=True)
+
+
+def _with_options(columns: ColumnMap, request: TableRequest) -> ColumnMap:
+    """Return a map as the user's options change it: a constant is in the place of its column."""
     given = {"model": request.model, "task_set": request.task_set, "run": request.run}
     kept = {role: name for role, name in columns.columns.items() if given.get(role) is None}
-    return replace(columns, columns=kept)
+    has_commas = columns.decimal_comma or request.decimal_comma
+    return replace(columns, columns=kept, decimal_comma=has_commas)
 
 
 def _columns(path: Path, columns: ColumnMap) -> list[str]:
@@ -121,13 +152,17 @@ def _columns(path: Path, columns: ColumnMap) -> list[str]:
 def _ask(path: Path, request: TableRequest) -> None:
     if request.is_confirmed:
         return
-    if not (sys.stdin is not None and sys.stdin.isatty()):
+    if not _is_terminal():
         raise BadInput(
             f"{path}: nothing was imported: confirm these columns with `--yes`, or name them in a "
             "file, `--columns map.yaml`"
         )
     if not click.confirm("Import the table with these columns?", err=True):
         raise BadInput("nothing was imported; name the columns in a file, `--columns map.yaml`")
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _stored(lake: Lake, suite: str, run: str) -> TableSpec | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.formats.tables import values
-from ingest.formats.tables.columns.roles import BY_NAME, plain_name
+from ingest.formats.tables.columns.roles import BY_NAME, plain_name, unit_of_latency
 from warehouse.formats.secrets import redact
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ class ColumnFacts:
         is_number: all are numbers or percentages.
         is_integer: all are integers.
         is_boolean: all are booleans, words for them, or 0 and 1.
+        is_duration: all are durations, by their own unit or that of the column's name.
+        is_with_commas: all are numbers or durations if commas are decimal ones.
+        has_commas: some commas can be nothing else.
         is_time: all are times or dates; only looked at where the name suggests it.
         is_list: all are JSON lists; only looked at where the name suggests it.
         low: the smallest number.
@@ -39,17 +42,28 @@ class ColumnFacts:
     is_number: bool = True
     is_integer: bool = True
     is_boolean: bool = True
+    is_duration: bool = True
+    is_with_commas: bool = True
+    has_commas: bool = False
     is_time: bool = True
     is_list: bool = True
     low: float | None = None
     samples: list[str] = field(default_factory=list)
 
-    def add(self, series: pl.Series) -> None:
+    def add(self, series: pl.Series, *, decimal_comma: bool) -> None:
         """Add values of the column."""
         series = series.drop_nulls()
         self._add_samples(series)
-        numbers, bad = values.number(series) if self.is_number else (series, series.is_null())
+        unit = unit_of_latency(self.name)
+        read = values.decimal_points(series) if decimal_comma else series
+        self.is_duration = self.is_duration and not values.duration(read, unit)[1].any()
+        numbers, bad = values.number(read) if self.is_number else (series, series.is_null())
         self.is_number = self.is_number and not bad.any()
+        if self.is_with_commas and not self.is_number:
+            pointed = values.decimal_points(series)
+            bad = values.number(pointed)[1] & values.duration(pointed, unit)[1]
+            self.is_with_commas = not bad.any()
+            self.has_commas = self.has_commas or values.has_decimal_comma(series)
         self.n += numbers.count() if self.is_number else len(series)
         if self.is_number:
             low = numbers.min()
@@ -68,6 +82,11 @@ class ColumnFacts:
             and not values.json_list(series)[1].any()
         )
 
+    @property
+    def needs_commas(self) -> bool:
+        """Whether it holds numbers or durations that can only be read with decimal commas."""
+        return self.n > 0 and self.has_commas and self.is_with_commas and not self.is_number
+
     def _add_samples(self, series: pl.Series) -> None:
         if len(self.samples) == _SAMPLES:
             return
@@ -80,8 +99,12 @@ class ColumnFacts:
         ]
 
 
-def facts_of(file: TableFile) -> tuple[list[ColumnFacts], int]:
+def facts_of(file: TableFile, *, decimal_comma: bool = False) -> tuple[list[ColumnFacts], int]:
     """Return the facts of each column, and the number of rows that could be read.
+
+    Args:
+        file: the table.
+        decimal_comma: whether `0,5` is a half.
 
     Raises:
         OSError: the file cannot be read.
@@ -92,5 +115,7 @@ def facts_of(file: TableFile) -> tuple[list[ColumnFacts], int]:
     for batch in file.batches(None):
         n_rows += len(batch.lines)
         for series in batch.values:
-            facts.setdefault(series.name, ColumnFacts(series.name)).add(series)
+            facts.setdefault(series.name, ColumnFacts(series.name)).add(
+                series, decimal_comma=decimal_comma
+            )
     return list(facts.values()), n_rows

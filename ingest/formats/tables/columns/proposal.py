@@ -5,9 +5,14 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from ingest.formats.tables import values
 from ingest.formats.tables.columns.column_map import ColumnMap
 from ingest.formats.tables.columns.roles import (
     BOOLEAN,
+    BY_NAME,
+    DURATION,
     INTEGER,
     LIST,
     LONG_ROLES,
@@ -18,7 +23,6 @@ from ingest.formats.tables.columns.roles import (
     plain_name,
     unit_of_latency,
 )
-from ingest.formats.tables.values import FALSE, TRUE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 _KINDS = {
     BOOLEAN: "a boolean",
+    DURATION: "a duration with a unit",
     INTEGER: "an integer",
     LIST: "a JSON list",
     NUMBER: "a number",
@@ -86,21 +91,37 @@ def describe(spec: TableSpec, facts: Sequence[ColumnFacts]) -> list[str]:
         _line("score", name, _shown("score", by_name[name], spec)) for name in spec.map.scores
     ]
     others = [each for each in facts if each.name not in spec.map.used]
-    unsuitable = [each for each in others if each.n and _wanted_kind(each)]
-    for each in unsuitable:
-        shown = ", ".join(map(_quoted, each.samples))
-        lines.append(_line("extra", each.name, f"not always {_wanted_kind(each)}: {shown}"))
-    rest = [each.name for each in others if each not in unsuitable]
-    if rest:
-        lines.append(_line("extra", ", ".join(rest), ""))
+    reasons: dict[str, list[str]] = {}
+    for each in others:
+        reasons.setdefault(_why_extra(each, spec), []).append(each.name)
+    for reason, names in reasons.items():
+        joined = ", ".join(names)
+        is_long = len(joined) > _COLUMN_WIDTH
+        line = (f"{joined}: {reason}", "") if is_long else (joined, reason)
+        lines.append(_line("extra", *line))
     return lines
 
 
-def _wanted_kind(facts: ColumnFacts) -> str | None:
-    """Return what a column would have to hold for the role that its name suggests."""
-    name = plain_name(facts.name)
-    role = next((role for role in ROLES if name in role.names), None)
-    return _KINDS.get(role.kind) if role is not None and not _suits(role, facts) else None
+def _why_extra(facts: ColumnFacts, spec: TableSpec) -> str:
+    """Return why a column has no role."""
+    role = _usual_role(facts)
+    shown = ", ".join(map(_quoted, facts.samples))
+    if not facts.n:
+        return "no values"
+    if facts.needs_commas and not spec.map.decimal_comma:
+        return f"decimal commas? --decimal-comma: {shown}"
+    if role is not None and not _suits(role, facts):
+        return f"not always {_KINDS[role.kind]}: {shown}"
+    if role is not None and (taken := spec.map.columns.get(role.name, _constant(role.name, spec))):
+        return f"{role.name} is {taken}"
+    if not (facts.is_number or facts.is_boolean):
+        return "text, and not a usual name"
+    return "not of one metric" if "metric" in spec.map.columns else "a setting, not a score"
+
+
+def _usual_role(facts: ColumnFacts) -> Role | None:
+    """Return the role that a column's name suggests."""
+    return next((role for role in ROLES if plain_name(facts.name) in role.names), None)
 
 
 def _names(role: Role, found: Collection[str]) -> Iterator[str]:
@@ -114,6 +135,7 @@ def _names(role: Role, found: Collection[str]) -> Iterator[str]:
 def _suits(role: Role, facts: ColumnFacts) -> bool:
     return {
         BOOLEAN: facts.is_boolean,
+        DURATION: facts.is_duration,
         INTEGER: facts.is_integer,
         LIST: facts.is_list,
         NUMBER: facts.is_number,
@@ -133,12 +155,13 @@ def _shown(role: str, facts: ColumnFacts, spec: TableSpec) -> str:
     """Return sample values, and what they are taken for where that is a guess."""
     samples = facts.samples
     if role == "passed":
-        return ", ".join(f"{_quoted(s)} = {'pass' if _is_true(s) else 'fail'}" for s in samples)
-    if role in {"score", "value"}:
-        return ", ".join(map(_score_text, samples))
+        flags, _ = values.boolean(pl.Series(samples))
+        verdicts = zip(samples, flags, strict=True)
+        return ", ".join(f"{_quoted(s)} = {'pass' if flag else 'fail'}" for s, flag in verdicts)
+    kind = NUMBER if role == "score" else BY_NAME[role].kind
+    if kind in {NUMBER, INTEGER, DURATION}:
+        samples = [_as_read(sample, role, spec) for sample in samples]
     text = ", ".join(_quoted(sample) for sample in samples)
-    if role == "latency":
-        text += f" {spec.map.latency_unit}"
     if role == "attempt" and spec.map.first_attempt == 0:
         text += " (0 is the first attempt)"
     if role == "cost":
@@ -146,18 +169,19 @@ def _shown(role: str, facts: ColumnFacts, spec: TableSpec) -> str:
     return text
 
 
-def _score_text(sample: str) -> str:
-    text = sample.strip()
-    if text.endswith("%"):
-        return f"{text} = {float(text.removesuffix('%')) / 100:g}"
-    word = text.casefold()
-    if word[:1].isalpha() and word in (*TRUE, *FALSE):
-        return f"{text} = {int(word in TRUE)}"
-    return text
-
-
-def _is_true(sample: str) -> bool:
-    return sample.strip().casefold() in TRUE
+def _as_read(sample: str, role: str, spec: TableSpec) -> str:
+    """Return a sample with the number that it is taken for, where that looks different."""
+    series = pl.Series([sample.strip()])
+    if spec.map.decimal_comma:
+        series = values.decimal_points(series)
+    if role == "latency":
+        read, unit = values.duration(series, spec.map.latency_unit)[0], " s"
+    else:
+        read, unit = values.score(series)[0], ""
+    plain = pl.Series([sample]).cast(pl.Float64, strict=False)
+    if read[0] is None or plain[0] == read[0]:
+        return f"{sample.strip()}{unit}"
+    return f"{sample.strip()} = {read[0]:g}{unit}"
 
 
 def _quoted(sample: str) -> str:

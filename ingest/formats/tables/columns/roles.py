@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 
 # The kinds of values that a role takes.
-TEXT, NUMBER, INTEGER, BOOLEAN, TIME, LIST = "text", "number", "integer", "boolean", "time", "list"
+TEXT, NUMBER, INTEGER, BOOLEAN = "text", "number", "integer", "boolean"
+TIME, DURATION, LIST = "time", "duration", "list"
+
+_UNITS = ("ms", "milliseconds", "s", "sec", "secs", "seconds", "sekunden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,16 @@ class Role:
 
     @property
     def names(self) -> list[str]:
-        """The usual names."""
-        return self.usual.split()
+        """The usual names; those of durations with a unit first."""
+        names = self.usual.split()
+        if self.kind == DURATION:
+            return [*(f"{name}_{unit}" for name in names for unit in _UNITS), *names]
+        return names
 
 
 ROLES = (
     Role("run", TEXT, "run_id run run_name experiment_id experiment job_id"),
-    Role("model", TEXT, "model model_name model_id llm engine"),
+    Role("model", TEXT, "model model_name model_id llm engine modell"),
     Role("provider", TEXT, "provider"),
     Role(
         "task_set",
@@ -42,9 +48,9 @@ ROLES = (
         "task",
         TEXT,
         "task_id item_id item question_id sample_id example_id prompt_id problem_id doc_id case_id "
-        "test_case task uid id idx",
+        "test_case case task aufgabe fall uid id idx",
     ),
-    Role("question", TEXT, "question problem query"),
+    Role("question", TEXT, "question problem query frage"),
     Role("prompt", TEXT, "prompt input instruction"),
     Role("choices", LIST, "choices options"),
     Role(
@@ -56,28 +62,22 @@ ROLES = (
     Role(
         "output",
         TEXT,
-        "output response completion generation model_output model_response generated_text answer",
+        "output response completion generation model_output model_response generated_text answer "
+        "antwort",
     ),
     Role("answer", TEXT, "extracted_answer parsed_answer prediction predicted pred answer"),
-    Role("passed", BOOLEAN, "passed pass is_pass correct is_correct"),
+    Role(
+        "passed",
+        BOOLEAN,
+        "passed pass is_pass has_passed correct is_correct right is_right verdict outcome "
+        "bestanden korrekt richtig",
+    ),
     Role("attempt", INTEGER, "attempt epoch repeat repetition trial replicate"),
-    Role("cost", NUMBER, "cost_usd total_cost_usd price_usd usd cost total_cost"),
+    Role("cost", NUMBER, "cost_usd total_cost_usd price_usd usd cost total_cost kosten"),
     Role(
         "latency",
-        NUMBER,
-        " ".join(
-            f"{what}_{unit}"
-            for what in (
-                "latency",
-                "e2e",
-                "duration",
-                "elapsed",
-                "response_time",
-                "runtime",
-                "time",
-            )
-            for unit in ("ms", "milliseconds", "s", "sec", "secs", "seconds")
-        ),
+        DURATION,
+        "latency e2e duration elapsed response_time runtime latenz dauer laufzeit time",
     ),
     Role("input_tokens", INTEGER, "input_tokens prompt_tokens n_input_tokens tokens_in"),
     Role("output_tokens", INTEGER, "output_tokens completion_tokens n_output_tokens tokens_out"),
@@ -102,7 +102,8 @@ _NO_METRIC = re.compile(
 
 def plain_name(column: str) -> str:
     """Return a column's name in lower case, with one underscore for anything but ASCII letters."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column)
+    # Money is in dollars unless its column says otherwise.
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.replace("€", " eur"))
     return re.sub(r"[^a-z0-9]+", "_", spaced.casefold()).strip("_")
 
 
@@ -115,4 +116,4 @@ def unit_of_latency(column: str) -> str | None:
     """Return the unit, `ms` or `s`, that a column's name ends with; None if it does not say."""
     if re.search(r"_(ms|millis(econds)?)$", plain_name(column)):
         return "ms"
-    return "s" if re.search(r"_(s|secs?|seconds)$", plain_name(column)) else None
+    return "s" if re.search(r"_(s|secs?|seconds|sekunden)$", plain_name(column)) else None
