@@ -47,6 +47,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Tables: a YAML file that says which column is what.",
 )
+@click.option("--wide", is_flag=True, help="Tables: each model has a column.")
 @click.option("--decimal-comma", is_flag=True, help="Tables: 0,5 is a half.")
 @click.option("--yes", is_flag=True, help="Tables: do not ask whether the columns are right.")
 @click.option("--suite", help="Tables: suite of the rows.  [default: the file's name]")
@@ -69,6 +70,7 @@ def import_(
     annotators: str | None,
     adjudicated_by: str | None,
     columns: Path | None,
+    wide: bool,
     decimal_comma: bool,
     yes: bool,
     suite: str | None,
@@ -110,6 +112,7 @@ def import_(
         "task_set": task_set,
         "columns": columns,
         "decimal_comma": decimal_comma,
+        "wide": wide,
     }
     store = open_store(path)
     stores = [each for each in paths if is_among_stores(each)]

@@ -374,6 +374,122 @@ def test_a_quote_that_is_not_closed_swallows_no_rows_in_silence(store, cli, tmp_
     assert json.loads(raw)["output"] == "y\na,4,0,y\n"
 
 
+BY_MODEL = """\
+task,target,gpt-x,claude-y,gemini-z,note,difficulty
+t1,A,yes,no,✓,hm,1
+t2,B,fail,pass,,x,2
+t3,C,no,n/a,maybe,,3
+"""
+
+
+def answers(store):
+    return rows(
+        store,
+        "SELECT model, task_id, seq, objective_pass, extra FROM lake.results ORDER BY ALL",
+    )
+
+
+@pytest.mark.slow
+def test_a_column_for_each_model(store, cli, tmp_path, monkeypatch):
+    path = table(tmp_path / "t.csv", BY_MODEL.replace("maybe", "no"))
+    asked = []
+    monkeypatch.setattr(confirmation, "_is_terminal", lambda: True)
+    monkeypatch.setattr("click.confirm", lambda text, **_: asked.append(text) or len(asked) > 1)
+    done = cli("import", path)
+    [question] = asked
+    assert question.startswith("3 columns look like models: gpt-x, claude-y, gemini-z. Read a")
+    assert (done.code, "--wide" in done.err.splitlines()[-1]) == (2, True)
+    done = cli("import", path)
+    assert (done.code, done.lines["results"]) == (0, "7 new")
+    assert "model         claude-y                  passed: no = fail, pass = pass" in done.err
+    assert "extra         difficulty                not named like a model (--wide" in done.err
+    assert answers(store) == [
+        ("claude-y", "t1", 2, False, '{"difficulty":"1","note":"hm"}'),
+        ("claude-y", "t2", 3, True, '{"difficulty":"2","note":"x"}'),
+        ("gemini-z", "t1", 2, True, '{"difficulty":"1","note":"hm"}'),
+        ("gemini-z", "t3", 4, False, '{"difficulty":"3"}'),
+        ("gpt-x", "t1", 2, True, '{"difficulty":"1","note":"hm"}'),
+        ("gpt-x", "t2", 3, False, '{"difficulty":"2","note":"x"}'),
+        ("gpt-x", "t3", 4, False, '{"difficulty":"3"}'),
+    ]
+    assert rows(store, "SELECT task_id, target FROM lake.tasks ORDER BY ALL") == [
+        ("t1", "A"),
+        ("t2", "B"),
+        ("t3", "C"),
+    ]
+    assert rows(store, "SELECT model, pass_rate FROM leaderboard WHERE is_main ORDER BY ALL") == [
+        ("claude-y", 0.5),
+        ("gemini-z", 0.5),
+        ("gpt-x", 1 / 3),
+    ]
+
+
+@pytest.mark.slow
+def test_a_wide_table_grows_by_rows_and_by_models(store, cli, tmp_path):
+    text = "id,aurora,tundra\n1,0.5,72 %\n2,1,\n"
+    path = table(tmp_path / "t.csv", text)
+    done = cli("import", path, "--yes")
+    assert (done.code, "`--wide` if each model has a column" in done.err) == (2, True)
+    assert cli("import", path, "--yes", "--wide").lines["results"] == "3 new"
+    assert [(row[0], *row[3:]) for row in scores(store)] == [
+        ("aurora", "score", 0.5, None),
+        ("aurora", "score", 1.0, None),
+        ("tundra", "score", 0.72, None),
+    ]
+    path.write_text(text + "3,0,$0.25\n")
+    assert cli("import", path).lines["results"] == "2 new"
+    path.write_text("id,aurora,tundra,taiga\n1,0.5,72 %,1\n2,1,,1\n3,0,$0.25,1\n")
+    done = cli("import", path)
+    assert (done.code, "`--wide` looks for more models" in done.err) == (2, True)
+    assert cli("import", path, "--yes", "--wide").lines["results"] == "3 new"
+    assert "no `--model`" in cli("import", path, "--yes", "--wide", "--model", "x").err
+    assert "`models:`" in cli("import", path, "--wide", "--columns", path).err
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "shown"),
+    [
+        (
+            "task,gpt-4o,claude-3",
+            "1,0,1",
+            "model         gpt-4o                    passed: 0 = fail",
+        ),
+        ("task,gpt-4o,a/b", "1,0.5,1", "model         a/b                       score: 1"),
+        (
+            "task,my-7b,qwen2",
+            "1,1.2s,350 ms",
+            "model         my-7b                     latency: 1.2",
+        ),
+        (
+            "task,gpt-4o,claude",
+            "1,Paris,Bonn",
+            "model         claude                    output: Bonn",
+        ),
+        ("task,metric,o1,o3", "1,f1,0.5,1", "metric        metric                    f1"),
+        ("task,gpt-4o_score,gpt-4o_cost", "1,0.5,1", "score         gpt-4o_score"),
+        ("task,gpt-4o,f1", "1,0.5,1", "score         gpt-4o"),
+    ],
+)
+def test_columns_that_look_like_models(cli, tmp_path, header, row, shown):
+    done = cli("import", table(tmp_path / "t.csv", f"{header}\n{row}\n"))
+    assert (done.code, shown in done.err) == (2, True), done.err
+
+
+@pytest.mark.slow
+def test_a_mapping_of_models(store, cli, tmp_path):
+    path = table(tmp_path / "t.csv", BY_MODEL)
+    assert "`--wide` in place of `--model`" in cli("import", path, "--model", "m").err
+    columns = tmp_path / "map.yaml"
+    columns.write_text("task: task\nmodels: [gpt-x, gemini-z]\n")
+    assert "add what their cells are" in cli("import", path, "--columns", columns).err
+    columns.write_text(columns.read_text() + "cells: passed\n")
+    done = cli("import", path, "--columns", columns)
+    assert (done.code, done.lines["results"]) == (2, "4 new")
+    assert rows(store, "SELECT line, reason FROM lake.quarantine") == [
+        (4, "gemini-z must be true or false, yes or no, pass or fail, 1 or 0, not 'maybe'")
+    ]
+
+
 NOON = datetime.fromisoformat("2026-03-04T12:00:00")
 
 

@@ -11,6 +11,7 @@ from ingest.formats.tables.repeats import ContradictionError, Repeats, score_key
 from ingest.formats.tables.rows import RowMaker
 from ingest.formats.tables.tables import open_table
 from ingest.formats.tables.tasks import TaskSets
+from ingest.formats.tables.wide import ByModel
 from ingest.reading import Block
 from warehouse.connection import open_in_memory
 from warehouse.errors import BadInput
@@ -33,6 +34,8 @@ class TableBlocks:
         self._path = path
         self._spec = spec
         self._file = open_table(path, redact=redact)
+        if spec.map.models:
+            self._file = ByModel(self._file, spec.map)
 
     def read(self) -> Iterator[Block]:
         """Read the table from the start.

@@ -5,13 +5,14 @@ A row's id is a hash of what it says, so that it is the same in batches of any s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from ingest.formats.tables import values
+from ingest.formats.tables.columns.column_map import CELL, MODEL
 from ingest.formats.tables.columns.roles import (
     BOOLEAN,
     BY_NAME,
@@ -77,7 +78,7 @@ class RowMaker:
     """Makes rows of the batches of one table."""
 
     def __init__(self, spec: TableSpec, connection: duckdb.DuckDBPyConnection) -> None:
-        self._spec = spec
+        self._spec = spec = replace(spec, map=spec.map.by_model())
         self._connection = connection
         self._converters = {**_CONVERTERS, DURATION: self._duration}
         self.is_long = "metric" in spec.map.columns
@@ -140,7 +141,9 @@ class RowMaker:
                 continue
             given[role], bad = self._converters[kind](self._with_points(series, kind))
             if bad.any():
-                problems.append((bad, _reasons(series, bad, f"must be {_DEMANDED[kind]}")))
+                named = batch.values[MODEL] if column == CELL else None
+                demand = f"must be {_DEMANDED[kind]}"
+                problems.append((bad, _reasons(series, bad, demand, named)))
         if "attempt" in given:
             first = self._spec.map.first_attempt
             bad = ~given["attempt"].is_between(first, _MOST_ATTEMPTS - 1).fill_null(value=True)
@@ -209,7 +212,10 @@ class RowMaker:
         for name in self._spec.map.scores:
             value, text = self._score(batch.values[name].gather(rows))
             part = results.select("line", "row", result_id="content_id").with_columns(
-                pl.lit(name).alias("metric"), value, text, pl.lit(None, pl.String).alias("extra")
+                pl.lit("score" if name == CELL else name).alias("metric"),
+                value,
+                text,
+                pl.lit(None, pl.String).alias("extra"),
             )
             parts.append(part.filter(pl.col("value").is_not_null() | pl.col("text").is_not_null()))
         return self._with_ids(pl.concat(parts))
@@ -267,10 +273,14 @@ def _without_whitespace(series: pl.Series) -> pl.Series:
     return stripped.set((stripped == "").fill_null(value=False), None)
 
 
-def _reasons(series: pl.Series, bad: pl.Series, demand: str) -> dict[int, str]:
+def _reasons(
+    series: pl.Series, bad: pl.Series, demand: str, named: pl.Series | None = None
+) -> dict[int, str]:
+    """Return what is wrong with each bad value, by the name of its column, in `named` by row."""
     texts = values.as_text(series)
     return {
-        at: f"{series.name} {demand}, not {_excerpt(texts[at])}" for at in bad.arg_true().to_list()
+        at: f"{series.name if named is None else named[at]} {demand}, not {_excerpt(texts[at])}"
+        for at in bad.arg_true().to_list()
     }
 
 

@@ -81,6 +81,11 @@ def json_fields(series: pl.Series) -> pl.Series:
     ).to_series()
 
 
+def is_missing(texts: pl.Series) -> pl.Series:
+    """Return which texts say that there is no value: empty ones, and words such as NA."""
+    return texts.str.strip_chars().str.to_lowercase().is_in(MISSING).fill_null(value=False)
+
+
 def number(series: pl.Series) -> Converted:
     """Return numbers, `85 %` as 0.85 and `$0.5` as 0.5; NaN and words such as NA are NULL."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
@@ -94,9 +99,9 @@ def number(series: pl.Series) -> Converted:
     is_percent = text.str.ends_with("%")
     plain = text.str.strip_suffix("%").str.strip_chars().cast(pl.Float64, strict=False)
     values = pl.select(pl.when(is_percent).then(plain / 100).otherwise(plain)).to_series()
-    is_missing = text.str.to_lowercase().is_in(MISSING).fill_null(value=False)
-    values = values.fill_nan(None).set(is_missing, None)
-    return values, values.is_null() & text.is_not_null() & ~is_missing & ~plain.is_nan().fill_null(
+    missing = is_missing(text)
+    values = values.fill_nan(None).set(missing, None)
+    return values, values.is_null() & text.is_not_null() & ~missing & ~plain.is_nan().fill_null(
         value=False
     )
 
@@ -127,7 +132,7 @@ def boolean(series: pl.Series) -> Converted:
     values = pl.select(
         pl.when(is_true).then(pl.lit(value=True)).when(is_false).then(pl.lit(value=False))
     ).to_series()
-    bad = values.is_null() & words.is_not_null() & ~words.is_in(MISSING).fill_null(value=False)
+    bad = values.is_null() & words.is_not_null() & ~is_missing(words)
     return values, bad
 
 
@@ -217,7 +222,7 @@ def moment(series: pl.Series) -> Converted:
     times = times.dt.replace_time_zone(None)
     epoch = _since_1970(series)
     known = pl.select(pl.coalesce(times, epoch)).to_series()
-    is_other = text.str.contains(_DATE) | text.str.to_lowercase().is_in(MISSING)
+    is_other = text.str.contains(_DATE) | is_missing(text)
     bad = known.is_null() & text.is_not_null() & ~is_other.fill_null(value=False)
     return known, bad
 

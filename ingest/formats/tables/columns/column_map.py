@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.tables.columns.roles import BY_NAME, unit_of_latency
@@ -17,17 +17,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONFIG_KEY = "table"
+# The columns that those of models become: names that no table has.
+MODEL, CELL = "(model)", "(cell)"
+CELLS = ("passed", "score", "output", "latency", "cost", "value")
+
+
+def _is_list_of_columns(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
 # What else a mapping file may have: whether a value is right, and what it must be.
 _SETTINGS: dict[str, tuple[Callable[[object], bool], str]] = {
-    "scores": (
-        lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
-        "a list of columns",
-    ),
+    "scores": (_is_list_of_columns, "a list of columns"),
+    "models": (_is_list_of_columns, "a list of columns"),
+    "cells": (lambda value: value in CELLS, f"one of {', '.join(CELLS)}"),
     "latency_unit": (lambda value: value in ("ms", "s"), "ms or s"),
     "first_attempt": (lambda value: value in (0, 1) and not isinstance(value, bool), "0 or 1"),
     "decimal_comma": (lambda value: isinstance(value, bool), "true or false"),
 }
-_LATER = ("decimal_comma",)
+_LATER = ("decimal_comma", "models", "cells")
 _LARGEST_FILE_BYTES = 2**20
 
 
@@ -41,6 +49,8 @@ class ColumnMap:
         latency_unit: `ms` or `s`, of latencies that name none; None if all do.
         first_attempt: number of a task's first attempt, 0 or 1.
         decimal_comma: whether `0,5` is a half.
+        models: columns that are named like a model and hold one value of each of its results.
+        cells: what this value is, one of `CELLS`.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -48,11 +58,24 @@ class ColumnMap:
     latency_unit: str | None = None
     first_attempt: int = 1
     decimal_comma: bool = False
+    models: tuple[str, ...] = ()
+    cells: str | None = None
 
     @property
     def used(self) -> tuple[str, ...]:
         """The columns that have a role or hold scores."""
-        return tuple(dict.fromkeys((*self.columns.values(), *self.scores)))
+        return tuple(dict.fromkeys((*self.columns.values(), *self.scores, *self.models)))
+
+    def by_model(self) -> ColumnMap:
+        """Return the map of the table with a row for each model."""
+        if not self.models or self.cells is None:
+            return self
+        columns, scores = {**self.columns, "model": MODEL}, self.scores
+        if self.cells == "score":
+            scores = (*scores, CELL)
+        else:
+            columns[self.cells] = CELL
+        return replace(self, columns=columns, scores=scores, models=(), cells=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +122,16 @@ class TableSpec:
             if name not in columns:
                 hint = did_you_mean(name, columns, f"its columns are: {', '.join(columns)}")
                 raise BadInput(f"{where}: the table has no column {name!r}; {hint}")
-        roles = self.map.columns
+        if self.map.models and ("model" in self.map.columns or self.model is not None):
+            raise BadInput(
+                f"{where}: models have columns of their own: name no other, and no `--model`"
+            )
+        roles = self.map.by_model().columns
         if "model" not in roles and self.model is None:
-            raise BadInput(f"{where}: no column names the model: `--model NAME`")
+            raise BadInput(
+                f"{where}: no column names the model: `--model NAME`; `--wide` if each model has "
+                "a column"
+            )
         if not {"task", "question", "prompt"} & roles.keys():
             raise BadInput(
                 f"{where}: no column names the task (task, item, id, prompt or question): name it "
@@ -134,7 +164,8 @@ def read_column_map(path: Path) -> ColumnMap:
 def stored_spec(suite: str, config: Mapping[str, Any]) -> TableSpec:
     """Return what `TableSpec.config` stored."""
     given = dict(config[CONFIG_KEY])
-    columns = {**given["map"], "scores": tuple(given["map"]["scores"])}
+    lists = {name: tuple(given["map"].get(name, ())) for name in ("scores", "models")}
+    columns = {**given["map"], **lists}
     return TableSpec(**{**given, "suite": suite, "map": ColumnMap(**columns)})
 
 
@@ -150,6 +181,8 @@ def _mistakes(document: dict[Any, Any]) -> Iterator[str]:
             yield f"unknown role {str(key)!r}; {hint}"
         elif not isinstance(value, str):
             yield f"{key}: must be the name of a column, not {value!r}"
+    if document.get("models") and "cells" not in document:
+        yield f"models: add what their cells are, `cells: {CELLS[0]}` ({', '.join(CELLS[1:])})"
     latency = document.get("latency")
     if isinstance(latency, str) and not ("latency_unit" in document or unit_of_latency(latency)):
         yield "latency: its name does not say the unit: add `latency_unit: ms` (or s)"
@@ -163,6 +196,8 @@ def _from_document(document: Mapping[str, Any]) -> ColumnMap:
     return ColumnMap(
         columns=columns,
         scores=tuple(document.get("scores", ())),
+        models=tuple(document.get("models", ())),
+        cells=document.get("cells"),
         latency_unit=unit,
         first_attempt=document.get("first_attempt", 1),
         decimal_comma=document.get("decimal_comma", False),

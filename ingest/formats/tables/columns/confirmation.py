@@ -18,7 +18,7 @@ from ingest.formats.tables.columns.column_map import (
     stored_spec,
 )
 from ingest.formats.tables.columns.facts import facts_of
-from ingest.formats.tables.columns.proposal import describe, guess
+from ingest.formats.tables.columns.proposal import describe, guess, model_columns
 from ingest.formats.tables.tables import open_table
 from warehouse.connection import open_in_memory
 from warehouse.console.cli import note
@@ -47,6 +47,7 @@ class TableRequest:
         task_set: task set of all rows.
         columns: a mapping file.
         decimal_comma: whether `0,5` is a half, which is else asked.
+        wide: whether the table has a column for each model, which is else asked.
         is_confirmed: whether what is found need not be confirmed.
     """
 
@@ -56,6 +57,7 @@ class TableRequest:
     task_set: str | None = None
     columns: Path | None = None
     decimal_comma: bool = False
+    wide: bool = False
     is_confirmed: bool = False
 
 
@@ -77,13 +79,17 @@ def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     given = {"model": request.model, "task_set": request.task_set}
     constants = {name: value for name, value in given.items() if value is not None}
     if request.columns is not None:
+        if request.wide:
+            raise BadInput(f"{path}: `--wide` asks for a guess: put `models:` into the mapping")
         columns = _with_options(read_column_map(request.columns), request)
         spec = TableSpec(suite=suite, run=run, map=columns, **constants)
         spec.check(_columns(path, columns), str(request.columns))
         return spec
     stored = _stored(lake, suite, run)
-    if stored is not None:
-        note(f"{path}: columns as at the first import of run {run}; `--columns` changes them")
+    # A wide table grows by columns, too, which are found again.
+    if stored is not None and not request.wide:
+        hint = "`--wide` looks for more models" if stored.map.models else "`--columns` changes them"
+        note(f"{path}: columns as at the first import of run {run}; {hint}")
         spec = replace(stored, **constants, map=_with_options(stored.map, request))
         spec.check(_columns(path, spec.map), str(path))
         return spec
@@ -94,6 +100,8 @@ def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     if request.decimal_comma or _has_decimal_commas(facts, columns, request):
         facts, _ = _facts(path, decimal_comma=True)
         columns = replace(guess(facts, fixed), decimal_comma=True)
+    if models := _models(facts, columns, request):
+        columns = replace(guess(facts, fixed, models), decimal_comma=columns.decimal_comma)
     spec = TableSpec(suite=suite, run=run, map=columns, **constants)
     for line in describe(spec, facts):
         note(line)
@@ -118,6 +126,23 @@ def _has_decimal_commas(
     sample = next((text for each in found for text in each.samples if "," in text), "")
     reading = f"read {sample} as {sample.replace('.', '').replace(',', '.')}"
     return bool(found) and _agrees(f"Decimal commas in {names}: {reading}", request)
+
+
+def _models(
+    facts: Sequence[ColumnFacts], columns: ColumnMap, request: TableRequest
+) -> list[ColumnFacts]:
+    """Return the columns that are one for each model, if the table is such a one."""
+    if request.wide:
+        return model_columns(facts, columns, is_wide=True)
+    found = model_columns(facts, columns, is_wide=False)
+    names = ", ".join(each.name for each in found)
+    proposal = f"{len(found)} columns look like models: {names}"
+    if "model" in columns.columns or not found:
+        return []
+    if request.model is not None:
+        note(f"{proposal}; `--wide` in place of `--model` reads each as one")
+        return []
+    return found if _agrees(f"{proposal}. Read a result of each from each row", request) else []
 
 
 def _agrees(proposal: str, request: TableRequest) -> bool:

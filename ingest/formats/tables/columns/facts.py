@@ -91,8 +91,7 @@ class ColumnFacts:
         if len(self.samples) == _SAMPLES:
             return
         texts = values.as_text(series.head(_ROWS_SAMPLED)).unique(maintain_order=True)
-        is_missing = texts.str.strip_chars().str.to_lowercase().is_in(values.MISSING)
-        first = [*self.samples, *texts.filter(~is_missing).to_list()]
+        first = [*self.samples, *texts.filter(~values.is_missing(texts)).to_list()]
         # They are shown on the screen.
         self.samples = [
             redact(text.encode()).decode() for text in list(dict.fromkeys(first))[:_SAMPLES]

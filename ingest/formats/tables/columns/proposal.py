@@ -20,6 +20,7 @@ from ingest.formats.tables.columns.roles import (
     ROLES,
     TIME,
     may_be_metric,
+    may_be_model,
     plain_name,
     unit_of_latency,
 )
@@ -43,7 +44,28 @@ _FIRST_WIDTH, _COLUMN_WIDTH = 14, 24
 _WIDEST = 100
 
 
-def guess(facts: Sequence[ColumnFacts], constants: Collection[str]) -> ColumnMap:
+def model_columns(
+    facts: Sequence[ColumnFacts], columns: ColumnMap, *, is_wide: bool
+) -> list[ColumnFacts]:
+    """Return the columns that are one for each model.
+
+    Args:
+        facts: what the columns hold.
+        columns: which column is what, otherwise.
+        is_wide: whether the table is known to be such a one. Then they are, besides those named
+            like models, all that could hold scores; without any, all without a role.
+    """
+    taken = columns.columns.values()
+    free = [e for e in facts if e.name not in taken and e.n and may_be_metric(e.name)]
+    named = [each for each in free if may_be_model(each.name)]
+    if is_wide:
+        return [e for e in free if e in named or e.is_number or e.is_boolean] or free
+    return named if len(named) > 1 else []
+
+
+def guess(
+    facts: Sequence[ColumnFacts], constants: Collection[str], models: Sequence[ColumnFacts] = ()
+) -> ColumnMap:
     """Guess which column is what, by usual names and by what the columns hold.
 
     A column of numbers without a role is a score. One whose values do not suit its name never gets
@@ -52,8 +74,9 @@ def guess(facts: Sequence[ColumnFacts], constants: Collection[str]) -> ColumnMap
     Args:
         facts: what the columns hold.
         constants: roles that the user has given a constant for.
+        models: columns that are one for each model.
     """
-    by_name = {plain_name(each.name): each for each in reversed(facts)}
+    by_name = {plain_name(each.name): each for each in reversed(facts) if each not in models}
     found: dict[str, ColumnFacts] = {}
     for role in ROLES:
         taken = {each.name for each in found.values()}
@@ -61,19 +84,35 @@ def guess(facts: Sequence[ColumnFacts], constants: Collection[str]) -> ColumnMap
         names = [name for name in _names(role, found) if name in free and _suits(role, free[name])]
         if names and role.name not in constants:
             found[role.name] = free[names[0]]
-    if not found.keys() >= LONG_ROLES:
+    cells = _cells(models)
+    if cells == "score" and "metric" in found and "value" not in found:
+        cells = "value"
+    elif not found.keys() >= LONG_ROLES:
         for name in LONG_ROLES:
             found.pop(name, None)
     taken = {each.name for each in found.values()}
-    is_long = "metric" in found
-    scores = [e.name for e in facts if e.name not in taken and not is_long and _is_score(e)]
+    has_scores = "metric" not in found and not models
+    scores = [e.name for e in facts if e.name not in taken and has_scores and _is_score(e)]
     attempt, latency = found.get("attempt"), found.get("latency")
     return ColumnMap(
         columns={name: each.name for name, each in found.items()},
         scores=tuple(scores),
         latency_unit=unit_of_latency(latency.name) if latency is not None else None,
         first_attempt=0 if attempt is not None and attempt.low == 0 else 1,
+        models=tuple(each.name for each in models),
+        cells=cells,
     )
+
+
+def _cells(models: Sequence[ColumnFacts]) -> str | None:
+    """Return what the cells of models' columns are."""
+    if not models:
+        return None
+    if all(each.is_boolean for each in models):
+        return "passed"
+    if all(each.is_number or each.is_boolean for each in models):
+        return "score"
+    return "latency" if all(each.is_duration for each in models) else "output"
 
 
 def describe(spec: TableSpec, facts: Sequence[ColumnFacts]) -> list[str]:
@@ -87,6 +126,11 @@ def describe(spec: TableSpec, facts: Sequence[ColumnFacts]) -> list[str]:
             lines.append(_line(role.name, each.name, _shown(role.name, each, spec)))
         elif (value := _constant(role.name, spec)) is not None:
             lines.append(_line(role.name, value, "(for all rows)"))
+    cells = spec.map.cells or ""
+    lines += [
+        _line("model", name, f"{cells}: {_shown(cells, by_name[name], spec)}")
+        for name in spec.map.models
+    ]
     lines += [
         _line("score", name, _shown("score", by_name[name], spec)) for name in spec.map.scores
     ]
@@ -106,17 +150,17 @@ def _why_extra(facts: ColumnFacts, spec: TableSpec) -> str:
     """Return why a column has no role."""
     role = _usual_role(facts)
     shown = ", ".join(map(_quoted, facts.samples))
-    if not facts.n:
-        return "no values"
-    if facts.needs_commas and not spec.map.decimal_comma:
-        return f"decimal commas? --decimal-comma: {shown}"
+    if not facts.n or (facts.needs_commas and not spec.map.decimal_comma):
+        return f"decimal commas? --decimal-comma: {shown}" if facts.n else "no values"
     if role is not None and not _suits(role, facts):
         return f"not always {_KINDS[role.kind]}: {shown}"
     if role is not None and (taken := spec.map.columns.get(role.name, _constant(role.name, spec))):
         return f"{role.name} is {taken}"
     if not (facts.is_number or facts.is_boolean):
         return "text, and not a usual name"
-    return "not of one metric" if "metric" in spec.map.columns else "a setting, not a score"
+    is_left = spec.map.models and may_be_metric(facts.name)
+    why = "not named like a model (--wide takes it)" if is_left else "a setting, not a score"
+    return "not of one metric" if "metric" in spec.map.columns else why
 
 
 def _usual_role(facts: ColumnFacts) -> Role | None:

@@ -99,6 +99,21 @@ _NO_METRIC = re.compile(
     r"|index_level_\d+|rank|year|version"
 )
 
+# Names of models: a family at the start or behind the provider, or a number of parameters.
+_MODEL = re.compile(
+    r"(?:.*[/:])?(?:(?:chat)?gpt|o[1345](?=[-_ ]|$)|claude|sonnet|opus|haiku|gemini|gemma|palm"
+    r"|llama|mistral|mixtral|ministral|magistral|codestral|qwen|qwq|deepseek|grok|phi|command|nova|falcon"
+    r"|nemotron|olmo|kimi|glm|granite|jamba|vicuna|pythia|smollm|exaone|aya|internlm|baichuan|zephyr"
+    r"|hermes|tulu|reka|ernie|hunyuan|minimax|yi)(?![a-z]).*|[a-z][\w.-]*/[\w.:-]+"
+    r"|.*[-_ ]\d+(?:\.\d+)?b(?:[-_ :].*)?"
+)
+# Words of columns that hold something of a model, or a metric.
+_NO_MODEL = re.compile(
+    r"(?:.*_)?(?:scores?|acc(?:uracy)?|f1|em|bleu|rouge|recall|precision|rate|latency|time|duration"
+    r"|cost|price|tokens|output|response|answer|judge|rating|reason|explanation|errors?|rank|ms|s"
+    r"|usd|pass(?:ed)?|correct)(?:_.*)?"
+)
+
 
 def plain_name(column: str) -> str:
     """Return a column's name in lower case, with one underscore for anything but ASCII letters."""
@@ -110,6 +125,12 @@ def plain_name(column: str) -> str:
 def may_be_metric(column: str) -> bool:
     """Return whether a column of numbers may hold scores, judged by its name."""
     return _NO_METRIC.fullmatch(plain_name(column)) is None
+
+
+def may_be_model(column: str) -> bool:
+    """Return whether a column is named like a model."""
+    name = column.strip().casefold()
+    return _MODEL.fullmatch(name) is not None and _NO_MODEL.fullmatch(plain_name(column)) is None
 
 
 def unit_of_latency(column: str) -> str | None:
