@@ -3,7 +3,10 @@
 import evalstore
 from warehouse.views.sql_files import shipped_sql
 
-_STORED = {file.qualified for file in shipped_sql() if file.is_table} | {"scores.shared_calls"}
+_STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
+    "scores.shared_calls",
+    "scores.pair_tests",
+}
 
 
 def content(store, *, has_views=False):

@@ -139,6 +139,8 @@ def _ranks(group: Row | None) -> str:
     if group is None or group["n_models"] < 2:  # noqa: PLR2004 - one model has nothing to compare
         return ""
     low, high = group["rank_low"], group["rank_high"]
+    if low is None:
+        return ""
     return f"{low}" if low == high else f"{low}–{high}"
 
 
@@ -149,7 +151,7 @@ def _claim(rows: Sequence[tuple[Row, Row | None]]) -> tuple[str, str, bool]:
         return "", "", False
     n_models = compared[0][1]["n_models"]
     leaders = [model_label(row) for row, group in compared if group["rank_low"] == 1]
-    if n_models == 1:
+    if n_models == 1 or compared[0][1]["rank_low"] is None:
         return "", "", False
     if len(leaders) == 1:
         others = "the other model" if n_models == 2 else f"all {n_models - 1} other models"  # noqa: PLR2004

@@ -1,6 +1,5 @@
 """The values of two sides on the same tasks."""
 
-import numpy as np
 import pytest
 from support import new_store
 
@@ -52,22 +51,12 @@ def test_tasks_of_both_are_paired(store):
     assert (panel.is_binary, panel.scale) == (True, 1.0)
 
 
-def test_the_difference_has_all_attempts_and_the_test_as_many_of_each(store):
+def test_the_difference_has_all_attempts(store):
     (panel,) = read(store, "many", "a")
     found = pair(panel, 0, 1)
     assert found.means_a.tolist() == pytest.approx([1 / 3, 1.0, 1 / 3])
-    assert found.tested_a.tolist() == [1.0, 1.0, 0.0]
-    assert found.tested_b.tolist() == found.means_b.tolist() == [1.0, 0.0, 1.0]
+    assert found.means_b.tolist() == [1.0, 0.0, 1.0]
     assert (found.n_attempts_a, found.n_attempts_b, found.is_single) == (7, 3, False)
-
-
-def test_a_random_choice_of_attempts_keeps_the_first(store):
-    (panel,) = read(store, "many", "a")
-    panel.n_attempts[1] = np.where(panel.is_asked[1], 2, 0)
-    panel.series[1].values = dict.fromkeys(panel.series[1].values, (1.0, 0.0))
-    tested = {tuple(pair(panel, 0, 1, seed=seed).tested_a) for seed in range(20)}
-    # The first passed, then neither; one of the later two passed.
-    assert tested == {(0.5, 1.0, 0.0), (0.5, 1.0, 0.5)}
 
 
 def test_the_run_on_the_board_counts_unless_runs_are_mixed(store):

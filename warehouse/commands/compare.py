@@ -120,7 +120,6 @@ def compare(
             task_set=task_set,
             metric=metric,
             missing="fail" if missing == "fail" else "exclude",
-            seed=seed,
             rescorer=found_rescorer(connection, scorer, suite),
             mix_runs=mix_runs,
         )

@@ -171,15 +171,11 @@ def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
     """Return a pair on some of its tasks."""
     chosen = np.fromiter(keep, dtype=np.bool_, count=len(paired.tasks))
     tasks, attempts = paired.tasks[chosen], paired.panel.n_attempts
-    is_same_a, is_same_b = paired.tested_a is paired.means_a, paired.tested_b is paired.means_b
-    means_a, means_b = paired.means_a[chosen], paired.means_b[chosen]
     return replace(
         paired,
         tasks=tasks,
-        means_a=means_a,
-        means_b=means_b,
-        tested_a=means_a if is_same_a else paired.tested_a[chosen],
-        tested_b=means_b if is_same_b else paired.tested_b[chosen],
+        means_a=paired.means_a[chosen],
+        means_b=paired.means_b[chosen],
         n_attempts_a=int(attempts[paired.a, tasks].sum()),
         n_attempts_b=int(attempts[paired.b, tasks].sum()),
         is_single=bool(

@@ -46,7 +46,6 @@ class Choice:
         metric: name of the metric; by default `passed`, and where nothing is judged so the main
             scores.
         missing: what becomes of tasks that were asked but not judged.
-        seed: of random choices.
         rescorer: the re-score whose verdicts count as `passed`, if any.
         mix_runs: whether each task counts by the latest run that asked it, see `read_series`.
     """
@@ -55,7 +54,6 @@ class Choice:
     task_set: str | None = None
     metric: str | None = None
     missing: Missing = "exclude"
-    seed: int = 23
     rescorer: Rescorer | None = None
     mix_runs: bool = False
 
@@ -146,19 +144,19 @@ def _of_metric(
         rescorer=choice.rescorer,
         mix_runs=choice.mix_runs,
     )
-    found = _contests(panels(series, missing=choice.missing), sides, choice.seed)
+    found = _contests(panels(series, missing=choice.missing), sides)
     if found or len({one.key[1:3] for one in series}) < 2:  # noqa: PLR2004 - task sets
         return found
     items = read_items(connection, sides)
-    return _contests(across_suites(series, items, missing=choice.missing), sides, choice.seed)
+    return _contests(across_suites(series, items, missing=choice.missing), sides)
 
 
-def _contests(found: Sequence[Panel], sides: Sequence[ResolvedSide], seed: int) -> list[Contest]:
+def _contests(found: Sequence[Panel], sides: Sequence[ResolvedSide]) -> list[Contest]:
     contests = []
     for panel in found:
         names = side_names(panel.series, sides)
         for a, b in pairs_of_sides(panel):
-            paired = pair(panel, a, b, seed=seed)
+            paired = pair(panel, a, b)
             if len(paired.tasks):
                 contests.append(Contest(a=names[a], b=names[b], paired=paired))
     return contests

@@ -116,7 +116,9 @@ def _by_means(
     panel = pairs[0].panel
     sums = cluster_sums(np.stack([_tested(paired) for paired in pairs]), numbers)
     sizes = np.bincount(numbers).astype(np.float64)
-    flipped = symmetric_means(sums, sizes, seed=seed)
+    # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
+    ordered = sums if clusters else np.sort(sums, axis=1)
+    flipped = symmetric_means(ordered, sizes, seed=seed)
     found = []
     for paired, pair_sums, symmetric in zip(pairs, sums, flipped, strict=True):
         n_differing = int((pair_sums != 0).sum())
@@ -155,7 +157,7 @@ def _tested(paired: Paired) -> Floats:
         ratios[is_positive] = paired.means_a[is_positive] / paired.means_b[is_positive]
         logarithms: Floats = np.log(ratios)
         return logarithms
-    return paired.tested_a - paired.tested_b
+    return paired.differences
 
 
 def _bounded(flipped: Evidence, differences: Floats, scale: float, numbers: Indices) -> Evidence:

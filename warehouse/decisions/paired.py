@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from warehouse.decisions.series import SeriesKey, Values
+    from warehouse.decisions.series import SeriesKey
     from warehouse.statistics.arrays import Floats, Indices
 
 Missing: TypeAlias = Literal["exclude", "fail"]
 
-SEED = 23
 _UNKNOWN = -1
 # Scores of posters from 0 to 100.
 _PERCENTAGES = {"app_quality", "app_core"}
@@ -68,8 +67,6 @@ class Paired:
         tasks: positions of the tasks in the panel, ascending.
         means_a: mean of all attempts of the first at each of these tasks.
         means_b: mean of all attempts of the second.
-        tested_a: mean of its first min(kA, kB) attempts, which are exchangeable with the other's.
-        tested_b: the same of the second.
         n_attempts_a: attempts of the first at these tasks.
         n_attempts_b: attempts of the second.
         is_single: whether each side has one attempt at each task.
@@ -85,8 +82,6 @@ class Paired:
     tasks: Indices
     means_a: Floats
     means_b: Floats
-    tested_a: Floats
-    tested_b: Floats
     n_attempts_a: int
     n_attempts_b: int
     is_single: bool
@@ -153,14 +148,13 @@ def across_suites(
     ]
 
 
-def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
+def pair(panel: Panel, a: int, b: int) -> Paired:
     """Return two series of a panel on the tasks that both were asked and that have values.
 
     Args:
         panel: the panel.
         a: position of the first series.
         b: position of the second.
-        seed: of the choice of attempts, where one side has more.
     """
     has_changed = (
         (panel.hashes[a] != panel.hashes[b])
@@ -172,11 +166,6 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
     tasks = np.flatnonzero(shared & has_a & has_b & ~has_changed)
     means_a, means_b = panel.means[a, tasks], panel.means[b, tasks]
     attempts_a, attempts_b = panel.n_attempts[a, tasks], panel.n_attempts[b, tasks]
-    tested_a, tested_b = means_a, means_b
-    if (attempts_a != attempts_b).any():
-        counts = np.minimum(attempts_a, attempts_b)
-        tested_a = _first_attempts(panel, a, tasks, counts=counts, seed=seed)
-        tested_b = _first_attempts(panel, b, tasks, counts=counts, seed=seed)
     return Paired(
         panel=panel,
         a=a,
@@ -184,8 +173,6 @@ def pair(panel: Panel, a: int, b: int, *, seed: int = SEED) -> Paired:
         tasks=tasks,
         means_a=means_a,
         means_b=means_b,
-        tested_a=tested_a,
-        tested_b=tested_b,
         n_attempts_a=int(attempts_a.sum()),
         n_attempts_b=int(attempts_b.sum()),
         is_single=bool((attempts_a == 1).all() and (attempts_b == 1).all()),
@@ -255,30 +242,6 @@ def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) ->
             item: series.values[task] for item, task in single.items() if task in series.values
         },
     )
-
-
-def _first_attempts(
-    panel: Panel, row: int, tasks: Indices, *, counts: Indices, seed: int
-) -> Floats:
-    """Return the mean of so many attempts at each task, the first ones.
-
-    Of verdicts only the first attempt and the number of passes are known; the others are drawn at
-    random, which is as exchangeable.
-    """
-    series = panel.series[row]
-    random = np.random.default_rng(seed) if panel.metric.metric == VERDICT else None
-    return np.array(
-        [
-            _mean_of_first(series.values[panel.task_ids[task]], int(count), random)
-            for task, count in zip(tasks, counts, strict=True)
-        ]
-    )
-
-
-def _mean_of_first(values: Values, count: int, random: np.random.Generator | None) -> float:
-    if random is not None and 1 < count < len(values):
-        values = (values[0], *random.permutation(values[1:]).tolist())
-    return sum(values[:count]) / count
 
 
 def _kind(suite: str, metric: MetricKey, series: Iterable[Series]) -> tuple[bool, float | None]:

@@ -18,6 +18,7 @@ from warehouse.paths import cache_folder
 from warehouse.scale.plan import quoted
 from warehouse.scale.shard import read_files
 from warehouse.scale.version import discard_copies
+from warehouse.tables.pair_tests import update_pair_tests
 from warehouse.tables.sync import create_warehouse, digests
 from warehouse.views.sql_files import shipped_sql
 
@@ -100,6 +101,7 @@ def fill_catalog(
                 )
             else:
                 _define_view(connection, table, of_table)
+        update_pair_tests(connection)
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 MIN_TASKS = 6
 _LEVEL = 0.95
 _MANY = 1000  # discordant tasks from which on the statistic is taken as normal
-_SPACING = 0.1  # of shares, in standard deviations of the number of discordant tasks
+_FEWEST_SHARES = 400
+_SPACING = 0.05  # of shares, in standard deviations of the number of discordant tasks
 # The error of the confidence interval of the share, for margins other than 0.
 _OUTSIDE = 1e-5
 _GRID = 64
@@ -170,7 +171,9 @@ def _largest_tails(scores: Floats, n_tasks: int) -> Floats:
         normal = np.array([normal_tail(score) for score in scores.tolist()])
         tails = np.hstack([tails, normal[:, np.newaxis]])
         chances = np.hstack([chances, 1 - chances.sum(axis=1, keepdims=True)])
-    return np.clip(_vertices(tails @ chances.T), 0.0, 1.0)
+    # One by one: the last digits of a product of matrices depend on the other rows.
+    by_share = np.stack([chances @ row for row in tails])
+    return np.clip(_vertices(by_share), 0.0, 1.0)
 
 
 def _vertices(by_share: Floats) -> Floats:
@@ -209,7 +212,7 @@ def _discordant_chances(n_tasks: int, most: int) -> Floats:
     last = pi / 2
     if n_tasks > most:
         last = np.arcsin(sqrt(min(1.0, (most + _REACH * sqrt(most)) / n_tasks)))
-    n_shares = ceil(last / (_SPACING * spread)) + 2
+    n_shares = max(_FEWEST_SHARES, ceil(last / (_SPACING * spread)) + 2)
     shares = np.sin(np.linspace(0, last, n_shares)) ** 2
     counts = np.arange(most + 1, dtype=np.float64)
     return _binomial_chances(counts, n_tasks, shares[:, np.newaxis])

@@ -25,6 +25,7 @@ from warehouse.lake.locks import (
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
 from warehouse.tables import facts, loading, score_tables
+from warehouse.tables.pair_tests import create_pair_tests, update_pair_tests
 from warehouse.tables.runs import runs_in
 from warehouse.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.views.sql_files import (
@@ -406,12 +407,15 @@ def derive(
         facts.mark_verdicts(connection, touched, everywhere=everywhere)
     facts.update_facts(connection, in_order, touched, emptied=emptied)
     score_tables.update_scores(connection, stages.others, scope)
+    if duplicates is None:
+        update_pair_tests(connection)
 
 
 def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Recreate all views and functions; return the names of scores emptied for a new scorer."""
     files, tables = _definitions_in_order()
     _drop_former(connection, files)
+    create_pair_tests(connection)
     emptied = set()
     for file in files:
         if file.is_function:

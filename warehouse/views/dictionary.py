@@ -78,8 +78,16 @@ _BOOKKEEPING = {
         "The calls that may be in several runs: see scores.duplicate_calls.",
         "result whose call_hash is in more than one run",
     ),
+    "scores.pair_tests": (
+        "The tests of pairs of models: see scores.pair_counts.",
+        "what a test depends on",
+    ),
 }
 _BOOKKEEPING_COLUMNS = {
+    "test_key": "hash of what the test depends on",
+    "p_value": "two-sided p-value of the test",
+    "low": "lower end of the 95 % interval of the difference, the test inverted",
+    "high": "upper end of that interval",
     "batch": "name of the batch",
     "created_at": "when the batch was written, UTC",
     "command": "command that wrote the batch",

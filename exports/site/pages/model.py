@@ -60,7 +60,7 @@ ORDER BY costs.run_date DESC NULLS LAST, costs.suite, costs.run_id, costs.provid
 _OTHERS = """
 WITH pairs AS (
     SELECT
-        suite, NULL::VARCHAR AS task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
+        suite, task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
         provider_a, model_a, settings_a, provider_b, model_b, settings_b, n_tasks,
         pass_rate_difference AS difference, pass_rate_difference_low AS difference_low,
         pass_rate_difference_high AS difference_high, p_holm

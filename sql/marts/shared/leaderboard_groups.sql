@@ -1,12 +1,13 @@
 -- Which models of a leaderboard the data cannot tell apart: all pairs of its comparable rows, by the
--- main metric, on the tasks that both were scored on. The tests are those of paired_comparisons, over
--- the runs of the leaderboard; `evalstore compare --ranks` compares any other choice.
+-- main metric, on the tasks that both were scored on. The tests are those of `evalstore compare
+-- --ranks`, adjusted for all pairs of the board; more than 100 models have no ranks.
 -- grain: suite × task set × provider × model × settings
 -- inherits: leaderboard
 -- first: task_set, metric, model, settings, rank_low, rank_high, n_models, pass_rate, score,
 --     alike_models
 -- metric: the main metric of the task set
--- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05)
+-- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05,
+--     and at least 6 tasks differ)
 -- rank_high: worst rank that the data leave open: all models but those that are worse. All these
 --     intervals hold together with 95 % confidence (Mohamad et al. 2019, Biostatistics 20, 676)
 -- n_models: rows of the leaderboard that are compared: same tasks, and a figure
@@ -37,65 +38,33 @@ WITH boards AS (
     WHERE is_main AND is_comparable AND coalesce(pass_rate, score) IS NOT NULL
 ),
 
-tasks AS (
-    SELECT
-        boards.suite,
-        boards.task_set,
-        boards.place,
-        scored.task_id,
-        ordered_mean(list_sort(scored.scored)) AS score,
-        boards.pass_rate IS NOT NULL AND len(scored.scored) = 1 AS is_single
-    FROM boards
-    JOIN scores.scored_tasks AS scored
-        ON boards.suite = scored.suite
-        AND boards.run_id = scored.run_id
-        AND boards.task_set = scored.task_set
-        AND boards.provider IS NOT DISTINCT FROM scored.provider
-        AND boards.model IS NOT DISTINCT FROM scored.model
-        AND boards.settings = scored.settings
-        AND boards.metric = scored.metric
-        AND boards.scorer IS NOT DISTINCT FROM scored.scorer
-        AND boards.filter IS NOT DISTINCT FROM scored.filter
-    WHERE len(scored.scored) > 0
-),
-
 pairs AS (
     SELECT
         a.suite,
         a.task_set,
         a.place AS place_a,
         b.place AS place_b,
-        count(*) AS n_tasks,
-        bool_and(a.is_single AND b.is_single) AS is_pass_or_fail,
-        count(*) FILTER (a.score > b.score) AS n_better_a,
-        count(*) FILTER (a.score < b.score) AS n_better_b,
-        list_sort(list(a.score - b.score)) AS differences
-    FROM tasks AS a
-    JOIN tasks AS b
-        ON a.suite = b.suite
-        AND a.task_set = b.task_set
-        AND a.task_id = b.task_id
-        AND a.place < b.place
-    GROUP BY a.suite, a.task_set, a.place, b.place
-),
-
-averaged AS (
-    SELECT *, ordered_mean(differences) AS difference
-    FROM pairs
-),
-
--- A mean of the same SELECT would be computed again for each difference.
-tested AS (
-    SELECT
-        *,
-        nullif(sqrt(ordered_sum(list_transform(
-            differences, lambda d: (d - difference) ** 2
-        )) / nullif(n_tasks - 1, 0) / n_tasks), 0) AS standard_error,
-        CASE
-            WHEN is_pass_or_fail THEN mcnemar_p(n_better_a, n_better_b)
-            ELSE student_p(difference / standard_error, greatest(n_tasks - 1, 1))
-        END AS p_value
-    FROM averaged
+        pairs.mean_difference AS difference,
+        pairs.n_better_a + pairs.n_better_b AS n_differing,
+        pairs.difference_low,
+        pairs.difference_high,
+        CASE WHEN pairs.n_tasks >= 6 THEN pairs.p_value END AS p_value
+    FROM scores.compared_pairs AS pairs
+    JOIN boards AS a
+        ON pairs.suite = a.suite
+        AND pairs.task_set = a.task_set
+        AND pairs.metric = a.metric
+        AND pairs.scorer IS NOT DISTINCT FROM a.scorer
+        AND pairs.filter IS NOT DISTINCT FROM a.filter
+        AND pairs.provider_a IS NOT DISTINCT FROM a.provider
+        AND pairs.model_a = a.model
+        AND pairs.settings_a = a.settings
+    JOIN boards AS b
+        ON pairs.suite = b.suite
+        AND pairs.task_set = b.task_set
+        AND pairs.provider_b IS NOT DISTINCT FROM b.provider
+        AND pairs.model_b = b.model
+        AND pairs.settings_b = b.settings
 ),
 
 ranked AS (
@@ -104,7 +73,7 @@ ranked AS (
         (count(p_value) OVER of_set + 1 - row_number() OVER (
             PARTITION BY suite, task_set ORDER BY p_value NULLS LAST, place_a, place_b
         )) * p_value AS stepped
-    FROM tested
+    FROM pairs
     WINDOW of_set AS (PARTITION BY suite, task_set)
 ),
 
@@ -117,7 +86,9 @@ decided AS (
         difference,
         coalesce(max(stepped) OVER (
             PARTITION BY suite, task_set ORDER BY p_value NULLS LAST, place_a, place_b
-        ) < 0.05, false) AND p_value IS NOT NULL AS is_decided
+        ) < 0.05, false) AND p_value IS NOT NULL
+        AND n_differing >= 6
+        AND coalesce(difference_low > 0 OR difference_high < 0, true) AS is_decided
     FROM ranked
 ),
 
@@ -178,8 +149,9 @@ SELECT
     boards.run_id,
     boards.pass_rate,
     boards.score,
-    1 + coalesce(others.n_better, 0) AS rank_low,
-    boards.n_models - coalesce(others.n_worse, 0) AS rank_high,
+    CASE WHEN boards.n_models <= 100 THEN 1 + coalesce(others.n_better, 0) END AS rank_low,
+    CASE WHEN boards.n_models <= 100 THEN boards.n_models - coalesce(others.n_worse, 0) END
+        AS rank_high,
     boards.n_models,
     coalesce(others.n_better, 0) AS n_better,
     coalesce(others.n_worse, 0) AS n_worse,

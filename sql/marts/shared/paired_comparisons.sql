@@ -1,9 +1,9 @@
 -- Two models on the tasks that both did: how often each passed them. Of each model, the run on
 -- the leaderboard counts, attempts averaged; a call without an answer did not pass.
--- grain: suite × pair of models (provider × model × settings), a before b
+-- grain: suite × task set × pair of models (provider × model × settings), a before b
 -- inherits: score_comparisons
 -- first: model_a, settings_a, model_b, settings_b, p_value, pass_rate_difference, p_holm,
---     n_tasks, n_only_a, n_only_b, provider_a, provider_b
+--     task_set, n_tasks, n_only_a, n_only_b, provider_a, provider_b
 -- n_tasks: tasks on which both have an outcome
 -- n_attempts_a: calls of the first model behind its rates
 -- n_attempts_b: calls of the second model behind its rates
@@ -14,13 +14,17 @@
 -- pass_rate_a: pass rate of the first model: the mean over these tasks
 -- pass_rate_b: pass rate of the second model
 -- pass_rate_difference: pass rate of the first model minus that of the second, over these tasks
--- pass_rate_difference_low: lower end of the 95 % interval of the difference: Newcombe's for paired
---     proportions where the test is `mcnemar`, Student's t over the tasks otherwise; NULL where there
---     is no test
+-- pass_rate_difference_low: lower end of the 95 % interval of the difference, the test inverted; NULL
+--     below 6 tasks, and on boards of more than 20 models
 -- pass_rate_difference_high: upper end of that interval
--- p_holm: p_value adjusted for all pairs of the suite (Holm 1979, Scand. J. Statist. 6, 65)
+-- test: as in `evalstore compare`: `score`, or `bounded_mean` where a task was attempted several times
+-- p_value: two-sided p-value; NULL on boards of more than 100 models
+-- p_mcnemar: McNemar's exact p-value, for reference; NULL where the test is not `score`
+-- p_holm: p_value adjusted for all pairs of the task set (Holm 1979, Scand. J. Statist. 6, 65); NULL
+--     below 6 tasks, where no data could be significant
 SELECT
     suite,
+    task_set,
     provider_a,
     model_a,
     settings_a,
@@ -41,8 +45,10 @@ SELECT
     difference_high AS pass_rate_difference_high,
     test,
     p_value,
+    CASE WHEN test = 'score' THEN mcnemar_p(n_better_a, n_better_b) END AS p_mcnemar,
     p_holm
 FROM scores.compared_pairs
 WHERE metric = 'passed' AND scorer IS NULL AND filter IS NULL
 ORDER BY
-    suite, p_value NULLS LAST, model_a, settings_a, model_b, settings_b, provider_a, provider_b
+    suite, task_set, p_value NULLS LAST, model_a, settings_a, model_b, settings_b, provider_a,
+    provider_b

@@ -21,15 +21,13 @@
 -- mean_a: mean score of the first model over these tasks
 -- mean_b: mean score of the second model over these tasks
 -- mean_difference: mean score of the first model minus that of the second
--- difference_low: lower end of the 95 % interval of the mean difference: Newcombe's for paired
---     proportions where the test is `mcnemar`, Student's t over the tasks otherwise; NULL where there
---     is no test
+-- difference_low: lower end of the 95 % interval of the mean difference, the test inverted; NULL below
+--     6 tasks, and on boards of more than 20 models
 -- difference_high: upper end of that interval
--- test: `mcnemar`, the exact test, where each score is 0 or 1 and each task has one attempt, else
---     `paired_t` over the tasks; NULL for one task, or if all differ equally
--- p_value: two-sided p-value of the test
+-- test: as in `evalstore compare`: `score`, `bounded_mean` or `sign_flip`
+-- p_value: two-sided p-value; NULL on boards of more than 100 models
 -- p_holm: p_value adjusted for all pairs of the task set and metric (Holm 1979, Scand. J. Statist. 6,
---     65)
+--     65); NULL below 6 tasks, where no data could be significant
 SELECT
     suite,
     task_set,
@@ -59,8 +57,7 @@ SELECT
     p_holm
 FROM scores.compared_pairs
 WHERE
-    is_headline(suite, metric)
-    AND (metric <> 'passed' OR scorer IS NOT NULL OR filter IS NOT NULL)
+    metric <> 'passed' OR scorer IS NOT NULL OR filter IS NOT NULL
 ORDER BY
     suite, task_set, metric <> 'app_quality', metric, scorer, filter, p_value NULLS LAST,
     model_a, settings_a, model_b, settings_b, provider_a, provider_b

@@ -1,0 +1,192 @@
+-- What the tests of two models see: the tasks that both were scored on, by each metric; see
+-- board_scores. The unit is the task. The tests themselves are kept in scores.pair_tests.
+-- grain: suite × task set × scorer × metric × filter × pair of models, a before b
+-- inherits: score_comparisons
+-- n_models: models of the task set with such a score
+-- scale: largest possible score, if known
+-- n_both: tasks on which both have the same score, above 0
+-- n_neither: tasks on which both have the score 0
+-- differences: differences of the scores, ascending; NULL if each is pass or fail
+-- test_key: hash of what the test depends on
+WITH scored AS (
+    SELECT
+        suite,
+        task,
+        task_set,
+        provider,
+        model,
+        settings,
+        scorer,
+        metric,
+        filter,
+        run_id,
+        position,
+        n_scored,
+        score,
+        is_binary,
+        is_share,
+        series,
+        hash(suite, task_set, scorer, metric, filter) AS contest
+    FROM scores.board_scores
+    WHERE is_headline(suite, metric)
+),
+
+contests AS (
+    SELECT
+        contest,
+        any_value(suite) AS suite,
+        any_value(task_set) AS task_set,
+        any_value(scorer) AS scorer,
+        any_value(metric) AS metric,
+        any_value(filter) AS filter,
+        count(DISTINCT series) AS n_models
+    FROM scored
+    GROUP BY contest
+),
+
+-- The models of each contest, numbered in the order of their names.
+models AS (
+    SELECT
+        contest,
+        series,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings,
+        bool_and(is_binary) AND max(n_scored) = 1 AS is_single,
+        row_number() OVER (
+            PARTITION BY contest
+            -- An unknown provider differs from an empty one.
+            ORDER BY concat_ws(
+                chr(31),
+                coalesce(any_value(provider), chr(30)),
+                any_value(model),
+                any_value(settings)
+            )
+        ) AS place
+    FROM scored
+    GROUP BY contest, series
+),
+
+sides AS (
+    SELECT
+        scored.contest,
+        models.place,
+        scored.task,
+        scored.run_id,
+        scored.position,
+        scored.n_scored,
+        scored.score,
+        scored.is_share,
+        -- The parts that exact_mean adds.
+        try_cast(floor(scored.score) AS DECIMAL(15, 0)) AS whole,
+        CAST(scored.score - whole AS DECIMAL(16, 15)) AS fraction,
+        models.is_single
+    FROM scored
+    JOIN models
+        ON scored.contest = models.contest
+        AND scored.series = models.series
+),
+
+compared AS (
+    SELECT
+        a.contest,
+        a.place AS place_a,
+        b.place AS place_b,
+        bool_and(a.is_single AND b.is_single) AS is_pass_or_fail,
+        bool_and(a.is_share AND b.is_share) AS are_shares,
+        arg_max(a.run_id, a.position) AS run_a,
+        arg_max(b.run_id, b.position) AS run_b,
+        count(*) AS n_tasks,
+        CAST(sum(a.n_scored) AS BIGINT) AS n_attempts_a,
+        CAST(sum(b.n_scored) AS BIGINT) AS n_attempts_b,
+        count(*) FILTER (a.score = b.score AND a.score <> 0) AS n_both,
+        count(*) FILTER (a.score > b.score) AS n_better_a,
+        count(*) FILTER (a.score < b.score) AS n_better_b,
+        count(*) FILTER (a.score = 0 AND b.score = 0) AS n_neither,
+        exact_total(sum(a.whole), sum(a.fraction)) / nullif(count(a.whole), 0) AS mean_a,
+        exact_total(sum(b.whole), sum(b.fraction)) / nullif(count(b.whole), 0) AS mean_b,
+        list_sort(list(a.score - b.score) FILTER (NOT (a.is_single AND b.is_single)))
+            AS differences
+    FROM sides AS a
+    JOIN sides AS b
+        ON a.contest = b.contest
+        AND a.task = b.task
+        AND a.place < b.place
+    GROUP BY a.contest, a.place, b.place
+),
+
+pairs AS (
+    SELECT
+        contests.suite,
+        contests.task_set,
+        contests.scorer,
+        contests.metric,
+        contests.filter,
+        a.provider AS provider_a,
+        a.model AS model_a,
+        a.settings AS settings_a,
+        b.provider AS provider_b,
+        b.model AS model_b,
+        b.settings AS settings_b,
+        contests.n_models,
+        CASE
+            WHEN contests.metric IN ('app_quality', 'app_core') AND contests.suite = 'posters'
+                THEN 100
+            -- Scores that all happen to be 0 can be of any scale.
+            WHEN compared.are_shares AND compared.n_neither < compared.n_tasks THEN 1
+        END AS scale,
+        compared.* EXCLUDE (contest, place_a, place_b, are_shares)
+    FROM compared
+    JOIN contests ON compared.contest = contests.contest
+    JOIN models AS a
+        ON compared.contest = a.contest
+        AND compared.place_a = a.place
+    JOIN models AS b
+        ON compared.contest = b.contest
+        AND compared.place_b = b.place
+),
+
+averaged AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_pass_or_fail THEN (n_better_a - n_better_b) / n_tasks
+            ELSE ordered_mean(differences)
+        END AS mean_difference
+    FROM pairs
+)
+
+SELECT
+    suite,
+    task_set,
+    scorer,
+    metric,
+    filter,
+    n_models,
+    scale,
+    provider_a,
+    model_a,
+    settings_a,
+    run_a,
+    provider_b,
+    model_b,
+    settings_b,
+    run_b,
+    n_tasks,
+    n_attempts_a,
+    n_attempts_b,
+    n_both,
+    n_better_a,
+    n_better_b,
+    n_neither,
+    mean_a,
+    mean_b,
+    mean_difference,
+    differences,
+    CASE
+        WHEN is_pass_or_fail THEN 'score'
+        WHEN scale IS NOT NULL THEN 'bounded_mean'
+        ELSE 'sign_flip'
+    END AS test,
+    hash(test, n_tasks, n_better_a, n_better_b, scale, differences) AS test_key
+FROM averaged

@@ -1,0 +1,71 @@
+"""One raw p-value and one interval of a pair: in views, `compare` and the gate."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from support import command, new_store
+
+from warehouse.statistics.score_test import excess_of_proportions
+
+N = 40
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Return a store of models with one and with three attempts at 40 tasks, and a score."""
+    folder = tmp_path_factory.mktemp("engine")
+    random = np.random.default_rng(5)
+    with (folder / "runs.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["run_id", "model", "task_id", "attempt", "passed", "f1", "points"])
+        for model, rate, attempts in (("a", 0.9, 1), ("b", 0.5, 1), ("c", 0.6, 3), ("d", 0.55, 3)):
+            for task in range(N):
+                for attempt in range(1, attempts + 1):
+                    passed = random.random() < rate
+                    f1 = round(random.random() ** (0.5 / rate), 3)
+                    table.writerow([model, model, f"t{task}", attempt, passed, f1, 7 * f1 + rate])
+    store = new_store(folder / "store")
+    assert command(store.path, "import", folder / "runs.csv", "--yes").code == 0
+    return store
+
+
+@pytest.mark.parametrize("metric", ["passed", "f1", "points"])
+def test_views_and_compare_give_the_same(store, metric):
+    view, ends, only = "paired_comparisons", "pass_rate_difference", ""
+    if metric != "passed":
+        view, ends, only = "score_comparisons", "difference", f"WHERE metric = '{metric}'"
+    rows = store.sql(
+        f"SELECT model_a, model_b, test, p_value, {ends}_low, {ends}_high FROM {view} {only}"
+    ).fetchall()
+    assert len(rows) == 6
+    tests = set()
+    for a, b, *figures in rows:
+        ended = command(store.path, "compare", a, b, "--metric", metric, "--format", "json")
+        (row,) = json.loads(ended.out)
+        tests.add(row["test"])
+        assert figures[0] == row["test"]
+        assert figures[1:] == pytest.approx([row["p_value"], row["low"], row["high"]], abs=1e-12)
+    assert tests == {"passed": {"score", "bounded_mean"}, "f1": {"bounded_mean"}}.get(
+        metric, {"sign_flip"}
+    )
+
+
+def test_the_gate_has_the_one_sided_half(store):
+    [(only_a, only_b, p_value)] = store.sql(
+        "SELECT n_only_a, n_only_b, p_value FROM paired_comparisons "
+        "WHERE model_a = 'a' AND model_b = 'b'"
+    ).fetchall()
+    assert p_value == pytest.approx(2 * excess_of_proportions(only_a, only_b, N, 0.0), abs=1e-12)
+
+
+def test_pairs_that_are_known_are_not_tested_again(store, monkeypatch):
+    before = store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall()
+    monkeypatch.setattr(
+        "warehouse.statistics.bounded_means.equality_of_bounded_means",
+        lambda *_, **__: pytest.fail("tested again"),
+    )
+    with store.record(suite="other", model="z") as run:
+        run.log(task_id="t", output="x", passed=True)
+    assert store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall() == before

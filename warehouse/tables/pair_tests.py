@@ -1,0 +1,115 @@
+"""The table `scores.pair_tests`: the tests of pairs of models, which SQL cannot compute.
+
+A row belongs to what a test depends on, not to the pair: sync computes those that are missing, so
+that its work depends on what is new. Boards of more models than a table of all pairs can be read
+for have no tests: `evalstore compare` tests the pairs that it is asked about.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import duckdb
+
+    from warehouse.statistics.proportions import Interval
+
+TABLE = "scores.pair_tests"
+_ONLY = ("n_better_a", "n_better_b")
+_MOST_MODELS = 100
+# Intervals take longer than p-values.
+_MOST_WITH_INTERVALS = 20
+_COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
+_MISSING = f"""
+SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
+FROM (
+    SELECT test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, n_models
+    FROM scores.pair_counts
+    WHERE n_models <= {_MOST_MODELS}
+)
+ANTI JOIN {TABLE} USING (test_key)
+GROUP BY test_key
+"""
+
+
+class _Pair(NamedTuple):
+    test_key: int
+    test: str
+    n_tasks: int
+    n_better_a: int
+    n_better_b: int
+    scale: float | None
+    differences: list[float] | None
+    n_models: int
+
+    @property
+    def has_interval(self) -> bool:
+        return self.n_models <= _MOST_WITH_INTERVALS
+
+
+class _Tested(NamedTuple):
+    p_value: float
+    interval: Interval | None
+
+
+def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty table, in place of an earlier one."""
+    connection.execute(f"CREATE OR REPLACE TABLE {TABLE} {_COLUMNS}")
+
+
+def update_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add the tests of the pairs of every board that are missing, in the caller's transaction."""
+    pairs = [_Pair(*row) for row in connection.execute(_MISSING).fetchall()]
+    if not pairs:
+        return
+    import pyarrow as pa
+
+    tested = dict(_by_score(pair for pair in pairs if pair.test == "score"))
+    tested |= {pair.test_key: _by_mean(pair) for pair in pairs if pair.test != "score"}
+    ends = [tested[pair.test_key].interval or (None, None) for pair in pairs]
+    rows = pa.table(
+        {
+            "test_key": pa.array([pair.test_key for pair in pairs], pa.uint64()),
+            "p_value": [tested[pair.test_key].p_value for pair in pairs],
+            "low": pa.array([low for low, _ in ends], pa.float64()),
+            "high": pa.array([high for _, high in ends], pa.float64()),
+        }
+    )
+    connection.register("tested_pairs", rows)
+    connection.execute(f"INSERT INTO {TABLE} FROM tested_pairs")
+    connection.unregister("tested_pairs")
+
+
+def _by_score(pairs: Iterable[_Pair]) -> Iterable[tuple[int, _Tested]]:
+    """Yield the score test of each pair; those of equally many tasks share most of the work."""
+    from warehouse.statistics.score_test import difference_interval, equality_p_values
+
+    by_tasks: dict[int, list[_Pair]] = {}
+    for pair in pairs:
+        by_tasks.setdefault(pair.n_tasks, []).append(pair)
+    for n_tasks, members in by_tasks.items():
+        only_a, only_b = ([getattr(pair, name) for pair in members] for name in _ONLY)
+        p_values = equality_p_values(only_a, only_b, n_tasks)
+        for pair, p_value in zip(members, p_values, strict=True):
+            ends = None
+            if pair.has_interval:
+                ends = difference_interval(pair.n_better_a, pair.n_better_b, n_tasks)
+            yield pair.test_key, _Tested(p_value, ends)
+
+
+def _by_mean(pair: _Pair) -> _Tested:
+    from warehouse.statistics.bounded_means import bounded_mean_limits, equality_of_bounded_means
+    from warehouse.statistics.symmetry import symmetric_means
+
+    differences = np.array(pair.differences, dtype=np.float64)
+    if pair.scale is None:
+        (found,) = symmetric_means(differences[np.newaxis], np.ones(len(differences)))
+        return _Tested(found.p_value, found.interval if differences.any() else None)
+    p_value = equality_of_bounded_means(differences, largest=pair.scale)
+    if not pair.has_interval:
+        return _Tested(p_value, None)
+    return _Tested(p_value, bounded_mean_limits(differences, -pair.scale, pair.scale))
