@@ -16,7 +16,14 @@ from click.core import ParameterSource
 from runners.completion import complete_suite_to_run
 from runners.options import RunOptions, run_options
 from runners.suites.options import SuiteOptions, suite_options
-from warehouse.console.cli import TableOptions, note, open_store, print_rows, table_options
+from warehouse.console.cli import (
+    TableOptions,
+    note,
+    note_wrapped,
+    open_store,
+    print_rows,
+    table_options,
+)
 from warehouse.errors import BadInput, BudgetSpent, CheckFailed
 
 if TYPE_CHECKING:
@@ -125,6 +132,7 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     from runners.claim import check_shards
     from runners.estimate import addresses, check
     from runners.progress import Progress
+    from runners.summary import summarise
 
     for text in addresses(run):
         note(text)
@@ -147,12 +155,17 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     if shard:
         check_shards(store, run)
     which = {"suite": run.plan.suite, "run_id": run.run_id}
-    print_rows(store.path, run.suite.summary, TableOptions(), which)
+    print_rows(store.path, run.suite.summary, TableOptions(), which, answer=run.suite.answer)
+    sentences, problem = summarise(store, run)
+    for text in sentences:
+        note_wrapped(text)
+    again = f"evalstore run --resume {run.run_id}{f' --shard {shard}' if shard else ''}"
     if run.stopped is not None:
-        again = f"evalstore run --resume {run.run_id}{f' --shard {shard}' if shard else ''}"
         if isinstance(run.stopped, BudgetSpent):
             again += " --max-cost-usd USD"
         raise type(run.stopped)(f"stopped: {run.stopped}; resume with `{again}`")
+    if problem is not None:
+        raise CheckFailed(f"{problem} with `{again} --retry-failed`")
     is_replay = any(model.provider == "replay" for model in run.plan.models)
     view = "results" if is_replay else run.suite.view
     note(f"see more: evalstore sql \"FROM {view} WHERE run_id = '{run.run_id}'\"")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from runners.providers.base import EMPTY, Failure, Reply, Result
+from runners.providers.base import EMPTY, SKIPPED, Failure, Reply, Result
+
+CIRCUIT_OPEN = "circuit_open"
 
 
 class CircuitBreaker:
@@ -31,4 +33,4 @@ class CircuitBreaker:
 
 def skipped(reason: str) -> Failure:
     """Return the result of a call that an open breaker prevented."""
-    return Failure("skipped_unavailable", "circuit_open", reason)
+    return Failure(SKIPPED, CIRCUIT_OPEN, reason)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from runners.models.addresses import Address
 from runners.suites.options import SuiteOptions
+from runners.summary import ANSWER, TABLE
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
 Ask: TypeAlias = "Callable[[Model, Request], Awaitable[CallOutcome]]"
 
 PLACEHOLDER = "{prompt}"
-_SUMMARY = """
-SELECT provider, model, settings, count(*) AS n_results,
-    count(*) FILTER (NOT success) AS n_failed, count(passed) AS n_judged,
-    count(*) FILTER (passed) AS n_passed,
-    round(count(*) FILTER (passed) / nullif(count(passed), 0), 4) AS pass_rate,
-    round(median(latency_ms) FILTER (success)) AS p50_ms, exact_sum(cost_usd) AS cost_usd
-FROM verdicts
-WHERE suite = $suite AND run_id = $run_id
-GROUP BY ALL ORDER BY ALL
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +101,7 @@ class Suite(Protocol):
         one_model_at_a_time: finish the cells of a model before those of the next.
         max_raw_bytes: bytes to keep of a model's text; None for all.
         summary: query for the table shown at the end, with `$suite` and `$run_id`.
+        answer: the columns of that table that a terminal shows first.
         view: the view to suggest to the user, with one row per result.
     """
 
@@ -118,7 +110,8 @@ class Suite(Protocol):
     needs_all_models: bool = True
     one_model_at_a_time: bool = False
     max_raw_bytes: int | None = None
-    summary: str = _SUMMARY
+    summary: str = TABLE
+    answer: tuple[str, ...] = ANSWER
     view: str = "verdicts"
 
     @abstractmethod

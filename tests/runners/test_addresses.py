@@ -141,11 +141,11 @@ def test_a_resumed_run_moves_its_judge_too(space, servers):
     write_model(space, "openai/big", api_key_env="HOUSE_KEY")
     write_suite(space)
     where = ("--base-url", house.base.replace("http://", "http://me:planted-in-base@"))
-    err = run(space, "--provider", "ollama_openai", *where, "--limit", 1, "--run-id", "r1")
+    err = run(space, "--provider", "ollama_openai", *where, "--limit", 1, "--run-id", "r1", code=1)
     assert "planted" not in err
     resume = ("--resume", "r1", "--retry-failed")
     with serving(http(500, "no")) as broken:
-        run(space, "--run-id", "r2", "--base-url", broken.base, "--max-tries", 1)
+        run(space, "--run-id", "r2", "--base-url", broken.base, "--max-tries", 1, code=1)
     house.requests.clear()
     run(space, "--resume", "r2", "--retry-failed", "--base-url", house.base)
     assert received(house) == [("big", HOUSE)] * 2 + [("judge", HOUSE)] * 2

@@ -222,7 +222,7 @@ def test_a_function_of_the_user_decides(space, function, answer, verdict, reason
     (space / "own_functions_of_test.py").write_text(FUNCTIONS)
     write_answers({"t": answer})
     name = f"own_functions_of_test:{function}"
-    run(space, function_suite(name, "options: {strict: true}"))
+    run(space, function_suite(name, "options: {strict: true}"), code=int(verdict is None))
     query = "SELECT objective_pass, violation, scorer FROM results"
     assert rows(space, query) == [(verdict, reason, f"function {name}")]
     query = "SELECT recorded, computed, passed FROM verdicts"
@@ -275,7 +275,7 @@ def judged(space, reply, code=0):
     ],
 )
 def test_a_judge_decides_and_its_reply_is_recorded(space, reply, verdict, reason):
-    judged(space, reply)
+    judged(space, reply, code=int(verdict is None))
     ((passes, violation, scorer),) = rows(
         space, "SELECT objective_pass, violation, scorer FROM results"
     )
@@ -372,10 +372,10 @@ def test_a_judge_that_cannot_be_called_is_refused_before_the_first_call(priced, 
 @pytest.mark.slow
 def test_an_answer_whose_judge_failed_can_be_repeated(priced, monkeypatch):
     with serving(http(200, chat("no verdict"))) as server:
-        err = run_judged(priced, server, monkeypatch)
+        err = run_judged(priced, server, monkeypatch, code=1)
         run_id = err.partition("run ")[2].partition(":")[0]
         resume = ("run", "--resume", run_id)
-        assert command(priced / "store", *resume).code == 0
+        assert command(priced / "store", *resume).code == 1
         assert len(server.requests) == 2
     assert rows(priced, "SELECT recorded FROM verdicts") == [(None,)]
     with serving(http(200, chat(PASSED))) as server:

@@ -138,7 +138,7 @@ def test_unavailable_models_are_recorded_per_call(programs, tmp_path, monkeypatc
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_CODEX_MODEL", "gpt-x")
     ended = command(tmp_path / "store", "run", "openclaw", "--limit", "1")
-    assert ended.code == 0, ended.err
+    assert ended.code == 1, ended.err
     assert "OPENAI_API_KEY is not set" in ended.err
     found = query(
         tmp_path,

@@ -239,7 +239,7 @@ def test_an_image_is_named_by_its_content(space):
         (space / "urls.txt").write_text(f"{server.base}/poster.png?size=large.webp\n")
         where = ("--urls", "urls.txt", "--answers", "a.jsonl", "--allow-private-urls")
         (space / "a.jsonl").write_text(json.dumps({"task": "x", "text": "{}"}))
-        run(space, "run", "posters", *where, "-m", "m", *REPLAY)
+        run(space, "run", "posters", *where, "-m", "m", *REPLAY, code=1)
     ((manifest,),) = rows(space, "SELECT content FROM artifacts WHERE name = 'manifest.json'")
     (entry,) = json.loads(manifest)
     assert entry["image_path"] == f"images/{entry['id']}.gif"
@@ -400,7 +400,7 @@ def test_a_key_in_an_image_url_is_stored_nowhere(space):
             space, f"{base}/a.gif?token=planted%2fkey+9", f"{base}/b.gif?token=planted%2fkey+9"
         )
         allowed = ("-m", "example/vision-large", *REPLAY, "--allow-private-urls")
-        ended = run(space, "run", "posters", *files, *allowed)
+        ended = run(space, "run", "posters", *files, *allowed, code=1)
     assert "planted" not in ended.err + ended.out
     new_store(space / "store").sync(rebuild=True)
     for folder in ("store", "cache"):

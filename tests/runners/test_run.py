@@ -268,7 +268,7 @@ def test_suites_are_listed_under_their_own_names(name):
 def test_the_number_of_tries_is_limited(space, option):
     with serving(http(503, "busy", "Retry-After: 0")) as server:
         where = server_options(server)
-        run(space, "run", suite(space, 1), "--model", "m", *where, option, 2)
+        run(space, "run", suite(space, 1), "--model", "m", *where, option, 2, code=1)
     assert len(server.requests) == 2
 
 
@@ -300,7 +300,7 @@ def test_an_unknown_cost_is_not_printed_as_zero(space):
     with serving(http(200, chat("yes"))) as server:
         models = ("-m", "known", "-m", "free", "-m", "unknown")
         _, err = run(space, "run", suite(space, 2), *models, *server_options(server))
-    lines = {line.partition(":")[0]: line for line in err.splitlines()}
+    lines = {line.partition(":")[0]: line for line in err.splitlines() if " done" in line}
     assert lines["known"].endswith("$0.2400")
     assert lines["free"].endswith("$0.0000")
     assert lines["unknown"].endswith("cost unknown")
@@ -398,7 +398,8 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_resume(space, kind):
 
 def test_a_second_runner_is_refused(space):
     with serving(http(400, "{}")) as server:
-        _, err = run(space, "run", suite(space, 1), "--model", "m", *server_options(server))
+        options = ("--model", "m", *server_options(server))
+        _, err = run(space, "run", suite(space, 1), *options, code=1)
         run_id = run_id_of(err)
         with run_lock(space / "store", "mine", run_id):
             _, err = run(space, "run", "--resume", run_id, "--retry-failed", code=75)
@@ -418,11 +419,11 @@ def test_a_run_whose_address_had_a_password_resumes_with_base_url(space):
     with serving(http(400, "{}")) as server:
         base = server.base.replace("http://", "http://me:planted-in-base-4@")
         where = ("--model", "m", "--provider", "ollama_openai", "--base-url", base)
-        _, err = run(space, "run", suite(space, 1), *where)
+        _, err = run(space, "run", suite(space, 1), *where, code=1)
         resume = ("run", "--resume", run_id_of(err), "--retry-failed")
         _, err = run(space, *resume, code=2)
         assert "give it again with --base-url" in err
-        run(space, *resume, "--base-url", base)
+        run(space, *resume, "--base-url", base, code=1)
     sent = [request["headers"]["authorization"] for request in server.requests]
     assert len(sent) == 2
     assert sent[0] == sent[1]
@@ -442,7 +443,7 @@ def test_no_key_is_in_any_file_or_output(space, monkeypatch):
             # litellm's client does not accept an address with a password.
             where = "openai/m", server.base + query if provider == "litellm" else base + query
             arguments = "--model", where[0], "--base-url", where[1], "--provider", provider
-            said = run(space, "run", suite(space, 2), *arguments)
+            said = run(space, "run", suite(space, 2), *arguments, code=1)
             assert "planted" not in "".join(said)
     assert rows(space, "SELECT count(*) FROM results WHERE failure_type = 'http_401'") == [(6,)]
     # A program that prints its environment, and a response with a key in it.

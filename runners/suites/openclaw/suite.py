@@ -47,8 +47,8 @@ _DEFAULTS = {
     "CLAUDE_OPUS_MODEL": "claude-opus-4.6",
 }
 _SUMMARY = """
-SELECT provider, model, thinking_level, n_total, n_ok, n_success,
-    round(objective_pass_rate, 4) AS objective_pass_rate, p50_ms, wall_clock_ms, tool_tier
+SELECT model, thinking_level, round(objective_pass_rate, 4) AS objective_pass_rate, n_total, n_ok,
+    n_success, tool_tier, p50_ms, wall_clock_ms, provider
 FROM scores.all_openclaw_summary
 WHERE $suite = 'openclaw' AND run_id = $run_id
 ORDER BY ALL
@@ -63,6 +63,7 @@ class Openclaw(Suite):
     one_model_at_a_time = True
     max_raw_bytes = _RAW_BYTES
     summary = _SUMMARY
+    answer = ()
 
     def default_models(self) -> list[Model]:
         """Return the models that the environment names, as in the original harness."""

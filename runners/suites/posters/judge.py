@@ -71,6 +71,7 @@ class Judge(Suite):
     family = f"{POSTERS}-judge"
     options = ("of_run",)
     summary = _SUMMARY
+    answer = ()
     view = "results"
 
     def prepare(self, spec: RunSpec, /) -> PreparedRun:

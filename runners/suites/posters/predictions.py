@@ -20,6 +20,7 @@ class Predictions(PosterSuite):
     family = FAMILY
     prompt = "predict"
     summary = _SUMMARY
+    answer = ()
     view = "poster_scores"
 
 

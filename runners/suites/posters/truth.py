@@ -32,6 +32,7 @@ class Truth(PosterSuite):
     family = f"{POSTERS}-truth"
     prompt = "ground_truth"
     summary = _SUMMARY
+    answer = ()
     view = "results"
 
     def entries(

@@ -1,0 +1,154 @@
+"""The end of a run: a table of its models, and a sentence of what became of each one's calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from runners.engine.breaker import CIRCUIT_OPEN
+from runners.providers.base import EMPTY, EXCEPTION
+
+if TYPE_CHECKING:
+    from runners.run import Run
+    from warehouse.store import Store
+
+# The pass rate is that of `leaderboard`, or for a replay that of `replay_leaderboard`.
+TABLE = """
+SELECT
+    calls.model,
+    round(coalesce(
+        any_value(rates.pass_rate),
+        CASE WHEN count(passed) > 0 THEN count(*) FILTER (outcome) / count(outcome) END
+    ), 4) AS pass_rate,
+    exact_sum(calls.cost_usd) AS cost_usd,
+    count(DISTINCT task_id) AS n_tasks,
+    count(*) FILTER (passed) AS n_passed,
+    count(*) FILTER (failure_type = 'empty_response') AS n_empty,
+    count(*) FILTER (NOT is_answered AND failure_type <> 'empty_response') AS n_failed,
+    count(passed) AS n_judged,
+    count(*) AS n_results,
+    round(median(calls.latency_ms) FILTER (is_answered)) AS p50_ms,
+    calls.settings,
+    calls.provider
+FROM scores.outcomes AS calls
+JOIN (SELECT suite, run_id, result_id, failure_type FROM results) AS results
+    USING (suite, run_id, result_id)
+LEFT JOIN scores.run_rates AS rates USING (suite, run_id, provider, model, settings, task_set)
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY calls.model, calls.settings, calls.provider
+ORDER BY calls.model, calls.settings, calls.provider
+"""
+# The columns that answer, for a terminal.
+ANSWER = ("model", "pass_rate", "cost_usd", "n_tasks", "n_passed", "n_empty", "settings")
+
+_MODELS = """
+SELECT model, settings, count(*), count(DISTINCT task_id), count(*) FILTER (success),
+    count(passed), count(*) FILTER (passed)
+FROM verdicts
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY provider, model, settings
+ORDER BY model, settings, provider
+"""
+# Of an answer that is not judged `violation` says why; what a failed call returned is its message,
+# unless it is an answer that cannot be used.
+_PROBLEMS = """
+SELECT model, settings, success, failure_type,
+    coalesce(
+        CASE WHEN success THEN violation WHEN availability_status <> 'ok' THEN raw_output END, ''
+    ) AS message,
+    count(*) AS n_results
+FROM results
+WHERE suite = $suite AND run_id = $run_id
+    AND (NOT success OR (violation IS NOT NULL AND coalesce(is_correct, objective_pass) IS NULL))
+GROUP BY ALL
+ORDER BY n_results DESC, model, settings, failure_type, message
+"""
+_LONGEST_REASON = 200
+_EMPTY = "empty answer", "empty answers"
+_FAILED = "call failed", "calls failed"
+_NOT_MADE = "call not made after them", "calls not made after them"
+_UNJUDGED = "judgement failed", "judgements failed"
+_KINDS = (_EMPTY, _FAILED, _NOT_MADE, _UNJUDGED)
+
+
+class _Model(NamedTuple):
+    """What became of a model's calls in a run."""
+
+    name: str
+    settings: str
+    n_results: int
+    n_tasks: int
+    n_answered: int
+    n_judged: int
+    n_passed: int
+
+
+class _Problem(NamedTuple):
+    """Results of a model that have no answer, or no judgement, for the same reason."""
+
+    model: str
+    settings: str
+    is_answered: bool
+    failure_type: str | None
+    message: str
+    n_results: int
+
+    @property
+    def reason(self) -> str:
+        """The reason in one line."""
+        line = (self.message.strip().splitlines() or [""])[0].removeprefix("judge: ")
+        kind = self.failure_type or ""
+        if line and kind not in {"", EXCEPTION}:
+            line = f"{kind}: {line}"
+        line = line.removeprefix(f"{EXCEPTION}: ") or kind
+        return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
+
+
+def summarise(store: Store, run: Run) -> tuple[list[str], str | None]:
+    """Return a sentence for each model of a run, and why it counts as failed; None if it does not.
+
+    It failed if no call was answered, or if the answers were to be judged and none was.
+    """
+    which = {"suite": run.plan.suite, "run_id": run.run_id}
+    models = [_Model(*row) for row in store.sql(_MODELS, which).fetchall()]
+    problems = [_Problem(*row) for row in store.sql(_PROBLEMS, which).fetchall()]
+    sentences = []
+    for model in models:
+        own = [p for p in problems if (p.model, p.settings) == (model.name, model.settings)]
+        name = f"{model.name} ({model.settings})" if model.settings else model.name
+        sentences.append(f"{name}: {_sentence(model, own)}")
+    if models and not any(model.n_answered for model in models):
+        return sentences, "no call was answered; make the calls again"
+    if any(p.is_answered for p in problems) and not any(model.n_judged for model in models):
+        # What a function failed to judge is no failed call: it is judged again from the store.
+        how = "judge the answers with `evalstore rescore`, or make calls whose judge failed again"
+        return sentences, f"no answer was judged; {how}"
+    return sentences, None
+
+
+def _sentence(model: _Model, problems: list[_Problem]) -> str:
+    is_judged = model.n_judged > 0 or any(p.is_answered for p in problems)
+    n_good, good = (model.n_passed, "passed") if is_judged else (model.n_answered, "answered")
+    times = f" attempts at {model.n_tasks} tasks" if model.n_results > model.n_tasks else ""
+    of_kind: dict[tuple[str, str], list[_Problem]] = {}
+    for problem in problems:
+        of_kind.setdefault(_kind(problem), []).append(problem)
+    parts = [_part(*kind, of_kind[kind]) for kind in _KINDS if kind in of_kind]
+    return "; ".join([f"{n_good} of {model.n_results}{times} {good}", *parts])
+
+
+def _kind(problem: _Problem) -> tuple[str, str]:
+    if problem.is_answered:
+        return _UNJUDGED
+    return {EMPTY: _EMPTY, CIRCUIT_OPEN: _NOT_MADE}.get(problem.failure_type or "", _FAILED)
+
+
+def _part(one: str, several: str, problems: list[_Problem]) -> str:
+    """Return how many results have a kind of problem, and the most frequent reason."""
+    n_results = sum(problem.n_results for problem in problems)
+    text = f"{n_results} {one if n_results == 1 else several}"
+    if (one, several) not in {_FAILED, _UNJUDGED}:
+        return text
+    reasons = list(dict.fromkeys(problem.reason for problem in problems))
+    others = len(reasons) - 1
+    more = f" (and {others} other reason{'s' * (others > 1)})" if others else ""
+    return f"{text}: {reasons[0]}{more}"

@@ -1,0 +1,115 @@
+"""How a run ends: its table, a sentence for each model, and the exit code."""
+
+import json
+
+import pytest
+from serving import chat, closed_port, http, serving
+from support import command, new_store
+
+# litellm and its libraries emit warnings of their own.
+pytestmark = pytest.mark.filterwarnings("default")
+REPLIES = ["yes", "no", "", "yes"]
+
+
+@pytest.fixture
+def space(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    new_store(tmp_path / "store")
+    return tmp_path
+
+
+def write(space, n, **fields):
+    tasks = [{"id": f"t{i}", "prompt": f"question {i}"} for i in range(n)]
+    document = {"suite": "mine", "tasks": [{**task, **fields} for task in tasks]}
+    (space / "mine.json").write_text(json.dumps(document))
+    (space / "models").mkdir()
+    (space / "models/m.yaml").write_text("name: m\nprice: {input: 0.001, output: 0.001}\n")
+    return "mine.json"
+
+
+def run(space, base, *options, model="m"):
+    where = ("-m", model, "--provider", "ollama_openai", "--base-url", base, "--max-tries", 1)
+    return command(space / "store", "run", "mine.json", *where, *options)
+
+
+def rows(space, query):
+    return new_store(space / "store").sql(query).fetchall()
+
+
+def by_task(request):
+    """Reply by the number in the prompt: two pass, one fails, one is empty."""
+    prompt = request["body"]["messages"][0]["content"]
+    return [http(200, chat(REPLIES[int(prompt.split()[1]) % 4]))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_the_pass_rate_is_that_of_the_leaderboard(space, attempts):
+    write(space, 4, reference="yes")
+    with serving(by_task) as server:
+        ended = run(space, server.base, "--attempts", attempts)
+    assert ended.code == 0
+    header, _, values = ended.out.splitlines()[:3]
+    shown = dict(zip(header.split(), values.split(), strict=False))
+    assert list(shown)[:4] == ["model", "pass_rate", "cost_usd", "n_tasks"]
+    ((rate, n_tasks),) = rows(space, "SELECT pass_rate, n_tasks FROM leaderboard WHERE is_main")
+    assert (float(shown["pass_rate"]), int(shown["n_tasks"])) == (rate, n_tasks) == (0.5, 4)
+    assert int(shown["n_empty"]) == attempts
+    expected = {
+        1: "m: 2 of 4 passed; 1 empty answer",
+        2: "m: 4 of 8 attempts at 4 tasks passed; 2 empty answers",
+    }
+    assert expected[attempts] in ended.err.splitlines()
+
+
+@pytest.mark.slow
+def test_a_run_without_any_answer_fails_and_says_why(space):
+    write(space, 3, reference="yes")
+    ended = run(space, closed_port())
+    assert ended.code == 1
+    sentence = f"m: 0 of 3 answered; 3 calls failed: no server responds at {closed_port()}/v1: "
+    assert f"{sentence}Connection refused" in ended.err.splitlines()
+    run_id = ended.err.partition("run ")[2].partition(":")[0]
+    assert ended.err.splitlines()[-1] == (
+        "error: no call was answered; make the calls again with "
+        f"`evalstore run --resume {run_id} --retry-failed`"
+    )
+    with serving(http(200, chat("yes"))) as server:
+        again = ("--resume", run_id, "--retry-failed", "--base-url", server.base)
+        ended = command(space / "store", "run", *again)
+    assert ended.code == 0
+    assert "m: 3 of 3 passed" in ended.err.splitlines()
+
+
+@pytest.mark.slow
+def test_failed_judgements_are_mentioned_with_their_reason(space):
+    judge = {"type": "judge", "model": "judge", "provider": "ollama_openai", "prompt": "{answer}?"}
+    write(space, 4, scorer=judge, reference="yes")
+
+    def judged(request):
+        prompt = request["body"]["messages"][0]["content"]
+        said = {"passed": True, "reason": "fine"} if "yes" in prompt else "I cannot say"
+        return [http(200, chat(json.dumps(said)))]
+
+    with serving(by_task) as server, serving(judged) as judges:
+        some = run(space, server.base, "--judge-base-url", judges.base)
+        none = run(space, server.base, "--judge-base-url", closed_port())
+    assert some.code == 0
+    sentence = "m: 2 of 4 passed; 1 empty answer; 1 judgement failed: the reply is not an object"
+    assert sentence in some.err
+    assert none.code == 1
+    refused = f"no server responds at {closed_port()}/v1: Connection refused"
+    sentence = f"m: 0 of 4 passed; 1 empty answer; 3 judgements failed: {refused}"
+    assert sentence in none.err.splitlines()
+    assert "error: no answer was judged; judge the answers with `evalstore rescore`" in none.err
+
+
+@pytest.mark.slow
+def test_a_suite_without_a_scorer_counts_answers(space):
+    write(space, 4)
+    replies = iter([http(200, chat("yes")), *[http(401, "no\nway")] * 2, http(500, "")])
+    with serving(lambda _: [next(replies)]) as server:
+        ended = run(space, server.base, "--concurrency", 1)
+    assert ended.code == 0
+    sentence = "m: 1 of 4 answered; 3 calls failed: http_401: no (and 1 other reason)"
+    assert sentence in ended.err.splitlines()
