@@ -170,6 +170,50 @@ def test_files_that_come_later(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_run_without_its_requests(tmp_path):
+    folder = write_run(
+        tmp_path / "runs" / "v1" / NAME, entries=[*map(entry, range(4)), extra_entry(3)]
+    )
+    whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")
+    import_into(whole, folder)
+    state = (folder / "scenario_state.json").read_text()
+    (folder / "scenario_state.json").unlink()
+    summary = import_into(parts, folder)
+    assert (summary.n_results, summary.n_quarantined) == (4, 0)
+    for query in (
+        "SELECT metric, statistic, status, reason FROM metric_audit ORDER BY seq",
+        "SELECT metric, filter, mean, n_tasks FROM metrics ORDER BY ALL",
+        "SELECT model, metric, pass_rate, n_tasks, n_unanswered FROM leaderboard ORDER BY ALL",
+        "SELECT metric, filter, value FROM result_scores ORDER BY ALL",
+    ):
+        assert rows(parts, query) == rows(whole, query)
+    assert rows(parts, "SELECT DISTINCT status FROM metric_audit WHERE metric = 'exact_match'") == [
+        ("equal",)
+    ]
+    assert outcomes(import_into(parts, folder)) == {FileOutcome.UNCHANGED: 1}
+    # The answers come later: they are other results of the same tasks.
+    (folder / "scenario_state.json").write_text(state)
+    assert outcomes(import_into(parts, folder)) == {FileOutcome.CONFLICT: 1}
+    assert outcomes(import_into(parts, folder, replace=True)) == {FileOutcome.REPLACED: 1}
+    query = "SELECT * EXCLUDE (batch, file_sha256, generation) FROM results ORDER BY ALL"
+    assert rows(parts, query) == rows(whole, query)
+
+
+def extra_entry(n):
+    """Return other statistics of an instance, as of a run with judges."""
+    made = entry(n)
+    return {**made, "stats": [stat("safety_score", 0.5)]}
+
+
+def test_each_request_of_language_modeling_without_its_text(store, tmp_path):
+    adapter = {"method": "language_modeling", "model": "org/m"}
+    entries = [entry(0), entry(0), entry(1)]
+    folder = write_run(tmp_path / NAME, entries=entries, adapter_spec=adapter)
+    (folder / "scenario_state.json").unlink()
+    assert import_into(store, folder).n_results == 3
+
+
+@pytest.mark.slow
 def test_a_cut_file_then_the_whole(tmp_path):
     folder = write_run(tmp_path / NAME)
     whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")

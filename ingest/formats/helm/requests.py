@@ -128,8 +128,34 @@ def request_rows(record: JsonObject, seq: int, task_set: str) -> RequestRows:
     )
 
 
-def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_set: str) -> TaskRow:
+def row_without_request(
+    key: InstanceKey, nth: int, seq: int, *, model: str | None, task_set: str
+) -> ResultRow:
+    """Return the result of an instance whose request was not logged, only its statistics.
+
+    Args:
+        key: the instance.
+        nth: which of its results, from 0.
+        seq: position of its statistics, from 1.
+        model: model of the run.
+        task_set: task set of the run.
+    """
+    return {
+        "content_id": content_hash("instance without a request", *key, nth, model),
+        "seq": seq,
+        "model": model,
+        "task_set": task_set,
+        "task_id": _task_id(key),
+        "attempt": key[2] + 1,
+    }
+
+
+def _task_id(key: InstanceKey) -> str:
     instance_id, changed, _ = key
+    return f"{instance_id} {content_hash(changed)[:6]}" if changed else instance_id
+
+
+def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_set: str) -> TaskRow:
     references = list_of(instance.get("references"))
     texts = [_output(each) for each in references]
     correct = [
@@ -148,7 +174,7 @@ def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_s
         "task_set": task_set,
         # Instances are added to a set from any part of it, so that its version is only its name.
         "task_set_hash": content_hash("helm task set", task_set),
-        "task_id": f"{instance_id} {content_hash(changed)[:6]}" if changed else instance_id,
+        "task_id": _task_id(key),
         "reference": target,
         "question": question,
         "choices": json_text(known) if is_choice and len(known) > 1 else None,
@@ -157,7 +183,7 @@ def _task_row(record: JsonObject, instance: JsonObject, key: InstanceKey, task_s
     }
     row["task_hash"] = content_hash("task", row)
     row["content_id"] = content_hash("helm task", row)
-    digits = re.search(r"[0-9]{1,15}", instance_id)
+    digits = re.search(r"[0-9]{1,15}", key[0])
     row["seq"] = int(digits[0]) + 1 if digits else 1
     return row
 

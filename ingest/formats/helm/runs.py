@@ -20,7 +20,12 @@ from ingest.formats.helm.layout import (
     run_id_of,
     task_set_of,
 )
-from ingest.formats.helm.requests import InstanceResults, instance_key, request_rows
+from ingest.formats.helm.requests import (
+    InstanceResults,
+    instance_key,
+    request_rows,
+    row_without_request,
+)
 from ingest.formats.helm.statistics import figure_rows, score_rows
 from ingest.reading import Reading, Reject, Stream
 from warehouse.formats.json_text import is_exact, json_text
@@ -66,6 +71,7 @@ def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
         instances,
         reading.run[1],
         task_set_of(name),
+        header["model"],
         is_masked=context.options.redact,
         is_by_request=_method(run_spec) == _LANGUAGE_MODELING,
     )
@@ -149,6 +155,7 @@ class _Run:
     instances: Path | None
     run_id: str
     task_set: str
+    model: str | None
     is_masked: bool = field(kw_only=True)
     is_by_request: bool = field(kw_only=True)
 
@@ -196,11 +203,38 @@ def _deep(name: str, elements: Elements) -> Reject:
     return Reject(f"{name}: {TOO_DEEP}", raw=elements.raw().encode())
 
 
+class _ResultsOfEntries:
+    """The result that each entry of `per_instance_stats.json` belongs to."""
+
+    def __init__(self, run: _Run, results: InstanceResults) -> None:
+        self._run = run
+        self._results = results
+        self._n_before: Counter[InstanceKey] = Counter()
+
+    def result_id(self, key: InstanceKey, seq: int, rows: RowCollector) -> str | None:
+        """Return the id of the next entry's result; None if its request is not in the log.
+
+        In a run without requests, the result is made of the entry and added to the rows.
+        """
+        run, nth = self._run, 0
+        n_before = self._n_before[key]
+        if run.is_by_request:
+            nth = n_before
+        if run.is_by_request or run.state is None:
+            self._n_before[key] += 1
+        if run.state is not None:
+            return self._results.of(key, nth)
+        made = row_without_request(key, nth, seq, model=run.model, task_set=run.task_set)
+        if nth == n_before:
+            rows.add("results", made)
+        return made["content_id"]
+
+
 def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
     elements = Elements(path, is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
     n_unknown = 0
-    n_before: Counter[InstanceKey] = Counter()
+    found = _ResultsOfEntries(run, results)
     try:
         for seq, record in enumerate(elements.read(), 1):
             rows.secrets += elements.take_secrets()
@@ -211,11 +245,7 @@ def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[B
             key = instance_key(
                 entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
             )
-            nth = 0
-            if run.is_by_request:
-                nth = n_before[key]
-                n_before[key] += 1
-            result_id = results.of(key, nth)
+            result_id = found.result_id(key, seq, rows)
             if result_id is None:
                 n_unknown += 1
                 continue
