@@ -84,7 +84,7 @@ def test_no_call_is_repeated_while_a_journal_cannot_be_read(left, tmp_path, monk
     monkeypatch.setattr("warehouse.journal.recovery.open_regular", refuse)
     monkeypatch.setattr("warehouse.lake.locks.open_regular", refuse)
     ended = command(left.path, "run", "--resume", run, "--retry-failed")
-    assert ended.code == 2
+    assert ended.code == 75
     assert "no calls were made, to avoid paying twice" in ended.err
     assert "2 calls to make" in command(left.path, "run", own, *replay).err
 

@@ -12,8 +12,8 @@
 -- is_first_passed: whether the first of n_trials passed
 -- is_judged: whether any attempt of the entry at any task has a verdict
 -- is_first_only: whether only first attempts count, because the entry repeated tasks until they
---     passed: ten tasks or more have several attempts, each of which ends with its first pass or
---     never passed; every task with a single attempt passed; and both kinds are there
+--     passed, which means: ten tasks or more have several attempts, each of which ends with its first
+--     pass or never passed; every task with a single attempt passed; and both kinds are there
 SELECT
     facts.suite,
     facts.run_id,
