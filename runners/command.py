@@ -24,7 +24,7 @@ from warehouse.console.cli import (
     print_rows,
     table_options,
 )
-from warehouse.errors import BadInput, BudgetSpent, CheckFailed
+from warehouse.errors import BadInput, BudgetSpent, CheckFailed, ModelsUnavailable
 
 if TYPE_CHECKING:
     from runners.run import Run, RunSettings
@@ -130,9 +130,8 @@ def _refuse_fixed(context: click.Context) -> None:
 
 def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: bool) -> None:
     from runners.claim import check_shards
-    from runners.estimate import addresses, check
+    from runners.estimate import addresses, check, simultaneous
     from runners.progress import Progress
-    from runners.summary import summarise
 
     for text in addresses(run):
         note(text)
@@ -145,7 +144,8 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
         _write_files(prepared)
     shard = run.settings.shard
     part = f" of shard {shard}" if shard else ""
-    note(f"run {run.run_id}: {len(run.pending)} calls{part} to make")
+    at_once = f", {simultaneous(run)}" if run.pending else ""
+    note_wrapped(f"run {run.run_id}: {len(run.pending)} calls{part} to make{at_once}")
     try:
         with Progress(pending.cell.model.name for pending in run.pending) as progress:
             run.execute(prepared.rows if prepared else {}, progress.count)
@@ -154,6 +154,18 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     store.merge_small_batches()
     if shard:
         check_shards(store, run)
+    _report(store, run)
+
+
+def _report(store: Store, run: Run) -> None:
+    """Print how a run ended.
+
+    Raises:
+        EvalstoreError: it was stopped, or nothing was answered or judged.
+    """
+    from runners.summary import summarise
+
+    shard = run.settings.shard
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     print_rows(store.path, run.suite.summary, TableOptions(), which, answer=run.suite.answer)
     sentences, problem = summarise(store, run)
@@ -163,6 +175,8 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     if run.stopped is not None:
         if isinstance(run.stopped, BudgetSpent):
             again += " --max-cost-usd USD"
+        if isinstance(run.stopped, ModelsUnavailable):
+            again += " --retry-failed"
         raise type(run.stopped)(f"stopped: {run.stopped}; resume with `{again}`")
     if problem is not None:
         raise CheckFailed(f"{problem} with `{again} --retry-failed`")

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from runners.run import Run
 
 
+_MOST_NAMES = 3  # of models in a line
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """The estimate for one model.
@@ -74,6 +77,26 @@ def addresses(run: Run) -> list[str]:
         if address is not None:
             lines.append(f"{role}{model.name} is called at {shown_address(address)}{_key(model)}")
     return lines
+
+
+def simultaneous(run: Run) -> str:
+    """Return how many calls are made at once to the models, which share it at the same server."""
+    groups: dict[object, list[Model]] = {}
+    for pending in run.pending:
+        model = pending.cell.model
+        server = run.providers.provider(model).server(model.name, model.base_url)
+        alone = id(model) if run.suite.one_model_at_a_time else None
+        groups.setdefault((model.provider, server, alone), []).append(model)
+    parts = []
+    for models in groups.values():
+        limit = run.settings.engine.concurrency or run.providers.provider(models[0]).concurrency
+        names = list(dict.fromkeys(model.name for model in models))
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        to = f" to {', '.join(names[:_MOST_NAMES])}{more}" if len(groups) > 1 else ""
+        hint = " (more with --concurrency)" if limit == 1 < len(models) else ""
+        parts.append(f"{min(limit, len(models))} at once{to}{hint}")
+    order = ", one model after the other" if run.suite.one_model_at_a_time and parts[1:] else ""
+    return "; ".join(parts) + order
 
 
 def _key(model: Model) -> str:

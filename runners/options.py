@@ -93,12 +93,13 @@ _OPTIONS = (
     click.option("--judge-base-url", metavar="URL", help="Address of the judges, if another."),
     click.option("--answers", type=_FILE, help="File of responses for the provider `replay`."),
     click.option(
-        "--concurrency", type=click.IntRange(1), help="Maximum simultaneous calls per provider."
+        "--concurrency",
+        type=click.IntRange(1),
+        help="Maximum simultaneous calls per server.  "
+        "[default: 8; ollama_openai: 1; claude_code_cli: 2]",
     ),
-    click.option("--rpm", type=_POSITIVE, help="Maximum requests per minute and provider."),
-    click.option(
-        "--tpm", type=_POSITIVE, help="Maximum tokens per minute and provider (estimated)."
-    ),
+    click.option("--rpm", type=_POSITIVE, help="Maximum requests per minute and server."),
+    click.option("--tpm", type=_POSITIVE, help="Maximum tokens per minute and server (estimated)."),
     click.option(
         "--timeout-s",
         type=_POSITIVE,

@@ -202,10 +202,13 @@ class Run:
         async def ask(model: Model, request: Request) -> CallOutcome:
             return await engine.call(Job(None, self.providers.provider(model), request))
 
-        engine = Engine(self.settings.engine, record, budget=budget)
+        first = {id(pending.cell.model): pending for pending in self.pending}.values()
+        jobs = [self.job(pending) for pending in first]
+        models = {job.target for job in jobs}
+        engine = Engine(self.settings.engine, record, budget=budget, models=models)
         try:
             with _signals(engine):
-                await self._warm_up(engine)
+                await self._warm_up(engine, jobs)
                 for group in self._groups():
                     if engine.stopped is None:
                         await self._call_group(engine, writer, group)
@@ -214,13 +217,13 @@ class Run:
             await self.providers.close()
             self.stopped = engine.stopped
 
-    async def _warm_up(self, engine: Engine[PendingCell]) -> None:
+    async def _warm_up(self, engine: Engine[PendingCell], jobs: Sequence[Job[PendingCell]]) -> None:
         """Prepare the clients, so that the first calls take no longer than the others."""
-        first = {id(pending.cell.model): pending for pending in self.pending}.values()
-        calls = [(pending.cell.model, self.job(pending).request) for pending in first]
-        for model, request in (*calls, *self.later_calls()):
+        calls = [(job.provider, job.request) for job in jobs]
+        later = [(self.providers.provider(m), request) for m, request in self.later_calls()]
+        for provider, request in (*calls, *later):
             if engine.stopped is None:
-                await self.providers.provider(model).warm_up(request)
+                await provider.warm_up(request)
 
     async def _call_group(
         self, engine: Engine[PendingCell], writer: JournalWriter, group: list[PendingCell]

@@ -3,6 +3,7 @@
 EvalstoreError              anything a user can fix; ends a command with `exit_code`
 ├── BadInput              a file, query or argument cannot be used
 ├── CheckFailed           the command worked, but what it checked failed
+├── ModelsUnavailable     every model of a run failed too often to be called again
 ├── BudgetSpent           the cost limit of a run leaves no room for its next call
 ├── Interrupted           a run was stopped by Ctrl-C or SIGTERM
 ├── OutOfMemory           a query needs more memory than it may take
@@ -54,6 +55,12 @@ class BadInput(EvalstoreError):
 
 class CheckFailed(EvalstoreError):
     """A check found something wrong."""
+
+    exit_code = ExitCode.FAILED
+
+
+class ModelsUnavailable(EvalstoreError):
+    """Every model of a run failed too often to be called again."""
 
     exit_code = ExitCode.FAILED
 

@@ -1,15 +1,15 @@
 """Makes the calls of a run: concurrently, within limits, retried where that may help.
 
-One event loop, and for each provider as many workers as it may have simultaneous calls. The
+One event loop, and for each server as many workers as it may have simultaneous calls. The
 outcome of a call is passed to `record` and counts once `record` returns: then it is on disk.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from runners.engine.breaker import CircuitBreaker, skipped
 from runners.engine.budget import Budget
@@ -17,10 +17,10 @@ from runners.engine.clock import Clock, SystemClock
 from runners.engine.limits import Limiter
 from runners.engine.retry import RetryPolicy
 from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
-from warehouse.errors import BudgetSpent
+from warehouse.errors import BudgetSpent, ModelsUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
     from runners.providers.base import Provider
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 5.0
 
 CellT = TypeVar("CellT")
+Server: TypeAlias = tuple[str, str]
+Target: TypeAlias = tuple[Server, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,17 @@ class Job(Generic[CellT]):
     provider: Provider
     request: Request
     cost: float = 0.0
+
+    @property
+    def server(self) -> Server:
+        """The provider and the server that it calls: what limits hold for."""
+        request = self.request
+        return self.provider.name, self.provider.server(request.model, request.base_url)
+
+    @property
+    def target(self) -> Target:
+        """The model and its server: what a circuit breaker is for."""
+        return self.server, self.request.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +106,9 @@ class EngineSettings:
 
     Attributes:
         timeout_seconds: total time limit of one call.
-        concurrency: maximum simultaneous calls per provider; None for the provider's default.
-        requests_per_minute: per provider; None for no limit.
-        tokens_per_minute: per provider, estimated from the prompts; None for no limit.
+        concurrency: maximum simultaneous calls per server; None for the provider's default.
+        requests_per_minute: per server; None for no limit.
+        tokens_per_minute: per server, estimated from the prompts; None for no limit.
         max_consecutive_failures: a model that fails this often in a row is no longer called.
         retries: when a call is retried.
     """
@@ -123,16 +136,20 @@ class Engine(Generic[CellT]):
         *,
         budget: Budget | None = None,
         clock: Clock | None = None,
+        models: Collection[Target] = (),
     ) -> None:
+        """Create an engine, which stops once none of `models` may be called any more."""
         self.budget = budget or Budget()
         self.stopped: EvalstoreError | None = None
         self._settings = settings
         self._record = record
         self._clock = clock or SystemClock()
-        self._limiters: dict[str, Limiter] = {}
-        # Simultaneous calls by `call`, by provider.
-        self._others: dict[str, asyncio.Semaphore] = {}
-        self._breakers: dict[tuple[str, str], CircuitBreaker] = defaultdict(
+        self._models = models
+        self._skips: deque[tuple[CellT, CallOutcome]] = deque()
+        self._limiters: dict[Server, Limiter] = {}
+        # Simultaneous calls by `call`.
+        self._others: dict[Server, asyncio.Semaphore] = {}
+        self._breakers: dict[Target, CircuitBreaker] = defaultdict(
             lambda: CircuitBreaker(settings.max_consecutive_failures)
         )
         self._workers: set[asyncio.Task[None]] = set()
@@ -144,13 +161,16 @@ class Engine(Generic[CellT]):
         Raises:
             OSError: a result could not be recorded.
         """
-        by_provider: dict[str, list[Job[CellT]]] = defaultdict(list)
+        by_server: dict[Server, list[Job[CellT]]] = defaultdict(list)
         for job in jobs:
-            by_provider[job.provider.name].append(job)
-        for queue in by_provider.values():
+            by_server[job.server].append(job)
+        for queue in by_server.values():
             self._start_workers(queue)
         try:
             await self._watch()
+            # Not before: where no model is left in the end, they are still to be made.
+            while self._skips and self.stopped is None:
+                await self._record(*self._skips.popleft())
         finally:
             for worker in self._workers:
                 worker.cancel()
@@ -162,14 +182,14 @@ class Engine(Generic[CellT]):
 
         The budget counts it; the cost of the cell's job should include it.
         """
-        breaker = self._breakers[job.provider.name, job.request.model]
+        breaker = self._breakers[job.target]
         if breaker.reason is not None:
             return self._skipped(breaker)
-        name = job.provider.name
-        if name not in self._others:
+        server = job.server
+        if server not in self._others:
             n_calls = self._settings.concurrency or job.provider.concurrency
-            self._others[name] = asyncio.Semaphore(n_calls)
-        async with self._others[name]:
+            self._others[server] = asyncio.Semaphore(n_calls)
+        async with self._others[server]:
             outcome = await self._call_with_retries(job)
         breaker.record(outcome.result)
         self.budget.spent += outcome.result.cost_usd or 0.0
@@ -211,9 +231,12 @@ class Engine(Generic[CellT]):
             await self._process(job)
 
     async def _process(self, job: Job[CellT]) -> None:
-        breaker = self._breakers[job.provider.name, job.request.model]
+        breaker = self._breakers[job.target]
         if breaker.reason is not None:
-            await self._record(job.cell, self._skipped(breaker))
+            if self._models and all(self._breakers[model].reason for model in self._models):
+                self.stop(self._unavailable())
+                return
+            self._skips.append((job.cell, self._skipped(breaker)))
             return
         try:
             reserved = self.budget.reserve(job.cost)
@@ -240,19 +263,24 @@ class Engine(Generic[CellT]):
             duration_seconds=0.0,
         )
 
-    def _limiter(self, provider: Provider) -> Limiter:
-        if provider.name not in self._limiters:
+    def _unavailable(self) -> ModelsUnavailable:
+        n_failures = self._settings.max_consecutive_failures
+        which = "every model" if len(self._models) > 1 else "the model"
+        return ModelsUnavailable(f"{which} failed {n_failures} calls in a row")
+
+    def _limiter(self, server: Server) -> Limiter:
+        if server not in self._limiters:
             limits = self._settings
-            self._limiters[provider.name] = Limiter(
+            self._limiters[server] = Limiter(
                 self._clock, limits.requests_per_minute, limits.tokens_per_minute
             )
-        return self._limiters[provider.name]
+        return self._limiters[server]
 
     async def _call_with_retries(self, job: Job[CellT] | Job[None]) -> CallOutcome:
         began = self._clock.seconds()
         failed: list[FailedCall] = []
         while True:
-            await self._limiter(job.provider).wait(job.request.estimated_tokens)
+            await self._limiter(job.server).wait(job.request.estimated_tokens)
             waited = self._clock.seconds() - began
             outcome = await self._call(job)
             result = outcome.result

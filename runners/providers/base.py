@@ -25,6 +25,7 @@ ERROR = "error"
 
 EMPTY = "empty_response"
 EXCEPTION = "exception"
+VENDORS_OWN = "the vendor's own address"
 REPLY_TOO_LARGE = "reply_too_large"
 
 # Far beyond any answer. A stream has about 300 bytes per token.
@@ -169,7 +170,7 @@ class Provider(Protocol):
 
     Attributes:
         name: as given to `--provider` and recorded in results.
-        concurrency: maximum simultaneous calls, unless the user sets another.
+        concurrency: maximum simultaneous calls per server, unless the user sets another.
         streams: whether it can stream responses.
         timed_out: the failure recorded for a call that exceeds its time limit.
     """
@@ -200,7 +201,11 @@ class Provider(Protocol):
 
     def address(self, _model: str, base_url: str | None, /) -> str | None:
         """Return the address that is called, as the user is told it; None if none is."""
-        return base_url or "the vendor's own address"
+        return base_url or VENDORS_OWN
+
+    def server(self, model: str, base_url: str | None, /) -> str:
+        """Return what models share limits at: the address that is called."""
+        return self.address(model, base_url) or ""
 
     def price(self, _model: str, /) -> Mapping[str, float] | None:
         """Return the model's price in US dollars per token, `input` and `output`, if known."""

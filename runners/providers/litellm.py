@@ -18,6 +18,7 @@ from runners.providers.base import (
     ERROR,
     EXCEPTION,
     SKIPPED,
+    VENDORS_OWN,
     Failure,
     Provider,
     Reply,
@@ -107,6 +108,11 @@ class Litellm(Provider):
         vendor = (vendor_of(model) or "").upper()
         given = base_url or os.environ.get(f"{vendor}_BASE_URL")
         return super().address(model, given or os.environ.get(f"{vendor}_API_BASE"))
+
+    def server(self, model: str, base_url: str | None, /) -> str:
+        """Return the address that is called; of vendors at their own addresses, the vendor."""
+        address = super().server(model, base_url)
+        return address if address != VENDORS_OWN else vendor_of(model) or ""
 
     def server_problem(
         self, model: str, base_url: str | None, api_key_env: str | None = None, /

@@ -10,7 +10,7 @@ from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.engine.retry import RetryPolicy, retry_after_seconds
 from runners.providers.base import ERROR, Failure, Provider, Reply, Request
-from warehouse.errors import BudgetSpent, Interrupted
+from warehouse.errors import BudgetSpent, Interrupted, ModelsUnavailable
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
 REFUSED = Failure("auth_error", "http_401", "no")
@@ -132,6 +132,53 @@ def test_a_model_that_fails_every_call_is_no_longer_called():
     skipped = recorded[39].result
     assert (skipped.status, skipped.failure_type) == ("skipped_unavailable", "circuit_open")
     assert skipped.text == "not called: 5 consecutive failures, the last auth_error, http_401"
+
+
+class Located(Scripted):
+    """A provider whose models are at servers of their own."""
+
+    def server(self, _model, base_url):
+        return base_url
+
+
+def located(script, n):
+    """Return jobs for the models a and b, n each, at servers of their own."""
+    provider = Located(script)
+    requests = [Request(m, str(i), base_url=m) for i in range(n) for m in "ab"]
+    return provider, [Job((r.model, r.prompt), provider, r) for r in requests]
+
+
+def test_an_engine_stops_when_no_model_can_be_called():
+    provider, jobs = located(itertools.repeat(REFUSED), 40)
+    recorded = {}
+
+    async def record(cell, outcome):
+        recorded[cell] = outcome
+
+    async def main():
+        models = {job.target for job in jobs}
+        engine = Engine(EngineSettings(concurrency=1), record, clock=FakeClock(), models=models)
+        await engine.run(jobs)
+        return engine.stopped
+
+    stopped = asyncio.run(main())
+    assert isinstance(stopped, ModelsUnavailable)
+    assert str(stopped) == "every model failed 5 calls in a row"
+    assert len(provider.calls) == len(recorded) == 10
+
+
+def test_models_of_different_servers_do_not_wait_for_each_other():
+    provider, jobs = located(itertools.repeat(Reply("yes")), 20)
+
+    async def record(_cell, _outcome):
+        pass
+
+    async def main():
+        engine = Engine(EngineSettings(concurrency=3), record, clock=FakeClock())
+        await engine.run(jobs)
+
+    asyncio.run(main())
+    assert provider.peak == 6
 
 
 def test_failures_between_replies_do_not_open_the_breaker():

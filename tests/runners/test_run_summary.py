@@ -6,6 +6,9 @@ import pytest
 from serving import chat, closed_port, http, serving
 from support import command, new_store
 
+from runners.command import run as run_command
+from runners.providers.registry import make_provider
+
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
 REPLIES = ["yes", "no", "", "yes"]
@@ -113,3 +116,46 @@ def test_a_suite_without_a_scorer_counts_answers(space):
     assert ended.code == 0
     sentence = "m: 1 of 4 answered; 3 calls failed: http_401: no (and 1 other reason)"
     assert sentence in ended.err.splitlines()
+
+
+@pytest.mark.slow
+def test_a_run_against_dead_addresses_stops_and_can_be_resumed(space):
+    write(space, 30, reference="yes")
+    ended = run(space, closed_port(), "-m", "m2", "--concurrency", 2)
+    run_id = ended.err.partition("run ")[2].partition(":")[0]
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == (
+        "error: stopped: every model failed 5 calls in a row; resume with "
+        f"`evalstore run --resume {run_id} --retry-failed`"
+    )
+    assert rows(space, "SELECT count(*) < 60 FROM results") == [(True,)]
+    with serving(http(200, chat("yes"))) as server:
+        again = ("--resume", run_id, "--retry-failed", "--base-url", server.base)
+        ended = command(space / "store", "run", *again)
+    assert ended.code == 0
+    assert {"m: 30 of 30 passed", "m2: 30 of 30 passed"} <= set(ended.err.splitlines())
+
+
+@pytest.mark.slow
+def test_a_run_begins_with_how_many_calls_are_made_at_once(space):
+    write(space, 2)
+    (space / "models/other.yaml").write_text(
+        f"name: other\nprovider: openai_responses\nbase_url: {closed_port()}\n"
+    )
+    models = ("-m", "m", "-m", "other", "--option", "seed", 1, "--max-tries", 1)
+    with serving(http(200, chat("yes"))) as server:
+        (space / "models/m.yaml").write_text(
+            f"name: m\nprovider: ollama_openai\nbase_url: {server.base}\n"
+        )
+        ended = command(space / "store", "run", "mine.json", *models)
+    (line,) = [line for line in ended.err.splitlines() if line.startswith("run ")]
+    at_once = "1 at once to m (more with --concurrency); 2 at once to other"
+    assert line.partition(": ")[2] == f"4 calls to make, {at_once}"
+
+
+def test_the_help_states_the_number_of_simultaneous_calls():
+    (option,) = [option for option in run_command.params if option.name == "concurrency"]
+    for name, stated in (("litellm", "8;"), ("ollama_openai", "1;"), ("claude_code_cli", "2]")):
+        label = "default" if name == "litellm" else name
+        assert f"{label}: {stated}" in option.help
+        assert make_provider(name).concurrency == int(stated[:-1])

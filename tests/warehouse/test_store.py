@@ -261,6 +261,7 @@ def test_errors_have_exit_codes():
     bad_input = ExitCode.BAD_INPUT
     assert {kind.__name__: kind.exit_code for kind in kinds if kind.exit_code != bad_input} == {
         "CheckFailed": ExitCode.FAILED,
+        "ModelsUnavailable": ExitCode.FAILED,
         "BudgetSpent": ExitCode.BUDGET_SPENT,
         "StoreBusy": ExitCode.BUSY,
         "Interrupted": ExitCode.INTERRUPTED,
