@@ -397,12 +397,14 @@ def test_a_column_for_each_model(store, cli, tmp_path, monkeypatch):
     monkeypatch.setattr("click.confirm", lambda text, **_: asked.append(text) or len(asked) > 1)
     done = cli("import", path)
     [question] = asked
-    assert question.startswith("3 columns look like models: gpt-x, claude-y, gemini-z. Read a")
+    assert question.startswith(
+        "3 columns look like models: gpt-x, claude-y, gemini-z. Read their cells as"
+    )
     assert (done.code, "--wide" in done.err.splitlines()[-1]) == (2, True)
     done = cli("import", path)
     assert (done.code, done.lines["results"]) == (0, "7 new")
     assert "model         claude-y                  passed: no = fail, pass = pass" in done.err
-    assert "extra         difficulty                not named like a model (--wide" in done.err
+    assert "extra         difficulty                not named like a model; see --wide" in done.err
     assert answers(store) == [
         ("claude-y", "t1", 2, False, '{"difficulty":"1","note":"hm"}'),
         ("claude-y", "t2", 3, True, '{"difficulty":"2","note":"x"}'),

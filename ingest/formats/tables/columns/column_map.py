@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 CONFIG_KEY = "table"
 # The columns that those of models become: names that no table has.
 MODEL, CELL = "(model)", "(cell)"
-CELLS = ("passed", "score", "output", "latency", "cost", "value")
+# What the cells of models' columns can be, and several of them in words.
+CELLS = {
+    "passed": "verdicts",
+    "score": "scores",
+    "output": "outputs",
+    "latency": "latencies",
+    "cost": "costs",
+    "value": "values of the metric",
+}
 
 
 def _is_list_of_columns(value: object) -> bool:
@@ -182,7 +190,7 @@ def _mistakes(document: dict[Any, Any]) -> Iterator[str]:
         elif not isinstance(value, str):
             yield f"{key}: must be the name of a column, not {value!r}"
     if document.get("models") and "cells" not in document:
-        yield f"models: add what their cells are, `cells: {CELLS[0]}` ({', '.join(CELLS[1:])})"
+        yield f"models: add what their cells are, `cells:` {', '.join(CELLS)}"
     latency = document.get("latency")
     if isinstance(latency, str) and not ("latency_unit" in document or unit_of_latency(latency)):
         yield "latency: its name does not say the unit: add `latency_unit: ms` (or s)"

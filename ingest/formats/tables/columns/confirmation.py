@@ -11,6 +11,7 @@ import orjson
 
 from ingest.formats.tables.batches import UnusableTableError
 from ingest.formats.tables.columns.column_map import (
+    CELLS,
     CONFIG_KEY,
     ColumnMap,
     TableSpec,
@@ -29,7 +30,7 @@ from warehouse.lake.locks import shared_lake_lock
 from warehouse.recording.recording import BUILT_IN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from ingest.formats.tables.columns.facts import ColumnFacts
@@ -100,8 +101,8 @@ def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     if request.decimal_comma or _has_decimal_commas(facts, columns, request):
         facts, _ = _facts(path, decimal_comma=True)
         columns = replace(guess(facts, fixed), decimal_comma=True)
-    if models := _models(facts, columns, request):
-        columns = replace(guess(facts, fixed, models), decimal_comma=columns.decimal_comma)
+    by_model = _by_model(facts, columns, fixed, request)
+    columns = replace(by_model or columns, decimal_comma=columns.decimal_comma)
     spec = TableSpec(suite=suite, run=run, map=columns, **constants)
     for line in describe(spec, facts):
         note(line)
@@ -128,21 +129,25 @@ def _has_decimal_commas(
     return bool(found) and _agrees(f"Decimal commas in {names}: {reading}", request)
 
 
-def _models(
-    facts: Sequence[ColumnFacts], columns: ColumnMap, request: TableRequest
-) -> list[ColumnFacts]:
-    """Return the columns that are one for each model, if the table is such a one."""
+def _by_model(
+    facts: Sequence[ColumnFacts],
+    columns: ColumnMap,
+    constants: Collection[str],
+    request: TableRequest,
+) -> ColumnMap | None:
+    """Return the map of a table with a column for each model; None if it is not such a one."""
+    models = model_columns(facts, columns, is_wide=request.wide)
+    if not models or ("model" in columns.columns and not request.wide):
+        return None
+    by_model = guess(facts, constants, models)
+    proposal = f"{len(models)} columns look like models: {', '.join(by_model.models)}"
     if request.wide:
-        return model_columns(facts, columns, is_wide=True)
-    found = model_columns(facts, columns, is_wide=False)
-    names = ", ".join(each.name for each in found)
-    proposal = f"{len(found)} columns look like models: {names}"
-    if "model" in columns.columns or not found:
-        return []
+        return by_model
     if request.model is not None:
         note(f"{proposal}; `--wide` in place of `--model` reads each as one")
-        return []
-    return found if _agrees(f"{proposal}. Read a result of each from each row", request) else []
+        return None
+    what = CELLS[by_model.cells or ""]
+    return by_model if _agrees(f"{proposal}. Read their cells as {what}", request) else None
 
 
 def _agrees(proposal: str, request: TableRequest) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _KINDS = {
     BOOLEAN: "a boolean",
-    DURATION: "a duration with a unit",
+    DURATION: "with a unit",
     INTEGER: "an integer",
     LIST: "a JSON list",
     NUMBER: "a number",
@@ -84,6 +84,10 @@ def guess(
         names = [name for name in _names(role, found) if name in free and _suits(role, free[name])]
         if names and role.name not in constants:
             found[role.name] = free[names[0]]
+    if models and found.keys().isdisjoint({"task", "question", "prompt"}):
+        # The first column of such a table names its rows.
+        rest = [e for e in facts if e.n and e not in models and e not in found.values()]
+        found |= {"task": rest[0]} if rest else {}
     cells = _cells(models)
     if cells == "score" and "metric" in found and "value" not in found:
         cells = "value"
@@ -159,7 +163,7 @@ def _why_extra(facts: ColumnFacts, spec: TableSpec) -> str:
     if not (facts.is_number or facts.is_boolean):
         return "text, and not a usual name"
     is_left = spec.map.models and may_be_metric(facts.name)
-    why = "not named like a model (--wide takes it)" if is_left else "a setting, not a score"
+    why = "not named like a model; see --wide" if is_left else "a setting, not a score"
     return "not of one metric" if "metric" in spec.map.columns else why
 
 

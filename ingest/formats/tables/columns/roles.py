@@ -69,7 +69,7 @@ ROLES = (
     Role(
         "passed",
         BOOLEAN,
-        "passed pass is_pass has_passed correct is_correct right is_right verdict outcome "
+        "passed pass is_pass has_passed correct is_correct right is_right verdict outcome result "
         "bestanden korrekt richtig",
     ),
     Role("attempt", INTEGER, "attempt epoch repeat repetition trial replicate"),
