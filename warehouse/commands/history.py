@@ -12,6 +12,7 @@ import click
 from warehouse.console.cli import (
     TableOptions,
     check_suite,
+    note_wrapped,
     open_store,
     print_rows,
     say,
@@ -36,6 +37,7 @@ _OF_MODEL = "model = $model AND ($suite IS NULL OR suite = $suite)"
 _HISTORY = f"SELECT * FROM {_VIEW} WHERE {_OF_MODEL}"  # noqa: S608 - a constant
 _ROWS = f"{_HISTORY} AND metric = $metric"
 _DRIFT = f"SELECT * FROM drift WHERE {_OF_MODEL} AND is_drift"  # noqa: S608 - a constant
+_OUTAGES = f"SELECT * FROM outages WHERE {_OF_MODEL}"  # noqa: S608 - a constant
 _SERIES = ("suite", "task_set", "metric", "scorer", "filter", "provider", "model", "settings")
 
 
@@ -66,6 +68,10 @@ def history(
         raise BadInput(f"the store has no results of a model {model!r}; {hint}")
     of_model = {"model": model, "suite": suite}
     rows = _rows(store, _HISTORY, of_model)
+    for row in _rows(store, _OUTAGES, of_model):
+        from warehouse.commands.history_chart import outage_sentence
+
+        note_wrapped(f"warning: {outage_sentence(row)}")
     metric = _chosen(rows, model, metric)
     is_plain = output.is_wide or output.columns or not sys.stdout.isatty()
     if output.fmt != "table" or is_plain:

@@ -112,6 +112,21 @@ def drift_sentence(row: Row) -> str:
     )
 
 
+def outage_sentence(row: Row) -> str:
+    """Return what `outages` has about a model, as a sentence."""
+    n_runs = row["n_runs"]
+    runs = "latest run" if n_runs == 1 else f"latest {n_runs} runs"
+    settings = f" ({row['settings']})" if row["settings"] else ""
+    task_set = "" if row["task_set"] == row["suite"] else f", {row['task_set']}"
+    since = "" if row["since"] is None else f", since {row['since']}"
+    last = row["last_answered_run_id"]
+    shown = "no run of it has answers" if last is None else f"figures are those of run {last}"
+    return (
+        f"{row['suite']}{task_set}: the {runs} of {row['model'] or 'an unknown model'}{settings} "
+        f"got no answers{since}; {shown}."
+    )
+
+
 def _of(row: Row, name: str) -> float | None:
     """Return a figure of a row, whether it is a pass rate or a score."""
     ends = {"value": ("pass_rate", "score"), "low": ("pass_rate_low", "score_low")}

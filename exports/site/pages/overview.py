@@ -12,7 +12,7 @@ from exports.site.boards import boards
 from exports.site.figures import cost, count, counted
 from exports.site.page import Page, PageType
 from exports.site.series import Series, series
-from warehouse.commands.history_chart import drift_sentence
+from warehouse.commands.history_chart import drift_sentence, outage_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ _TASK_SETS = 3
 _MODELS = 8
 _CHANGES = 12
 _DRIFTS = 5
+_MOST_OUTAGES = 5
 _HOLDS = """
 SELECT
     count(*) AS n_runs,
@@ -40,6 +41,7 @@ FROM run_overview
 """
 _N_MODELS = "SELECT count(DISTINCT model) AS n FROM results"
 _HISTORY = "FROM model_history"
+_OUTAGES = "FROM outages ORDER BY since DESC NULLS LAST, suite, task_set, model, settings, provider"
 _DRIFT = """
 SELECT * FROM drift WHERE is_drift
 ORDER BY changed_on DESC NULLS LAST, suite, task_set, metric, provider, model, settings
@@ -68,6 +70,7 @@ def pages(site: Site) -> Iterator[Page]:
     suites = _suites([board for board in known if board.is_main])
     supported, n_changes = _changes(site, known)
     drifts = site.rows(_DRIFT)
+    outages = site.rows(_OUTAGES)
     yield site.page(
         "overview.html",
         OVERVIEW,
@@ -81,6 +84,8 @@ def pages(site: Site) -> Iterator[Page]:
         n_changes=n_changes,
         drifts=[drift_sentence(row) for row in drifts[:_DRIFTS]],
         n_drifts=len(drifts),
+        outages=[outage_sentence(row) for row in outages[:_MOST_OUTAGES]],
+        n_outages=len(outages),
     )
 
 

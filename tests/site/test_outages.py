@@ -1,0 +1,46 @@
+"""Runs without any answer are named where the figures of the run before still stand."""
+
+import pytest
+from openclaw_cases import CONFIG, line, write_run
+from support import command, import_into
+
+from exports.site.pages import overview, suite
+from exports.site.site import opened_site
+
+DAY_MS = 86_400_000
+SAID = (
+    "openclaw, prompts: the latest 2 runs of m:1b got no answers, since 2026-02-15; figures are "
+    "those of run day0."
+)
+
+
+@pytest.fixture
+def outage(store, tmp_path):
+    """Return a store of a run with answers, and two later ones without."""
+    for day in range(3):
+        failed = {"availability_status": "error", "success": False, "failure_type": "timeout"}
+        failed |= {"objective_pass": None, "raw_output": None}
+        fields = {"run_id": f"day{day}", "started_at_ms": 1771027248569 + day * DAY_MS}
+        lines = [
+            line(**fields, **(failed if day else {}), prompt_id=f"P{n}", prompt_name=f"n{n}")
+            for n in range(20)
+        ]
+        config = {**CONFIG, "run_id": f"day{day}"}
+        import_into(store, write_run(tmp_path / "runs" / f"day{day}", *lines, config=config))
+    return store
+
+
+def test_pages_name_an_outage(outage):
+    with opened_site(outage, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
+        pages = [*overview.pages(site), *suite.pages(site)]
+    texts = [page.data.decode() for page in pages if page.path.endswith(".html")]
+    assert [text.count(SAID) for text in texts] == [1, 1]
+
+
+def test_history_names_an_outage(outage):
+    ended = command(outage.path, "history", "m:1b")
+    assert " ".join(ended.err.split()) == f"warning: {SAID}"
+
+
+def test_a_plan_is_made_by_the_run_with_answers(outage):
+    assert command(outage.path, "plan", "m:1b", "--difference", "0.1").code == 0
