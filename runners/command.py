@@ -92,8 +92,9 @@ def run(path: Path, /, suite: str | None, **given: Any) -> None:  # noqa: ANN401
 
     for_suite = SuiteOptions(**{name: given.pop(name) for name in _SUITE_OPTIONS})
     options = RunOptions(**given)
-    if options.retry_failed and options.resume is None:
-        raise BadInput("--retry-failed requires --resume RUN_ID")
+    for name in ("retry_failed", "retry_empty"):
+        if getattr(options, name) and options.resume is None:
+            raise BadInput(f"--{name.replace('_', '-')} requires --resume RUN_ID")
     if options.resume is not None:
         _refuse_fixed(click.get_current_context())
     if options.shard is not None and not (options.run_id or options.resume):
@@ -266,6 +267,7 @@ def _settings(suite: str | None, options: RunOptions) -> RunSettings:
         ),
         max_cost_usd=options.max_cost_usd,
         retry_failed=options.retry_failed,
+        retry_empty=options.retry_empty,
         answers=(*([options.answers] if options.answers else []), *shipped),
         base_url=options.base_url if options.resume is not None else None,
         judge_base_url=options.judge_base_url if options.resume is not None else None,

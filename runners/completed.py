@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runners.providers.base import EMPTY
 from warehouse.connection import open_in_memory
 from warehouse.formats.json_text import canonical_json
 from warehouse.lake.batch import Generation, current_generations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from warehouse.lake.lake import Lake
 
 _RESULTS = """
-SELECT content_id, coalesce(success, true) AND NOT is_unjudged, stands_in_for,
+SELECT content_id, coalesce(success, true) AND NOT is_unjudged,
+    coalesce(failure_type = $empty, false), stands_in_for,
     coalesce(cost_usd, 0), settings, thinking_level, coalesce(model_path, provider, ''),
     coalesce(model, model_path, ''), task_id, coalesce(attempt, 1)
 FROM (
@@ -54,7 +56,7 @@ WHERE suite = $suite AND run_id = $run_id AND generation = $generation AND plan 
 ORDER BY content_id
 """
 
-_ResultTuple = tuple[str, bool, str | None, float, str | None, str | None, str, str, str, int]
+_ResultTuple = tuple[str, bool, bool, str | None, float, str | None, str | None, str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,12 @@ class CompletedResult:
     Attributes:
         content_id: content ID of its row.
         success: whether the call returned text, and its judge, if it has one, a verdict.
+        is_empty: whether the call returned an answer without text.
     """
 
     content_id: str
     success: bool
+    is_empty: bool
 
 
 @dataclass(slots=True)
@@ -132,7 +136,8 @@ def _find_completed(lake: Lake, suite: str, run_id: str) -> CompletedCells | Non
             plans = connection.execute(_PLANS, {"paths": paths, **bound}).fetchall()
             completed.plans = [plan for (plan,) in plans]
         if paths := lake.files(batches, "results"):
-            results = connection.execute(_RESULTS, {"paths": paths, **bound}).fetchall()
+            named = {"paths": paths, "empty": EMPTY, **bound}
+            results = connection.execute(_RESULTS, named).fetchall()
             judges: list[tuple[str, float]] = []
             if paths := lake.files(batches, "judgements"):
                 judges = connection.execute(_JUDGES, {"paths": paths, **bound}).fetchall()
@@ -144,12 +149,14 @@ def _add_results(
     completed: CompletedCells, rows: Iterable[_ResultTuple], judges_usd: Mapping[str, float]
 ) -> None:
     rows = list(rows)
-    replaced = {stands_in_for for _, _, stands_in_for, *_ in rows if stands_in_for is not None}
-    for content_id, success, _, cost_usd, settings, level, source, model, task_id, attempt in rows:
+    replaced = {stands_in_for for _, _, _, stands_in_for, *_ in rows if stands_in_for is not None}
+    for row in rows:
+        content_id, success, is_empty, _, cost_usd, settings, level, *_ = row
+        *_, source, model, task_id, attempt = row
         parameters = json.loads(settings) if settings else {}
         # Some suites record the thinking level among the settings.
         thinking_level = parameters.pop("thinking_level", level)
         key = source, model, thinking_level, canonical_json(parameters), task_id, attempt
         completed.costs_usd[key] += cost_usd + judges_usd.get(content_id, 0.0)
         if content_id not in replaced:
-            completed.results[key].append(CompletedResult(content_id, success))
+            completed.results[key].append(CompletedResult(content_id, success, is_empty))

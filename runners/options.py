@@ -79,6 +79,9 @@ _OPTIONS = (
     click.option(
         "--retry-failed", is_flag=True, help="With --resume: repeat failed calls as well."
     ),
+    click.option(
+        "--retry-empty", is_flag=True, help="With --resume: ask again where an answer was empty."
+    ),
     click.option("--run-id", metavar="ID", help="ID of the new run.  [default: the time]"),
     click.option(
         "--shard",
@@ -135,6 +138,7 @@ class RunOptions:
     dry_run: bool
     resume: str | None
     retry_failed: bool
+    retry_empty: bool
     run_id: str | None
     shard: str | None
     stream: bool

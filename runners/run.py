@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from runners.completed import CompletedCells
+    from runners.completed import CompletedCells, CompletedResult
     from runners.engine.engine import CallOutcome
     from runners.models.model_files import Model
     from runners.plan import Cell, Plan
@@ -53,6 +53,7 @@ class RunSettings:
         max_cost_usd: cost limit of the whole run, including earlier invocations; a shard has its
             share of it.
         retry_failed: whether to repeat failed calls.
+        retry_empty: whether to repeat calls that gave an empty answer.
         answers: files that `replay` takes its responses from.
         base_url: new address of the provider of a resumed run; None to keep the old one.
         judge_base_url: new address of the judges of a resumed run; None to keep the old one.
@@ -62,6 +63,7 @@ class RunSettings:
     engine: EngineSettings = field(default_factory=EngineSettings)
     max_cost_usd: float | None = None
     retry_failed: bool = False
+    retry_empty: bool = False
     answers: tuple[Path, ...] = ()
     base_url: str | None = None
     judge_base_url: str | None = None
@@ -159,8 +161,14 @@ class Run:
                 continue
             if result is None:
                 yield PendingCell(cell, None)
-            elif self.settings.retry_failed and not result.success:
+            elif self._is_repeated(result):
                 yield PendingCell(cell, result.content_id)
+
+    def _is_repeated(self, result: CompletedResult) -> bool:
+        # An empty answer is an answer: to draw again for it changes the pass rate.
+        if result.is_empty:
+            return self.settings.retry_empty
+        return self.settings.retry_failed and not result.success
 
     def _budget(self) -> Budget:
         limit, costs, shard = (

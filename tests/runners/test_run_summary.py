@@ -159,3 +159,37 @@ def test_the_help_states_the_number_of_simultaneous_calls():
         label = "default" if name == "litellm" else name
         assert f"{label}: {stated}" in option.help
         assert make_provider(name).concurrency == int(stated[:-1])
+
+
+@pytest.mark.slow
+def test_an_empty_answer_is_drawn_again_on_request_only(space):
+    write(space, 4, reference="yes")
+    with serving(by_task) as server:
+        err = run(space, server.base).err
+    run_id = err.partition("run ")[2].partition(":")[0]
+    draws = "SELECT task_id, n_draws FROM results ORDER BY task_id"
+
+    def resumed(server, *options):
+        more = ("--base-url", server.base, "--max-tries", 2, *options)
+        ended = command(space / "store", "run", "--resume", run_id, *more)
+        assert ended.code == 0
+        return len(server.requests)
+
+    with serving(by_task) as server:
+        assert resumed(server, "--retry-failed") == 0
+    assert [n for _, n in rows(space, draws)] == [1, 1, 1, 1]
+    with serving(by_task) as server:
+        assert resumed(server, "--retry-empty") == 1
+    assert rows(space, draws)[2] == ("t2", 2)
+    replies = iter([http(503, "", "Retry-After: 0"), http(200, chat("yes"))])
+    with serving(lambda _: [next(replies)]) as server:
+        assert resumed(server, "--retry-empty") == 2
+    assert [n for _, n in rows(space, draws)] == [1, 1, 4, 1]
+    new_store(space / "store").sync(rebuild=True)
+    assert [n for _, n in rows(space, draws)] == [1, 1, 4, 1]
+
+
+def test_empty_answers_are_drawn_again_in_resumed_runs_only(space):
+    write(space, 1)
+    ended = run(space, closed_port(), "--retry-empty")
+    assert (ended.code, ended.err) == (2, "error: --retry-empty requires --resume RUN_ID\n")

@@ -20,6 +20,10 @@ PAIRS = {
             "calls.content_id))"
         ),
     ),
+    "n_replaced_calls": (
+        f"SELECT {KEY} FROM lake.results WHERE n_replaced_calls > 0",
+        f"SELECT {KEY} FROM lake.results WHERE stands_in_for IS NOT NULL",
+    ),
     "duplicate_of": (
         f"SELECT {KEY}, duplicate_of FROM lake.results WHERE duplicate_of IS NOT NULL",
         f"SELECT {KEY}, counted_in FROM scores.duplicate_calls",

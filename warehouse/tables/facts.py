@@ -32,6 +32,33 @@ WHERE results.run_id BETWEEN ? AND ?
     AND results.content_id = marks.content_id
     AND results.{column} IS DISTINCT FROM marks.value
 """
+# A result may stand in for one that stood in for another.
+_REPLACED_CALLS = """
+WITH RECURSIVE own AS MATERIALIZED (
+    SELECT suite, run_id, content_id, stands_in_for,
+        1 + coalesce(json_array_length(retries), 0) AS n_calls
+    FROM lake.results
+    SEMI JOIN (
+        SELECT suite, run_id
+        FROM (SELECT suite, run_id, stands_in_for FROM lake.results {restriction})
+        WHERE stands_in_for IS NOT NULL
+    ) USING (suite, run_id)
+),
+replaced AS (
+    SELECT suite, run_id, content_id, stands_in_for AS earlier FROM own
+    WHERE stands_in_for IS NOT NULL
+    UNION
+    SELECT suite, run_id, replaced.content_id, own.stands_in_for AS earlier
+    FROM replaced
+    JOIN own USING (suite, run_id)
+    WHERE own.content_id = replaced.earlier AND own.stands_in_for IS NOT NULL
+)
+SELECT suite, run_id, replaced.content_id, CAST(sum(n_calls) AS BIGINT) AS value
+FROM replaced
+JOIN own USING (suite, run_id)
+WHERE own.content_id = replaced.earlier
+GROUP BY ALL
+"""
 
 
 @dataclass(slots=True)
@@ -117,6 +144,8 @@ def mark_replaced_and_duplicate_results(
             WHERE stands_in_for IS NOT NULL
         """
         _mark(connection, touched, "is_replaced", replaced, parameters=parameters)
+        calls = _REPLACED_CALLS.format(restriction=restriction)
+        _mark(connection, touched, "n_replaced_calls", calls, parameters=parameters)
     if not may_change_duplicates:
         return
     duplicates = f"""

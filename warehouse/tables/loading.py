@@ -68,6 +68,7 @@ _COMPUTED = {
         "call_hash": ("UBIGINT", _CALL_HASH),
         "setup": ("UBIGINT", _SETUP),
         "is_replaced": ("BOOLEAN", "false"),
+        "n_replaced_calls": ("BIGINT", "0::BIGINT"),
         "duplicate_of": ("VARCHAR", "NULL::VARCHAR"),
         "computed_verdict": ("BOOLEAN", "NULL::BOOLEAN"),
     },

@@ -62,6 +62,7 @@ COMMON = {
     "is_counted": "whether no other run counts the same call",
     "setup": "hash of what is recorded of the model and its settings: see scores.setups",
     "is_replaced": "whether another result of the run stands in for this one",
+    "n_replaced_calls": "calls of the results that this one stands in for, retries included",
     "duplicate_of": "run in which this same call is counted; NULL if it is counted here",
     "computed_verdict": "verdict by the original program's rule; NULL if there is none",
     "replayed_models": "models whose answers came from a file, as the run's plan says",

@@ -23,6 +23,8 @@
 -- cost_usd: cost of the call as recorded, US dollars; NULL if unknown
 -- is_cached: whether the answer came from the tool's cache: it counts for quality, but neither its
 --     time nor its cost is the model's
+-- n_draws: calls made for the result: the last, its retries, and those of results that it stands in
+--     for, which are repeated only on request
 -- duplicate_of: run in which this same call is counted; NULL if it is counted here
 SELECT
     suite,
@@ -74,6 +76,7 @@ SELECT
     tool_call_count,
     tool_use_success,
     retries,
+    n_draws,
     requested,
     sent,
     duplicate_of,

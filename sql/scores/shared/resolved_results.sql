@@ -64,6 +64,8 @@ SELECT
     calls.tool_call_count,
     calls.tool_use_success,
     calls.retries,
+    1 + calls.n_replaced_calls + coalesce(CAST(json_array_length(calls.retries) AS BIGINT), 0)
+        AS n_draws,
     calls.requested,
     calls.sent,
     calls.duplicate_of,
