@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runners.providers.base import OK, REPLY_TOO_LARGE, Failure, Reply
+from runners.providers.base import OK, Failure, Reply
 from warehouse.formats.json_text import canonical_json, json_text
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
@@ -84,7 +84,8 @@ def result_row(plan: Plan, run: RunRef, cell: Cell, outcome: CallOutcome) -> Res
     result = outcome.result
     identity = run.suite, run.run_id, run.invocation, cell.seq
     settings = canonical_json(cell.model.sampling)
-    is_truncated = isinstance(result, Failure) and result.failure_type == REPLY_TOO_LARGE
+    n_bytes = result.n_bytes if isinstance(result, Failure) else None
+    cut = f"raw_output is the beginning of {n_bytes:,} bytes" if n_bytes is not None else None
     return {
         "content_id": content_hash("result", *identity),
         "seq": cell.seq,
@@ -115,7 +116,8 @@ def result_row(plan: Plan, run: RunRef, cell: Cell, outcome: CallOutcome) -> Res
         "cost_usd": result.cost_usd,
         "cost_source": result.cost_source,
         "raw_output": utf8(result.text),
-        "raw_output_truncated": True if is_truncated else None,
+        "raw_output_truncated": True if n_bytes is not None else None,
+        "violation": cut,
         "retries": _retries(outcome),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from runners.engine.breaker import CIRCUIT_OPEN
-from runners.providers.base import EMPTY, EXCEPTION
+from runners.providers.base import EMPTY, EXCEPTION, REPLY_TOO_LARGE
 
 if TYPE_CHECKING:
     from runners.run import Run
@@ -95,6 +95,8 @@ class _Problem(NamedTuple):
     @property
     def reason(self) -> str:
         """The reason in one line."""
+        if self.failure_type == REPLY_TOO_LARGE:
+            return REPLY_TOO_LARGE
         line = (self.message.strip().splitlines() or [""])[0].removeprefix("judge: ")
         kind = self.failure_type or ""
         if line and kind not in {"", EXCEPTION}:

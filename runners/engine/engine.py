@@ -311,6 +311,7 @@ class Engine(Generic[CellT]):
         except Exception as error:  # noqa: BLE001 - one broken response must not end the run
             result = Failure(ERROR, EXCEPTION, str(error) or type(error).__name__)
         e2e_ms = max(int(self._clock.seconds() * 1000) - began, 0)
+        result = result.shortened if isinstance(result, Failure) else result
         return CallOutcome(
             result=result,
             started_at=started_at,

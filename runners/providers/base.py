@@ -7,7 +7,7 @@ that names it, and add one line to `PROVIDERS` in `runners/providers/registry.py
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +30,8 @@ REPLY_TOO_LARGE = "reply_too_large"
 
 # Far beyond any answer. A stream has about 300 bytes per token.
 MAX_REPLY_MIB = 64
+# What is kept of the text of a failure, such as the beginning of an endless reply.
+MAX_FAILURE_BYTES = 2**20
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _BYTES_PER_TOKEN = 3  # a letter of Thai or Finnish is more than one byte
@@ -145,6 +147,7 @@ class Failure:
         output_tokens: as counted by the provider, for an empty response.
         cost_usd: US dollars; empty responses are billed too.
         cost_source: where the cost comes from.
+        n_bytes: what was read, in bytes, if `text` is only the beginning of a text.
     """
 
     status: str
@@ -158,6 +161,21 @@ class Failure:
     output_tokens: int | None = None
     cost_usd: float | None = None
     cost_source: str | None = None
+    n_bytes: int | None = None
+
+    @property
+    def shortened(self) -> Failure:
+        """The failure with the beginning of its text, if it is long: all of it is looked through.
+
+        Secrets are searched for in it, and it is written to the journal and the lake.
+        """
+        if self.failure_type != REPLY_TOO_LARGE and len(self.text) * 4 <= MAX_FAILURE_BYTES:
+            return self
+        data = self.text.encode("utf-8", "replace")
+        if self.failure_type != REPLY_TOO_LARGE and len(data) <= MAX_FAILURE_BYTES:
+            return self
+        text = data[:MAX_FAILURE_BYTES].decode("utf-8", "ignore")
+        return replace(self, text=text, n_bytes=len(data))
 
 
 Result = Reply | Failure

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import time
 import zlib
 
 import pytest
@@ -221,7 +222,7 @@ def test_the_limit_of_a_model_file_holds_and_the_row_says_what_happened(tmp_path
         ended = command(
             store.path, "run", suite(tmp_path, 1), "--model", "m", "--base-url", server.base
         )
-    assert ended.code == 0, ended.err
+    assert ended.code == 1, ended.err
     assert "unknown key" not in ended.err
     assert len(server.requests) == 1
     query = "SELECT success, failure_type, raw_output_truncated, cost_usd, raw_output FROM results"
@@ -229,6 +230,47 @@ def test_the_limit_of_a_model_file_holds_and_the_row_says_what_happened(tmp_path
     assert row[:4] == (False, "reply_too_large", True, None)
     assert len(row[4]) == LIMIT
     assert store.sql("SELECT extra FROM lake.models").fetchall() == [('{"max_reply_mib":0.25}',)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", ["ollama_openai", "openai_responses"])
+def test_the_time_limit_holds_while_a_reply_is_decompressed(provider):
+    event = f"data: {json.dumps(event_of(provider, 'x'))}\n\n".encode()
+    bomb = gzip.compress(event * (2**26 // len(event)))
+    reply = head("text/event-stream", "Content-Encoding: gzip")
+    one = make_provider(provider)
+
+    async def main():
+        request = Request("m", "Hi", base_url=server.base, is_streamed=True)
+        try:
+            async with asyncio.timeout(0.3):
+                return await one.call(request)
+        finally:
+            await one.close()
+
+    with serving(reply, bomb.decode("latin-1")) as server:
+        began = time.process_time()
+        with pytest.raises(TimeoutError):
+            asyncio.run(main())
+    assert time.process_time() - began < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [200, 500])
+def test_what_was_cut_is_stored_as_its_beginning_and_its_length(tmp_path, monkeypatch, status):
+    monkeypatch.chdir(tmp_path)
+    store = new_store(tmp_path / "store")
+    size = {200: 2**26, 500: 2**21}[status]
+    text = "begun " + "x" * (size + 10 * (status == 200) - 6)
+    with serving(http(status, text)) as server:
+        where = ("--provider", "ollama_openai", "--base-url", server.base, "--max-tries", 1)
+        ended = command(store.path, "run", suite(tmp_path, 1), "--model", "m", *where)
+    assert ended.code == 1
+    query = "SELECT raw_output, raw_output_truncated, violation FROM results"
+    ((kept, is_truncated, violation),) = store.sql(query).fetchall()
+    assert kept == text[: 2**20]
+    assert is_truncated
+    assert violation == f"raw_output is the beginning of {size:,} bytes"
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1025", "true", "many", ".inf", "[1]"])

@@ -67,6 +67,8 @@ class HttpClient:
         """
         async with self._response(url, body, headers, ReplyMeter(max_bytes)) as pieces:
             data = b"".join([piece async for piece in pieces])
+            # Parsing cannot be interrupted: it does not begin after the time limit.
+            await asyncio.sleep(0)
             return _object(json.loads(data.decode("utf-8", "replace")))
 
     async def events(
