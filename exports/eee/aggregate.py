@@ -60,12 +60,28 @@ def aggregate_document(
         "source_metadata": _source(run, extra, publisher),
         "eval_library": _library(run),
         "model_info": _model_info(model, extra),
-        "evaluation_results": [_result(figure, model) for figure in figures],
+        "evaluation_results": _with_distinct_ids([_result(figure, model) for figure in figures]),
     }
 
 
+def _with_distinct_ids(results: list[Document]) -> list[Document]:
+    """Return results of which none has the id of another: further statistics get their name."""
+    known: set[object] = {None}
+    for result in results:
+        name = result.get("evaluation_result_id")
+        if name in known and name is not None:
+            details = result["score_details"].get("details", {})
+            kinds = [result["metric_config"].get("metric_kind"), *details.values()]
+            name = "/".join([str(name), *map(str, filter(None, kinds))])
+            while name in known:
+                name += "'"
+            result["evaluation_result_id"] = name
+        known.add(name)
+    return results
+
+
 def result_id(figure: Row) -> str | None:
-    """Return the id of a result among those of its task set: scorer, metric and filter.
+    """Return the id of a result: its task set, if the run has several, scorer, metric and filter.
 
     A score that came in this format has the id as its scorer; there may be none.
     """
@@ -77,6 +93,8 @@ def result_id(figure: Row) -> str | None:
         names.pop()
     if names[0] == names[1] or names[0] is None:
         names.pop(0)
+    if figure["has_task_sets"]:
+        names.insert(0, figure["task_set"])
     return "/".join("" if name is None else name for name in names)
 
 
@@ -100,7 +118,10 @@ def _result(figure: Row, model: Row) -> Document:
         uncertainty["num_samples"] = figure["n"]
     details: Document = {"score": figure["value"]}
     if figure["reducer"] is not None:
-        details["details"] = {"reducer": figure["reducer"]}
+        parameters = figure["reducer_parameters"]
+        details["details"] = {"reducer": figure["reducer"]} | (
+            {} if parameters is None else {"reducer_parameters": as_text(parameters)}
+        )
     if uncertainty:
         details["uncertainty"] = uncertainty
     named = result_id(figure)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from click import Choice, Option
@@ -45,7 +46,7 @@ _FIGURES = """
 SELECT
     suite, task_set, scorer, metric, filter, 'mean' AS statistic, mean AS value, stderr,
     'sample' AS stderr_method, mean_low AS low, mean_high AS high, interval_method, n_tasks AS n,
-    NULL::BOOLEAN AS higher_is_better, NULL AS reducer, NULL AS extra,
+    NULL::BOOLEAN AS higher_is_better, NULL AS reducer, NULL AS reducer_parameters, NULL AS extra,
     interval_method = 'wilson' AS is_binary, min >= 0 AND max <= 1 AS is_share
 FROM metrics
 WHERE suite = $suite AND run_id = $run AND reducer = 'mean' AND mean IS NOT NULL
@@ -57,7 +58,7 @@ _REPORTED = """
 SELECT
     suite, provider, model, task_set, scorer, metric, filter, statistic, value, stderr,
     stderr_method, NULL::DOUBLE AS low, NULL::DOUBLE AS high, NULL AS interval_method, n,
-    higher_is_better, reducer, false AS is_binary, false AS is_share, extra
+    higher_is_better, reducer, reducer_parameters, false AS is_binary, false AS is_share, extra
 FROM reported_metrics
 WHERE suite = $suite AND run_id = $run AND source = 'log' AND value IS NOT NULL
     AND isfinite(value)
@@ -126,16 +127,21 @@ class _Run:
             # An aggregate without results stays one.
             figures = of_model if of_model or self._has_aggregate else figures
         evaluation_id = self._evaluation_id(model, is_only=is_only)
+        task_sets = model["task_sets"] or [self._run["suite"]]
         document = aggregate_document(
             evaluation_id,
             self._run,
             model,
-            figures=list(_in_order(figures)),
+            figures=_complete(figures, task_sets),
             publisher=self._publisher,
         )
-        task_sets = model["task_sets"] or [self._run["suite"]]
         place = self._place(task_sets, model, evaluation_id)
-        lines = SampleLines(evaluation_id, model["model"] or UNKNOWN, {**self._key, **chosen})
+        lines = SampleLines(
+            evaluation_id,
+            model["model"] or UNKNOWN,
+            {**self._key, **chosen},
+            has_task_sets=len(task_sets) > 1,
+        )
         path = self._folder / f"{place}{_SAMPLES_SUFFIX}"
         checksum = hashlib.sha256()
         check_spelling(path)
@@ -154,6 +160,7 @@ class _Run:
             self._exported.paths.append(path)
         else:
             path.unlink()
+            _remove_empty(path.parent, self._folder)
             place = self._place(_task_sets(figures), model, evaluation_id)
         self._write_aggregate(place, document)
 
@@ -172,7 +179,11 @@ class _Run:
             }
             evaluation_id = self._evaluation_id(model, is_only=len(named) <= 1)
             document = aggregate_document(
-                evaluation_id, self._run, model, figures=figures, publisher=self._publisher
+                evaluation_id,
+                self._run,
+                model,
+                figures=_complete(figures, _task_sets(figures)),
+                publisher=self._publisher,
             )
             place = self._place(_task_sets(figures), model, evaluation_id)
             self._write_aggregate(place, document)
@@ -207,11 +218,21 @@ class _Run:
         return "/".join(["data", *map(path_part, folders), str(file)])
 
 
-def _in_order(figures: Iterable[Row]) -> Iterator[Row]:
-    """Yield the figures with `is_share` and `is_binary` known."""
-    for figure in figures:
-        is_share, is_binary = bool(figure["is_share"]), bool(figure["is_binary"])
-        yield {**figure, "is_share": is_share, "is_binary": is_binary}
+def _complete(figures: Iterable[Row], task_sets: Sequence[str | None]) -> list[Row]:
+    """Return figures with `is_share` and `is_binary` known, and whether they name task sets."""
+    named = {"has_task_sets": len(task_sets) > 1}
+    return [
+        {**figure, **named, **{name: bool(figure[name]) for name in ("is_share", "is_binary")}}
+        for figure in figures
+    ]
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove a folder and those around it that are empty, up to the target."""
+    with suppress(OSError):
+        while folder != root:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _task_sets(figures: Iterable[Row]) -> list[str | None]:

@@ -120,16 +120,25 @@ class SampleLines:
         evaluation_id: id of the evaluation.
         model: id of the model.
         parameters: values of the query `LINES`.
+        has_task_sets: whether the ids of results name their task set.
 
     Attributes:
         n_lines: number of lines yielded.
         n_unscored: results without any score, which the format cannot hold.
     """
 
-    def __init__(self, evaluation_id: str, model: str, parameters: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        evaluation_id: str,
+        model: str,
+        parameters: Mapping[str, object],
+        *,
+        has_task_sets: bool,
+    ) -> None:
         self._evaluation_id = evaluation_id
         self._model = model
         self._parameters = parameters
+        self._has_task_sets = has_task_sets
         self.n_lines = 0
         self.n_unscored = 0
 
@@ -150,7 +159,7 @@ class SampleLines:
         has_turns = (row["n_turns"] or 0) > _LONGEST_TURN or any(
             json_value(message["tool_calls"]) for message in messages
         )
-        named = result_id(row)
+        named = result_id({**row, "has_task_sets": self._has_task_sets})
         document: Document = {
             "schema_version": VERSION,
             "evaluation_id": self._evaluation_id,

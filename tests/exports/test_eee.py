@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 
 import pytest
 from helm_cases import entry, stat, write_run
@@ -242,3 +243,45 @@ def test_sets_that_are_scored_in_part_come_back(tmp_path):
     assert len(found) == 5 + 2
     first = assert_comes_back(tmp_path)
     assert not first.sql("FROM metric_audit WHERE status = 'differs'").fetchall()
+
+
+def test_results_of_several_task_sets_have_ids_of_their_own(tmp_path):
+    store = new_store(tmp_path / "own")
+    rows = [f"r,m,{name},{n},{n > 0}" for name in ("easy", "hard") for n in range(3)]
+    table = tmp_path / "runs.csv"
+    table.write_text("\n".join(["run_id,model,task_set,task_id,passed", *rows]))
+    assert command(store.path, "import", table, "--yes").code == 0
+    assert command(store.path, "export", "eee", "--to", tmp_path / "out").code == 0
+    [aggregate], lines = documents(tmp_path / "out")
+    ids = [result["evaluation_result_id"] for result in aggregate["evaluation_results"]]
+    assert ids == ["easy/passed", "hard/passed"]
+    assert {(x["evaluation_name"], x["evaluation_result_id"]) for x in lines} == {
+        ("easy", "easy/passed"), ("hard", "hard/passed")
+    }  # fmt: skip
+
+
+@needs_reference
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["eee", "helm", "inspect", "openai-evals", "promptfoo"])
+def test_exports_of_real_logs_come_back_whole(tool, tmp_path):
+    store, again = new_store(tmp_path / "store"), new_store(tmp_path / "again")
+    command(store.path, "import", PEERS / tool, "--yes")
+    command(store.path, "export", "eee", "--to", tmp_path / "out")
+    assert command(again.path, "import", tmp_path / "out").code == 0
+    files = [path for path in (tmp_path / "out").rglob("*.json") if path.is_file()]
+    results = [json.loads(path.read_text("utf-8"))["evaluation_results"] for path in files]
+    if tool != "eee":  # whose files may have none
+        for of_file in results:
+            assert len({result["evaluation_result_id"] for result in of_file}) == len(of_file)
+    exported = Counter(
+        result["score_details"]["score"] for of_file in results for result in of_file
+    )
+    values = again.sql("SELECT value FROM reported_metrics").fetchall()
+    assert Counter(value for (value,) in values) == exported
+    assert "differs" not in dict(again.sql("SELECT status, 1 FROM metric_audit").fetchall())
+    if tool != "eee":  # in whose files a verdict is a part of each score
+        verdicts = "SELECT passed, count(*) FROM verdicts {} WHERE passed IS NOT NULL GROUP BY 1"
+        only = "SEMI JOIN (FROM result_scores WHERE contains(scorer, 'passed')) USING (result_id)"
+        came = dict(again.sql(verdicts.format(only)).fetchall())
+        assert came[True] == dict(store.sql(verdicts.format("")).fetchall())[True]
+    assert [p for p in (tmp_path / "out").rglob("*") if p.is_dir() and not any(p.iterdir())] == []
