@@ -256,6 +256,19 @@ def test_the_time_limit_holds_while_a_reply_is_decompressed(provider):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_reply_of_many_values_is_not_parsed(is_streamed):
+    text = '{"choices": [' + "[]," * (2**24 // 2) + "1]}"
+    kind = "text/event-stream" if is_streamed else "application/json"
+    bomb = gzip.compress(f"data: {text}\n\n".encode() if is_streamed else text.encode(), 1)
+    one = make_provider("ollama_openai")
+    with serving(head(kind, "Content-Encoding: gzip"), bomb.decode("latin-1")) as server:
+        request = Request("m", "Hi", base_url=server.base, is_streamed=is_streamed)
+        result = asyncio.run(one.call(request))
+    assert (result.failure_type, result.text) == ("reply_too_large", text)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 500])
 def test_what_was_cut_is_stored_as_its_beginning_and_its_length(tmp_path, monkeypatch, status):
     monkeypatch.chdir(tmp_path)

@@ -21,7 +21,12 @@ from runners.providers.base import (
     Failure,
 )
 from runners.providers.transport.rehearsal import rehearsal_server
-from runners.providers.transport.reply_limit import ENCODINGS, ReplyMeter, body_of
+from runners.providers.transport.reply_limit import (
+    ENCODINGS,
+    ReplyMeter,
+    ReplyTooLargeError,
+    body_of,
+)
 from warehouse.formats.values import is_integer
 
 if TYPE_CHECKING:
@@ -35,6 +40,9 @@ _TOO_MANY = 429
 _RETRYABLE = (408, 409, 425, _TOO_MANY)
 _DONE = b"[DONE]"
 _REHEARSAL_SECONDS = 30.0
+# Parsing cannot be interrupted, and 64 MiB of empty arrays take seconds and gigabytes. Log
+# probabilities of many tokens have a value in every six bytes.
+_MOST_VALUES = 2**24
 
 
 class CallFailedError(Exception):
@@ -67,9 +75,9 @@ class HttpClient:
         """
         async with self._response(url, body, headers, ReplyMeter(max_bytes)) as pieces:
             data = b"".join([piece async for piece in pieces])
-            # Parsing cannot be interrupted: it does not begin after the time limit.
+            # Parsing does not begin after the time limit.
             await asyncio.sleep(0)
-            return _object(json.loads(data.decode("utf-8", "replace")))
+            return _object(_parsed(data))
 
     async def events(
         self,
@@ -93,7 +101,7 @@ class HttpClient:
                 if data == _DONE:
                     return
                 try:
-                    event = json.loads(data.decode("utf-8", "replace"))
+                    event = _parsed(data)
                 except ValueError:
                     continue
                 yield _object(event)
@@ -241,6 +249,19 @@ def as_text(value: object) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise ValueError(f"expected a JSON string, got {json.dumps(value)[:80]}")
+
+
+def _parsed(data: bytes) -> object:
+    """Parse JSON.
+
+    Raises:
+        ValueError: it is none.
+        ReplyTooLargeError: it has more values than an answer can have.
+    """
+    text = data.decode("utf-8", "replace")
+    if sum(map(data.count, (b"[", b"{", b","))) > _MOST_VALUES:
+        raise ReplyTooLargeError(text)
+    return json.loads(text)
 
 
 def _object(value: object) -> dict[str, object]:
