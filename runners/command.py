@@ -168,7 +168,9 @@ def _report(store: Store, run: Run) -> None:
 
     shard = run.settings.shard
     which = {"suite": run.plan.suite, "run_id": run.run_id}
-    print_rows(store.path, run.suite.summary, TableOptions(), which, answer=run.suite.answer)
+    # This command has no option for columns.
+    output = TableOptions(hint="a pipe or file has all")
+    print_rows(store.path, run.suite.summary, output, which, answer=run.suite.answer)
     sentences, problem = summarise(store, run)
     for text in sentences:
         note_wrapped(text)

@@ -1,10 +1,13 @@
 """How a run ends: its table, a sentence for each model, and the exit code."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from serving import chat, closed_port, http, serving
-from support import command, new_store
+from support import ROOT, command, new_store
 
 from runners.command import run as run_command
 from runners.providers.registry import make_provider
@@ -63,6 +66,28 @@ def test_the_pass_rate_is_that_of_the_leaderboard(space, attempts):
         2: "m: 4 of 8 attempts at 4 tasks passed; 2 empty answers",
     }
     assert expected[attempts] in ended.err.splitlines()
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_pass_rate_and_the_cost_first(space):
+    write(space, 1, reference="yes")
+    (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": "yes"}))
+    where = ("run", "mine.json", "-m", "m", "--provider", "replay", "--answers", "a.jsonl")
+    reader, terminal = os.openpty()
+    ended = subprocess.run(
+        [sys.executable, "-m", "evalstore", "--store", "store", *where],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    os.close(terminal)
+    first, *_ = os.read(reader, 9999).decode().splitlines()
+    os.close(reader)
+    assert first.split()[:3] == ["model", "pass_rate", "cost_usd"]
+    # The command has no `--wide`.
+    assert "(a pipe or file has all)" in " ".join(ended.stderr.split())
 
 
 @pytest.mark.slow

@@ -97,19 +97,25 @@ class TableOptions(NamedTuple):
         columns: columns to print, in order; empty for all of them.
         is_wide: whether a terminal shows every column in full.
         is_paged: whether a table that is larger than the screen goes through a pager.
+        hint: what a note about hidden columns recommends.
     """
 
     fmt: str = "table"
     columns: tuple[str, ...] = ()
     is_wide: bool = False
     is_paged: bool = False
+    hint: str = "--wide shows all, --columns A,B chooses"
 
     def layout(self, answer: tuple[str, ...] = ()) -> Layout:
         """Return how a table with these columns that answer is shown."""
         from warehouse.output.terminal import Layout
 
         return Layout(
-            answer=answer, columns=self.columns, is_wide=self.is_wide, is_paged=self.is_paged
+            answer=answer,
+            columns=self.columns,
+            is_wide=self.is_wide,
+            is_paged=self.is_paged,
+            options=self.hint,
         )
 
 
