@@ -13,6 +13,7 @@ from support import EXAMPLES, REFERENCE, ROOT, import_into, needs_reference, new
 
 from warehouse.lake.batch import Generation
 from warehouse.schemas import BY_NAME
+from warehouse.statistics import proportions
 
 RELATIVE_ERROR = 1e-9
 # Kinds of scores: 0 or 1, shares, whole numbers with many ties, any numbers.
@@ -179,12 +180,17 @@ def test_intervals_are_wilsons_or_students(made):
         scored = [s for scores in by_metric[row["metric"]] for s in scores if s is not None]
         if all(score in {0, 1} for score in scored):
             assert row["interval_method"] == "wilson"
-            if row["reducer"] != "mean" or row["n_results"] == n:
+            if row["n_results"] == n or row["reducer"] in {"max", "majority", "at_least_k"}:
                 wilson = stats.binomtest(round(mean * n), n).proportion_ci(method="wilson")
                 if math.isclose(mean * n, round(mean * n)):
                     assert close(row["mean_low"], wilson.low)
                     assert close(row["mean_high"], wilson.high)
             assert 0 <= row["mean_low"] <= mean <= row["mean_high"] <= 1
+        elif all(0 <= score <= 1 for score in scored):
+            assert row["interval_method"] == "wilson_scores"
+            assert 0 <= row["mean_low"] <= mean <= row["mean_high"] <= 1
+            wilson = proportions.wilson(mean * n, n)
+            assert row["mean_high"] - row["mean_low"] <= wilson.high - wilson.low + 1e-9
         elif n > 1:
             assert row["interval_method"] == "student_t"
             low, high = mean - row["stderr"] * stats.t.ppf(0.975, n - 1), row["mean_high"]

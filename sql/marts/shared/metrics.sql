@@ -23,9 +23,10 @@
 -- mean_low: lower end of the 95 % interval of the mean; see interval_method
 -- mean_high: upper end of the 95 % interval of the mean; see interval_method
 -- interval_method: wilson where each score is 0 or 1: for the number of tasks, narrower for the reducer
---     mean where repeated attempts add information, see effective_tasks; else student_t: the mean ±
---     the 97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go
---     beyond the possible values; NULL without an interval
+--     mean where repeated attempts add information; wilson_scores where each is from 0 to 1: for as
+--     many trials as their variance is worth, see effective_tasks; else student_t: the mean ± the
+--     97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go beyond
+--     the possible values; NULL without an interval
 -- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
 --     NULL for a single task
 -- median: median of the tasks' values
@@ -172,11 +173,11 @@ spread AS (
             ELSE mean * (n_tasks - n_ones)
         END / nullif(n_tasks - 1, 0) AS variance,
         CASE
-            WHEN NOT is_binary THEN NULL
-            WHEN reducer <> 'mean' THEN n_tasks
+            WHEN NOT is_share THEN NULL
+            WHEN n_ones IS NOT NULL AND reducer <> 'mean' THEN n_tasks
             ELSE effective_tasks(
                 n_tasks,
-                n_results,
+                if(is_binary AND reducer = 'mean', n_results, 'inf'::DOUBLE),
                 mean * n_tasks,
                 list_aggregate(list_select(
                     list_transform(amounts, lambda amount: amount ** 2), places
@@ -203,9 +204,14 @@ SELECT
     n_results,
     n_all_tasks - n_tasks AS n_unscored,
     mean,
-    if(is_binary, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
-    if(is_binary, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high,
-    CASE WHEN mean_low IS NOT NULL THEN if(is_binary, 'wilson', 'student_t') END AS interval_method,
+    if(is_share, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
+    if(is_share, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high,
+    CASE
+        WHEN mean_low IS NULL THEN NULL
+        WHEN is_binary THEN 'wilson'
+        WHEN is_share THEN 'wilson_scores'
+        ELSE 'student_t'
+    END AS interval_method,
     sqrt(variance / n_tasks) AS stderr,
     median,
     list_min(amounts) AS min,

@@ -26,6 +26,7 @@ figures AS (
         CAST(sum(len(listed)) AS BIGINT) AS n_results,
         count(score) AS n_tasks,
         bool_and(len(list_filter(listed, lambda value: value NOT IN (0, 1))) = 0) AS is_binary,
+        bool_and(len(list_filter(listed, lambda value: value NOT BETWEEN 0 AND 1)) = 0) AS is_share,
         list(score ORDER BY task_id) AS in_order
     FROM tasks
     GROUP BY entry, scorer, metric, filter
@@ -44,9 +45,9 @@ spread AS (
         list_aggregate(list_transform(in_order, lambda score: (score - mean) ** 2), 'fsum')
             / nullif(n_tasks - 1, 0) AS variance,
         CASE
-            WHEN is_binary THEN effective_tasks(
+            WHEN is_share THEN effective_tasks(
                 n_tasks,
-                n_results,
+                if(is_binary, n_results, 'inf'::DOUBLE),
                 mean * n_tasks,
                 list_aggregate(list_transform(in_order, lambda score: score ** 2), 'fsum')
             )
@@ -62,6 +63,6 @@ SELECT
     filter,
     n_tasks,
     mean,
-    if(is_binary, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
-    if(is_binary, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high
+    if(is_share, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
+    if(is_share, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high
 FROM spread
