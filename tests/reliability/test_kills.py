@@ -213,7 +213,7 @@ def test_a_run(tmp_path, monkeypatch):
         new = ["run", suite(tmp_path, 2), "--model", "m", *where]
         command(tmp_path / "warm", *new)
         # The final table is a sync and a query, which have their own tests.
-        monkeypatch.setattr("runners.command.print_rows", lambda *_: None)
+        monkeypatch.setattr("runners.command._report", lambda *_: None)
         operation = n_runs = 0
         is_killed = True
         while is_killed:
