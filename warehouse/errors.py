@@ -36,7 +36,7 @@ class ExitCode(IntEnum):
     DONE = 0, "done"
     FAILED = 1, "a check or gate failed, something was left out, or nothing was answered or judged"
     BAD_INPUT = 2, "misuse or bad input: a file is not there, is in conflict or in quarantine"
-    INCONCLUSIVE = 3, "the data cannot tell (`gate`)"
+    INCONCLUSIVE = 3, "inconclusive (`gate`)"
     BUDGET_SPENT = 4, "the cost limit was reached (`run`)"
     BUG = 70, "a bug: the message names a crash report, which has secrets masked"
     BUSY = 75, "the store is busy: try again later"

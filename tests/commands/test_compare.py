@@ -53,9 +53,7 @@ def test_a_sentence_comes_first_then_the_table(path):
         "x passes 26.7 points more than y (95 % interval 10.5 to 45.9, p = 0.005, 30 tasks; "
         "8 passed by it only, 0 by the other only)."
     )
-    assert words.splitlines()[1:] == [
-        "Besides the model these differ: settings (temperature 0; not recorded)."
-    ]
+    assert words.splitlines()[1:] == ["Also different: settings (temperature 0; not recorded)."]
     assert (len(table.splitlines()), ended.err) == (3, "")
 
 
@@ -86,7 +84,7 @@ def test_tasks_are_listed_with_both_answers(path):
 
 
 def test_slices_show_where_the_difference_is(path):
-    found = rows(path, "x", "y", "--why", "prompt_length")
+    found = rows(path, "x", "y", "--by", "prompt_length")
     assert [(r["slice"], r["n_tasks"]) for r in found] == [
         ("prompt_length 5 to 40", 8), ("prompt_length 45 to 75", 7),
         ("prompt_length 80 to 115", 8), ("prompt_length 120 to 150", 7),
@@ -138,7 +136,7 @@ def test_what_cannot_be_compared_is_said(path, arguments, message):
 
 
 def test_few_tasks_are_warned_of(path):
-    ended = command(path, "compare", "x", "y", "--why", "prompt_length")
+    ended = command(path, "compare", "x", "y", "--by", "prompt_length")
     assert "warning: 7 tasks of prompt_length 45 to 75: too few" in ended.err
 
 
@@ -160,7 +158,7 @@ def test_tools_are_compared_on_the_questions_they_share(tmp_path):
     assert {(task["prompt"], task["answer_a"]) for task in tasks} >= {
         ("What is 3?", "it is 3 (one)"),
     }
-    refused = command(path, "compare", "m/one", "m/two", "--why", "prompt_length")
+    refused = command(path, "compare", "m/one", "m/two", "--by", "prompt_length")
     assert (refused.code, "several suites" in refused.err) == (2, True)
 
 

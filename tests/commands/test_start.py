@@ -72,7 +72,7 @@ else:
     code = 0
 print(code, *sys.modules, file=sys.stderr)
 """
-# A gate that cannot tell, records that no log can hold, a plan for few tasks.
+# An inconclusive gate, records that no log can hold, a plan for few tasks.
 OTHER_ENDS = {"gate": "3", "export palindrome": "1", "plan": "2"}
 
 _COLLECTIONS = """

@@ -1,4 +1,4 @@
-"""The gate: what it decides, and what it says when the data cannot tell."""
+"""The gate: what it decides, and what it says when the data are inconclusive."""
 
 import json
 import re
@@ -109,7 +109,9 @@ def test_no_difference_at_all_passes_and_says_what_would_have_been_found(store):
     assert (verdict.exit_code, decision.outcome) == (0, Outcome.PASSED)
     assert decision.reason.startswith("the same as the baseline on 60 tasks (95 % interval of the")
     assert decision.p_value > 0.5
-    assert f"a drop of {100 * decision.missed_drop:.3g} points would be found" in decision.reason
+    assert (
+        f"80 % power to detect a drop of {100 * decision.missed_drop:.3g} points" in decision.reason
+    )
     assert 0.02 < decision.missed_drop < 0.2
 
 
@@ -181,7 +183,7 @@ def test_prove_passes_only_if_a_drop_is_excluded(store):
         ),
     ],
 )
-def test_it_says_why_it_cannot_tell(store, candidate, baseline, fields, reason):
+def test_it_says_why_it_is_inconclusive(store, candidate, baseline, fields, reason):
     rule = drop(metric=fields.pop("metric", "passed"))
     verdict = decide(store, rule, candidate=candidate, baseline=baseline, **fields)
     assert verdict.exit_code == 3
@@ -213,20 +215,20 @@ def test_missing_answers_count_as_failures_if_asked_for(store):
 @pytest.mark.parametrize(
     ("fallback", "code", "treated"),
     [
-        (None, 3, "cannot tell"),
+        (None, 3, "inconclusive"),
         ("fail", 1, "failed"),
         ("warn", 0, "warning"),
         ("pass", 0, "passed"),
     ],
 )
-def test_the_rules_decide_what_happens_when_the_data_cannot_tell(store, fallback, code, treated):
-    verdict = decide(store, drop(), candidate="m/cut", cannot_tell=fallback)
+def test_the_rules_decide_what_inconclusive_data_count_as(store, fallback, code, treated):
+    verdict = decide(store, drop(), candidate="m/cut", on_inconclusive=fallback)
     assert (verdict.exit_code, verdict.treatment(only(verdict))) == (code, treated)
-    rule = drop(cannot_tell=fallback)
+    rule = drop(on_inconclusive=fallback)
     assert decide(store, rule, candidate="m/cut").exit_code == code
 
 
-def test_a_failure_outweighs_what_the_data_cannot_tell(store):
+def test_a_failure_outweighs_what_is_inconclusive(store):
     unknown = Rule(kind="must_pass", tasks=("t999",))
     assert decide(store, unknown, drop(), candidate="m/worse").exit_code == 1
 
@@ -240,7 +242,7 @@ def test_a_failure_outweighs_what_the_data_cannot_tell(store):
         (
             Rule(kind="min_value", limit=0.8),
             "m/unjudged",
-            "cannot tell",
+            "inconclusive",
             "50 of the 60 tasks asked",
         ),
         # 60 calls of 0.01 and 36 passed; a latency of 100 to 159 ms, 156.05 at 0.95 * 59.
@@ -255,14 +257,14 @@ def test_a_failure_outweighs_what_the_data_cannot_tell(store):
         (
             Rule(kind="max_cost_per_passed_usd", limit=1),
             "m/free",
-            "cannot tell",
+            "inconclusive",
             "the cost of 0 of 60 calls is known",
         ),
         (Rule(kind="max_p95_ms", limit=157), "m/base", "passed", "95 % of 60 answers took at most"),
         (Rule(kind="max_p95_ms", limit=156), "m/base", "failed", "156 ms, more than 156"),
         (Rule(kind="must_pass", tasks=("t0", "t1")), "m/base", "passed", "2 tasks passed at every"),
         (Rule(kind="must_pass", tasks=("t0", "t59")), "m/base", "failed", "at least once: t59"),
-        (Rule(kind="must_pass", tasks=("t0",)), "m/unjudged", "cannot tell", "not answered"),
+        (Rule(kind="must_pass", tasks=("t0",)), "m/unjudged", "inconclusive", "not answered"),
         (Rule(kind="must_pass", tasks=("t0",)), "m/rarer", "failed", "failed at least once: t0"),
     ],
 )
@@ -358,7 +360,7 @@ baseline: m/base
 suite: mine
 rules:
   - {metric: passed, max_drop: 0.02}
-  - {must_pass: [t59], cannot_tell: warn}
+  - {must_pass: [t59], on_inconclusive: warn}
 """
 
 
@@ -392,11 +394,13 @@ def test_options_replace_values_of_the_file(store, tmp_path):
 def test_the_simple_case_needs_no_file(store):
     arguments = ["--candidate", "m/cut", "--baseline", "m/base", "--suite", "mine"]
     ended = command(store.path, "gate", *arguments, "--max-drop", "0.02")
-    assert (ended.code, ended.out.splitlines()[-1]) == (3, "gate cannot tell: 1 not decided")
+    assert (ended.code, ended.out.splitlines()[-1]) == (3, "gate inconclusive: 1 not decided")
     github = command(store.path, "gate", *arguments, "--max-drop", "0.02", "--format", "github")
-    assert github.out.startswith("::error title=cannot tell%3A max_drop 0.02 of passed (mine)::the")
+    assert github.out.startswith(
+        "::error title=inconclusive%3A max_drop 0.02 of passed (mine)::the"
+    )
     warned = command(
-        store.path, "gate", *arguments, "--max-drop", "0.02", "--cannot-tell", "warn",
+        store.path, "gate", *arguments, "--max-drop", "0.02", "--on-inconclusive", "warn",
         "--format", "github",
     )  # fmt: skip
     assert (warned.code, warned.out.startswith("::warning title=")) == (0, True)
@@ -457,7 +461,7 @@ def test_settings_without_a_partner_are_named(tmp_path):
     ended = command(other.path, "gate", *arguments, "--max-p95-ms", "1000")
     assert ended.code == 0
     assert "m/base (temperature 1) of the candidate was not compared" in ended.err
-    headings = [line[13:] for line in ended.out.splitlines() if line.startswith("passed")]
+    headings = [line[14:] for line in ended.out.splitlines() if line.startswith("passed")]
     assert headings == [
         "max_drop 0.02 of passed (mine)",
         "max_p95_ms 1000 (mine), m/base (temperature 0)",

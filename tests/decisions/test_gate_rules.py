@@ -16,13 +16,13 @@ min_coverage: 1
 missing: fail
 cluster: page
 prove: true
-cannot_tell: fail
+on_inconclusive: fail
 rules:
   - metric: exact_match
     max_drop: 0.02
     min_value: 0.5
   - {max_cost_per_passed_usd: 0.02, task_set: hard}
-  - {max_p95_ms: 5000, cannot_tell: warn}
+  - {max_p95_ms: 5000, on_inconclusive: warn}
   - must_pass: [refund, 12]
 """
 
@@ -38,12 +38,12 @@ def test_everything_is_read():
         missing="fail",
         cluster="page",
         proves=True,
-        cannot_tell="fail",
+        on_inconclusive="fail",
         rules=(
             Rule(kind="max_drop", limit=0.02, metric="exact_match"),
             Rule(kind="min_value", limit=0.5, metric="exact_match"),
             Rule(kind="max_cost_per_passed_usd", limit=0.02, task_set="hard"),
-            Rule(kind="max_p95_ms", limit=5000.0, cannot_tell="warn"),
+            Rule(kind="max_p95_ms", limit=5000.0, on_inconclusive="warn"),
             Rule(kind="must_pass", tasks=("refund", "12")),
         ),
     )
@@ -52,7 +52,7 @@ def test_everything_is_read():
 def test_defaults():
     rules = Rules(**read_rules_file(b"candidate: a\nrules: [{max_p95_ms: 1}]", "r"))
     assert (rules.alpha, rules.min_tasks, rules.min_coverage) == (0.05, 20, 0.95)
-    assert (rules.missing, rules.proves, rules.cannot_tell) == ("exclude", False, None)
+    assert (rules.missing, rules.proves, rules.on_inconclusive) == ("exclude", False, None)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_defaults():
         ("alpha: 1\nrules: [{max_drop: 0.1}]", "r:1: alpha: must be a number between 0 and 1"),
         ("alpha: 0.1\nalpha: 0.2\nrules: [{max_drop: 0.1}]", "r:2: alpha: duplicate key"),
         (
-            "cannot_tell: no\nrules: [{max_drop: 0.1}]",
-            "r:1: cannot_tell: must be one of fail, warn",
+            "on_inconclusive: no\nrules: [{max_drop: 0.1}]",
+            "r:1: on_inconclusive: must be one of fail, warn",
         ),
         ("prove: 1\nrules: [{max_drop: 0.1}]", "r:1: prove: must be true or false"),
         ("[a]", "r:1: a gate must be a mapping"),
@@ -90,3 +90,10 @@ def test_anything_else_is_refused_with_its_line(text, message):
     with pytest.raises(BadInput) as caught:
         read_rules_file(text.encode(), "r")
     assert str(caught.value).startswith(message)
+
+
+def test_the_former_name_of_a_key_still_works():
+    text = "cannot_tell: warn\nrules:\n  - {max_drop: 0.1, cannot_tell: fail}\n"
+    found = read_rules_file(text.encode(), "r")
+    assert found["on_inconclusive"] == "warn"
+    assert found["rules"][0].on_inconclusive == "fail"

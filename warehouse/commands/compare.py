@@ -68,7 +68,9 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
 )
 @click.option("--seed", default=23, show_default=True, help="Seed of random subsets of tasks.")
 @click.option("--tasks", is_flag=True, help="List the tasks on which they differ, with answers.")
-@click.option("--why", metavar="COLUMN", help="Compare each slice of the tasks by this column.")
+@click.option(
+    "--by", "--why", metavar="COLUMN", help="Compare each slice of the tasks by this column."
+)
 @click.option("--ranks", is_flag=True, help="List the ranks of three or more sides.")
 @table_options
 @click.pass_obj
@@ -86,7 +88,7 @@ def compare(
     mix_runs: bool,
     seed: int,
     tasks: bool,
-    why: str | None,
+    by: str | None,
     ranks: bool,
     output: TableOptions,
 ) -> None:
@@ -105,9 +107,9 @@ def compare(
       evalstore compare example/aurora-2 example/kaamos-mini
       evalstore compare example/aurora-2 example/kaamos-mini --tasks
       evalstore compare example/aurora-2 example/kaamos-mini --metric latency
-      evalstore compare example/aurora-2 example/kaamos-mini --why prompt_length
+      evalstore compare example/aurora-2 example/kaamos-mini --by prompt_length
     """
-    _check(sides, margin, seed, is_list=[tasks, why is not None, ranks])
+    _check(sides, margin, seed, is_list=[tasks, by is not None, ranks])
     check_suite(path, suite)
     from warehouse.decisions.changed_tasks import ChangedTask, changed_tasks
     from warehouse.decisions.comparison import compare
@@ -125,8 +127,8 @@ def compare(
         )
         contests = find_contests(connection, sides, choice)
         whole = contests
-        if why is not None:
-            contests = sliced(connection, contests, why)
+        if by is not None:
+            contests = sliced(connection, contests, by)
         clusters = _clusters(connection, whole, cluster)
         rows = compare(contests, clusters=clusters, margin=margin, seed=seed)
         answers = changed_tasks(connection, whole) if tasks else []
@@ -156,7 +158,7 @@ def _check(
     if seed < 0:
         raise BadInput("--seed: give a whole number from 0")
     if sum(is_list) > 1:
-        raise BadInput("--tasks, --why and --ranks each print a table of their own: choose one")
+        raise BadInput("--tasks, --by and --ranks each print a table of their own: choose one")
 
 
 def _clusters(

@@ -84,7 +84,7 @@ def _differing(connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest
     if not found:
         return []
     between = "" if len(pairs) == 1 else " between some"
-    return [f"Besides the model these differ{between}: {'; '.join(found)}."]
+    return [f"Also different{between}: {'; '.join(found)}."]
 
 
 def warn(rows: Sequence[Comparison]) -> None:

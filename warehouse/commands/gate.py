@@ -70,9 +70,10 @@ _FALLBACKS = ("fail", "warn", "pass")
 )
 @click.option("--prove", is_flag=True, help="Pass only if a drop of --max-drop is excluded.")
 @click.option(
+    "--on-inconclusive",
     "--cannot-tell",
     type=click.Choice(_FALLBACKS),
-    help="What to do when the data cannot tell.  [default: exit with 3]",
+    help="What to do about inconclusive rules.  [default: exit with 3]",
 )
 @click.option(
     "--format",
@@ -112,7 +113,7 @@ def gate(
     "drop <= max_drop" is rejected at --alpha, with Holm's adjustment over all drop rules.
     Otherwise it passes, and says which larger drop would probably have been found.
 
-    The exit code is 0 if all rules are kept, 1 if one is not, and 3 if the data cannot tell: there
+    The exit code is 0 if all rules are kept, 1 if one is not, and 3 if one is inconclusive: there
     is no baseline, no shared task, too few tasks, or the candidate answered too few of them.
 
     \b
@@ -165,7 +166,7 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     found: dict[str, Any] = _of_file(file) if file is not None else {}
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
-    others = ("missing", "cannot_tell", "scorer", "cluster")
+    others = ("missing", "on_inconclusive", "scorer", "cluster")
     found |= {name: given[name] for name in (*named, *others) if name in given}
     if "prove" in given:
         found["proves"] = True

@@ -122,7 +122,7 @@ def sliced(
     found: list[Contest] = []
     for contest in contests:
         paired = contest.paired
-        of_tasks = _values_of(paired.panel, values, f"--why {column}")
+        of_tasks = _values_of(paired.panel, values, f"--by {column}")
         for label, keep in slices(of_tasks, paired.task_ids).items():
             name = f"{column} {label}"
             part = subset(paired, keep)

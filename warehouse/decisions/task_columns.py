@@ -104,7 +104,7 @@ def slices(values: Mapping[str, str], task_ids: Sequence[str]) -> dict[str, list
         order = sorted(set(known)) if numbers is None else sorted(set(known), key=float)
     if len(order) > MOST_SLICES:
         raise BadInput(
-            f"the tasks have {len(order)} different values; --why takes up to {MOST_SLICES} slices"
+            f"the tasks have {len(order)} different values; --by takes up to {MOST_SLICES} slices"
         )
     found = {label: [other == label for other in labels] for label in order}
     if None in labels:

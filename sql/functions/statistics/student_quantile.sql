@@ -1,19 +1,19 @@
--- The 97.5 % quantile of Student's t: a table up to 10 degrees of freedom, then the Cornish-Fisher
--- expansion (Abramowitz and Stegun 1964, 26.7.5), which is within 0.00001 from there on.
+-- The 97.5 % quantile of Student's t, within 1e-12: a table up to 10 degrees of freedom, then a
+-- polynomial in their reciprocal, fitted to the quantiles at 200 Chebyshev nodes.
 CREATE OR REPLACE MACRO student_quantile(df) AS
     CASE
         WHEN df < 1 THEN NULL
         WHEN df <= 10 THEN [
-            12.706204736, 4.30265273, 3.182446305, 2.776445105, 2.570581836,
-            2.446911851, 2.364624252, 2.306004135, 2.262157163, 2.228138852
+            12.706204736174705, 4.302652729749464, 3.1824463052837086, 2.7764451051977943,
+            2.5705818356363155, 2.44691185114497, 2.364624251592785, 2.3060041352041662,
+            2.2621571627982053, 2.2281388519862744
         ][CAST(df AS BIGINT)]::DOUBLE
-        ELSE list_transform(
-            [1.959963984540054::DOUBLE],
-            lambda z: z
-                + (z ** 3 + z) / 4 / df
-                + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96 / df ** 2
-                + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384 / df ** 3
-                + (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z)
-                    / 92160 / df ** 4
-        )[1]
+        ELSE list_reduce(
+            [
+                -0.6463402976150008, 0.00558308687854947, 0.6313722898135097, 0.7331287748039278,
+                1.589512991596508, 2.55585026168981, 2.8224986095886355, 2.372271230316276,
+                1.959963984540054
+            ]::DOUBLE[],
+            lambda sum, coefficient: sum / df + coefficient
+        )
     END

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warehouse.decisions.gate.decision import Decision, Verdict
 
 _SUITE = "evalstore gate"
-_LEVELS = {"failed": "error", "cannot tell": "error", "warning": "warning"}
+_LEVELS = {"failed": "error", "inconclusive": "error", "warning": "warning"}
 # GitHub links names after `@` and numbers after `#` wherever they are.
 _MENTIONS = str.maketrans({"@": "@&#8203;", "#": "#&#8203;"})
 
@@ -31,7 +31,7 @@ def junit_report(verdict: Verdict) -> str:
     n_skipped = sum(map(_is_skipped, decisions, treated))
     counts = (
         f'tests="{len(decisions)}" failures="{treated.count("failed")}" '
-        f'errors="{treated.count("cannot tell")}" skipped="{n_skipped}"'
+        f'errors="{treated.count("inconclusive")}" skipped="{n_skipped}"'
     )
     cases = "".join(_case(verdict, decision) for decision in decisions)
     return (
@@ -45,7 +45,7 @@ def junit_report(verdict: Verdict) -> str:
 
 
 def _is_skipped(decision: Decision, treated: str) -> bool:
-    return decision.outcome is Outcome.CANNOT_TELL and treated in {"passed", "warning"}
+    return decision.outcome is Outcome.INCONCLUSIVE and treated in {"passed", "warning"}
 
 
 def _case(verdict: Verdict, decision: Decision) -> str:
@@ -54,8 +54,8 @@ def _case(verdict: Verdict, decision: Decision) -> str:
     reason = _attribute(decision.reason)
     if treated == "failed":
         inside = f"<failure message={reason}/>"
-    elif treated == "cannot tell":
-        inside = f'<error type="cannot tell" message={reason}/>'
+    elif treated == "inconclusive":
+        inside = f'<error type="inconclusive" message={reason}/>'
     elif _is_skipped(decision, treated):
         inside = f"<skipped message={reason}/>"
     else:
@@ -82,7 +82,7 @@ def markdown_report(verdict: Verdict) -> str:
 
 
 def _markdown_lines(verdict: Verdict) -> Iterator[str]:
-    marks = {"passed": "✅", "failed": "❌", "cannot tell": "❔", "warning": "⚠️"}
+    marks = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "warning": "⚠️"}
     yield f"### {marks[verdict.outcome.value]} {_markup(summary(verdict))}"
     yield ""
     yield _markup(sides(verdict))

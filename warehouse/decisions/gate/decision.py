@@ -17,7 +17,7 @@ class Outcome(StrEnum):
 
     PASSED = "passed"
     FAILED = "failed"
-    CANNOT_TELL = "cannot tell"
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,19 +101,19 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     def treatment(self, decision: Decision) -> str:
-        """Return what a decision counts as: `passed`, `failed`, `warning` or `cannot tell`."""
-        if decision.outcome is not Outcome.CANNOT_TELL:
+        """Return what a decision counts as: `passed`, `failed`, `warning` or `inconclusive`."""
+        if decision.outcome is not Outcome.INCONCLUSIVE:
             return decision.outcome.value
-        fallback = decision.rule.cannot_tell or self.rules.cannot_tell
+        fallback = decision.rule.on_inconclusive or self.rules.on_inconclusive
         if fallback is None:
-            return Outcome.CANNOT_TELL.value
+            return Outcome.INCONCLUSIVE.value
         return {"fail": "failed", "warn": "warning", "pass": "passed"}[fallback]
 
     @property
     def outcome(self) -> Outcome:
-        """What follows from all decisions: a failure outweighs what the data cannot tell."""
+        """What follows from all decisions: a failure outweighs what is inconclusive."""
         treated = {self.treatment(decision) for decision in self.decisions}
-        for outcome in (Outcome.FAILED, Outcome.CANNOT_TELL):
+        for outcome in (Outcome.FAILED, Outcome.INCONCLUSIVE):
             if outcome.value in treated:
                 return outcome
         return Outcome.PASSED

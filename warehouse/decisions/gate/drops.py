@@ -59,7 +59,7 @@ class Tested:
 def tested_drop(
     rule: Rule, rules: Rules, paired: Paired, labels: Mapping[str, Hashable] | None
 ) -> Decision | Tested:
-    """Test a drop rule; a decision at once if the data cannot tell.
+    """Test a drop rule; a decision at once if it is inconclusive.
 
     Args:
         rule: the rule.
@@ -94,7 +94,7 @@ def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
     values = (float(paired.means_a.mean()), float(paired.means_b.mean())) if n_tasks else None
     return Decision(
         rule=rule,
-        outcome=Outcome.CANNOT_TELL,
+        outcome=Outcome.INCONCLUSIVE,
         reason="",
         suite=panel.suite,
         task_set=panel.task_set,
@@ -114,7 +114,7 @@ def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
 
 
 def _too_little(rules: Rules, decision: Decision, paired: Paired) -> str | None:
-    """Return why the data cannot tell; None if they can."""
+    """Return why it is inconclusive; None if it is not."""
     n_tasks, n_baseline = decision.n_tasks, decision.n_baseline_tasks or 0
     changed = _changed(paired.n_changed)
     if n_tasks == 0:
@@ -218,7 +218,7 @@ def _reason(decision: Decision, rules: Rules, scale: float | None) -> str:
     text = f"{found}: the data do not show a drop of more than {limit} ({p_value})"
     if decision.missed_drop is not None and decision.missed_drop < (scale or np.inf):
         missed = amount(decision.missed_drop, scale)
-        text += f"; a drop of {missed} would be found four times in five, a smaller one less often"
+        text += f"; 80 % power to detect a drop of {missed}"
     return text
 
 

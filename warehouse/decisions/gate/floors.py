@@ -43,7 +43,7 @@ def decide_value(
     clusters = None if labels is None else cluster_indices([labels.get(task) for task in tasks])
     decision = Decision(
         rule=rule,
-        outcome=Outcome.CANNOT_TELL,
+        outcome=Outcome.INCONCLUSIVE,
         reason="",
         suite=panel.suite,
         task_set=panel.task_set,
@@ -187,7 +187,7 @@ def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
         return replace(decision, outcome=Outcome.FAILED, reason=reason)
     if unknown:
         reason = f"{tasks_words(len(unknown))} not answered by the candidate: {_names(unknown)}"
-        return replace(decision, outcome=Outcome.CANNOT_TELL, reason=reason)
+        return replace(decision, outcome=Outcome.INCONCLUSIVE, reason=reason)
     return replace(decision, reason=f"{tasks_words(len(rule.tasks))} passed at every attempt")
 
 
@@ -210,7 +210,7 @@ def _few(totals: CallTotals, rules: Rules) -> str:
 def _of_calls(rule: Rule, totals: CallTotals) -> Decision:
     return Decision(
         rule=rule,
-        outcome=Outcome.CANNOT_TELL,
+        outcome=Outcome.INCONCLUSIVE,
         reason="",
         suite=totals.suite,
         task_set=totals.task_set,

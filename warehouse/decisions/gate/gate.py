@@ -121,7 +121,7 @@ class _Gate:
 
     def _drops(self, rule: Rule) -> Iterator[Decision | Tested]:
         if self._baseline is None:
-            yield Decision(rule=rule, outcome=Outcome.CANNOT_TELL, reason=self._no_baseline)
+            yield Decision(rule=rule, outcome=Outcome.INCONCLUSIVE, reason=self._no_baseline)
             return
         for panel in self._read(rule):
             sides = {series.key.side for series in panel.series}
@@ -165,7 +165,7 @@ class _Gate:
     def _not_asked(self, rule: Rule, panel: Panel) -> Decision:
         return Decision(
             rule=rule,
-            outcome=Outcome.CANNOT_TELL,
+            outcome=Outcome.INCONCLUSIVE,
             reason="the candidate was not asked any of the baseline's tasks",
             suite=panel.suite,
             task_set=panel.task_set,
@@ -217,7 +217,7 @@ class _Gate:
         what = rule.metric if rule.kind in {"max_drop", "min_value"} else "its calls"
         return Decision(
             rule=rule,
-            outcome=Outcome.CANNOT_TELL,
+            outcome=Outcome.INCONCLUSIVE,
             reason=f"the store has no value of {what} for these sides{where}",
         )
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 # Version of the JSON: incremented when a key is removed or changes its meaning; keys may be added.
 FORMAT = 1
-_WIDTH = len("cannot tell")
+_WIDTH = len("inconclusive")
 
 
 def summary(verdict: Verdict) -> str:
     """Return what follows from all decisions, in a sentence."""
     treated = [verdict.treatment(decision) for decision in verdict.decisions]
-    counts = {name: treated.count(name) for name in ("passed", "failed", "cannot tell", "warning")}
-    words = {"warning": "not decided (warning)", "cannot tell": "not decided"}
+    counts = {name: treated.count(name) for name in ("passed", "failed", "inconclusive", "warning")}
+    words = {"warning": "not decided (warning)", "inconclusive": "not decided"}
     listed = ", ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items() if n)
     return f"gate {verdict.outcome.value}: {listed}"
 

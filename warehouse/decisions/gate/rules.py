@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from warehouse.decisions.series import VERDICT
 
-# What to do when the data cannot tell; without it, the gate ends with an exit code of its own.
+# What to do about an inconclusive rule; without it, the gate ends with an exit code of its own.
 Fallback: TypeAlias = Literal["fail", "warn", "pass"]
 FALLBACKS: Final[tuple[Fallback, ...]] = ("fail", "warn", "pass")
 
@@ -37,7 +37,7 @@ class Rule:
         suite: the only suite that it is about.
         task_set: the only task set that it is about.
         tasks: the tasks of `must_pass`.
-        cannot_tell: what to do when the data cannot tell; by default, what the gate says.
+        on_inconclusive: what to do if it is inconclusive; by default, what the gate says.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Rule:
     suite: str | None = None
     task_set: str | None = None
     tasks: tuple[str, ...] = ()
-    cannot_tell: Fallback | None = None
+    on_inconclusive: Fallback | None = None
 
     @property
     def text(self) -> str:
@@ -68,11 +68,11 @@ class Rules:
         suite: the only suite that counts.
         task_set: the only task set that counts.
         alpha: level of all drop rules together.
-        min_tasks: fewer tasks than this cannot tell; with `cluster`, fewer clusters.
+        min_tasks: fewer tasks than this are inconclusive; with `cluster`, fewer clusters.
         min_coverage: smallest share of the baseline's tasks that the candidate answered, 0 to 1.
         missing: whether tasks that were asked but not judged are left out or count as 0.
         proves: whether a drop rule passes only if a larger drop is excluded.
-        cannot_tell: what to do when the data cannot tell; None for an exit code of its own.
+        on_inconclusive: what to do about inconclusive rules; None for an exit code of its own.
         scorer: the re-score whose verdicts count as `passed`, as written: `NAME` or `NAME@VERSION`.
         cluster: the column of tasks whose equal values mark tasks that are not independent.
     """
@@ -87,6 +87,6 @@ class Rules:
     min_coverage: float = 0.95
     missing: Literal["exclude", "fail"] = "exclude"
     proves: bool = False
-    cannot_tell: Fallback | None = field(default=None)
+    on_inconclusive: Fallback | None = field(default=None)
     scorer: str | None = None
     cluster: str | None = None

@@ -4,7 +4,7 @@ candidate: example/aurora-3
 baseline: example/aurora-2
 rules:
   - {metric: passed, max_drop: 0.02}
-  - {max_p95_ms: 5000, cannot_tell: warn}
+  - {max_p95_ms: 5000, on_inconclusive: warn}
   - {must_pass: [refund, greeting]}
 """
 
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 2**20
 MISSING: Final = ("exclude", "fail")
 _TEXTS = ("candidate", "baseline", "suite", "task_set", "scorer", "cluster")
-_OF_RULE = (*LIMITS, "metric", "suite", "task_set", "cannot_tell")
+# The second is the name before version 0.2.
+_ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
+_OF_RULE = (*LIMITS, "metric", "suite", "task_set", *_ON_INCONCLUSIVE)
 _KEYS = (
     *_TEXTS,
-    *("alpha", "min_tasks", "min_coverage", "missing", "prove", "cannot_tell", "rules"),
+    *("alpha", "min_tasks", "min_coverage", "missing", "prove", *_ON_INCONCLUSIVE, "rules"),
 )
 
 
@@ -57,7 +59,7 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
     found["min_coverage"] = keys.number("min_coverage", 0, 1)
     found["missing"] = keys.choice("missing", MISSING)
     found["proves"] = keys.flag("prove")
-    found["cannot_tell"] = _fallback(keys)
+    found["on_inconclusive"] = _fallback(keys)
     rules = keys.items("rules")
     if not rules:
         keys.fail("rules: missing; a gate needs at least one rule")
@@ -70,7 +72,7 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
 def _rules(keys: _Keys) -> list[Rule]:
     """Return the rules of one entry: one for each limit."""
     metric = keys.text("metric")
-    suite, task_set, cannot_tell = keys.text("suite"), keys.text("task_set"), _fallback(keys)
+    suite, task_set, on_inconclusive = keys.text("suite"), keys.text("task_set"), _fallback(keys)
     limits = {kind: keys.number(kind, -1e15, 1e15) for kind in LIMITS if kind != "must_pass"}
     tasks = keys.texts("must_pass")
     given = {kind: limit for kind, limit in limits.items() if limit is not None}
@@ -91,7 +93,7 @@ def _rules(keys: _Keys) -> list[Rule]:
             suite=suite,
             task_set=task_set,
             tasks=tasks if kind == "must_pass" else (),
-            cannot_tell=cannot_tell,
+            on_inconclusive=on_inconclusive,
         )
         for kind, limit in given.items()
     ]
@@ -113,8 +115,8 @@ def limit_problem(kind: str, limit: float, metric: str) -> str | None:
 
 
 def _fallback(keys: _Keys) -> Fallback | None:
-    chosen = keys.choice("cannot_tell", FALLBACKS)
-    return next((each for each in FALLBACKS if each == chosen), None)
+    given = [keys.choice(name, FALLBACKS) for name in _ON_INCONCLUSIVE]
+    return next((each for each in FALLBACKS if each in given), None)
 
 
 class _Keys:
