@@ -10,6 +10,7 @@ from warehouse.statistics.sample_size import (
     Variance,
     detectable,
     tasks_needed,
+    upper_variance,
     variance_against_alike,
     variance_of,
     variance_of_difference,
@@ -97,3 +98,26 @@ def test_a_planned_comparison_finds_the_difference_four_times_in_five(attempts, 
     found = np.mean(p_values < 0.05)
     # Four standard errors of 1,000 repeats: 0.8 ± 0.05.
     assert 0.75 < found < 0.85
+
+
+def test_a_pilot_without_differences_leaves_some_open():
+    # None of 20 tasks differs: up to 1 - 0.2^(1/20) may, with 80 % confidence.
+    share = 1 - 0.2 ** (1 / 20)
+    for is_verdict in (True, False):
+        found = upper_variance(0.0, 20, scale=1.0, is_verdict=is_verdict)
+        assert found == pytest.approx(share)
+    assert tasks_needed(share, 0.05) > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_pilot", [50, 200])
+@pytest.mark.parametrize(("share", "difference"), [(0.1, 0.05), (0.3, 0.1), (0.05, 0.03)])
+def test_plans_by_a_pilot_of_single_verdicts_are_large_enough(n_pilot, share, difference):
+    random = np.random.default_rng(23)
+    plans = []
+    for n_differing in random.binomial(n_pilot, share, 400):
+        variance = n_differing / n_pilot
+        upper = upper_variance(variance, n_pilot, scale=1.0, is_verdict=True)
+        plans.append(tasks_needed(upper, difference))
+    enough = tasks_needed(share - difference**2, difference, power=0.75)
+    assert 0.78 <= np.mean(np.array(plans) >= enough) <= 1

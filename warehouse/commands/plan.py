@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from warehouse.decisions.planning import PlanRow, Wanted
     from warehouse.decisions.rescored import Rescorer
 
-_ANSWER = ("n_attempts", "n_tasks", "n_calls", "cost_usd", "is_cheapest", "detectable_difference")
+_ANSWER = (
+    "n_attempts",
+    "n_tasks",
+    "n_tasks_safe",
+    "n_calls",
+    "cost_usd",
+    "is_cheapest",
+    "detectable_difference",
+)
 
 
 @click.command()

@@ -12,6 +12,7 @@ from warehouse.statistics.sample_size import (
     POWER,
     detectable,
     tasks_needed,
+    upper_variance,
     variance_against_alike,
     variance_of,
     variance_of_difference,
@@ -59,8 +60,10 @@ class PlanRow:
         a: the model.
         b: the other model; None if it is not known yet.
         n_attempts: attempts of each model at each task.
-        n_tasks: tasks needed; None if the variance within tasks is not known.
-        n_calls: calls of both models.
+        n_tasks: tasks needed if the variance is that of the store's tasks; None if the variance
+            within tasks is not known.
+        n_tasks_safe: tasks needed if it is as large as the upper end of its 80 % interval.
+        n_calls: calls of both models at n_tasks_safe tasks.
         cost_usd: their cost, US dollars; None if it is not known what a call costs.
         is_cheapest: whether no other number of attempts costs less; where costs are not known,
             takes fewer calls. Tasks that the task set does not have are not planned with.
@@ -78,6 +81,7 @@ class PlanRow:
     b: str | None
     n_attempts: int
     n_tasks: int | None
+    n_tasks_safe: int | None
     n_calls: int | None
     cost_usd: float | None
     is_cheapest: bool
@@ -130,8 +134,10 @@ def _rows(
     for attempts in wanted.attempts:
         of_task = variance.of_task(attempts)
         n_tasks = None if of_task is None else _needed(of_task, wanted)
-        found = None if of_task is None else _found(of_task, n_known, wanted)
-        n_pairs = None if n_tasks is None else n_tasks * attempts
+        safe = None if of_task is None else _upper(of_task, n_known, attempts, panel)
+        n_safe = None if safe is None else _needed(safe, wanted)
+        found = None if safe is None else _found(safe, n_known, wanted)
+        n_pairs = None if n_safe is None else n_safe * attempts
         rows.append(
             PlanRow(
                 suite=panel.suite,
@@ -141,6 +147,7 @@ def _rows(
                 b=None if b is None else _name(panel.series[b].key),
                 n_attempts=attempts,
                 n_tasks=n_tasks,
+                n_tasks_safe=n_safe,
                 n_calls=None if n_pairs is None else 2 * n_pairs,
                 cost_usd=None if n_pairs is None or cost is None else n_pairs * cost,
                 is_cheapest=False,
@@ -161,11 +168,16 @@ def _with_cheapest(rows: Sequence[PlanRow], n_tasks: int) -> list[PlanRow]:
     too small for every row, it is the row with the fewest calls at all.
     """
     known = [row for row in rows if row.n_calls is not None and row.n_tasks is not None]
-    feasible = [row for row in known if (row.n_tasks or 0) <= n_tasks] or known
+    feasible = [row for row in known if (row.n_tasks_safe or 0) <= n_tasks] or known
     if not feasible:
         return list(rows)
     best = min(feasible, key=lambda row: (row.n_calls or 0, row.n_attempts))
     return [replace(row, is_cheapest=row is best) for row in rows]
+
+
+def _upper(variance: float, n_known: int, attempts: int, panel: Panel) -> float:
+    is_verdict = panel.is_binary and attempts == 1
+    return upper_variance(variance, n_known, scale=panel.scale, is_verdict=is_verdict)
 
 
 def _needed(variance: float, wanted: Wanted) -> int:
@@ -197,17 +209,18 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
     difference = _amount(wanted.difference, first.scale)
     who = f"between {first.a} and {first.b}" if first.b else f"from {first.a}"
     start = f"{_place(first)}: to find a difference of {difference} {who} {_often(wanted.power)}"
-    if best is None or best.n_tasks is None or best.n_calls is None:
+    if best is None or best.n_tasks_safe is None or best.n_calls is None:
         return f"{start}, the variance within tasks must be known: no task has two attempts."
     attempts = "1 attempt" if best.n_attempts == 1 else f"{best.n_attempts} attempts"
     cost = "" if best.cost_usd is None else f", about {best.cost_usd:,.2f} US dollars"
     text = (
-        f"{start}, the cheapest way is {attempts} of each at {best.n_tasks:,} tasks "
-        f"({best.n_calls:,} calls{cost})."
+        f"{start}, the cheapest way is {attempts} of each: at {best.n_tasks:,} tasks if the "
+        f"{best.n_tasks_known:,} of the store are right about how much they differ, at "
+        f"{best.n_tasks_safe:,} to be safe ({best.n_calls:,} calls{cost})."
     )
     if best.detectable_difference is not None:
         found = _amount(best.detectable_difference, first.scale)
-        text += f" The {best.n_tasks_known:,} tasks of the store, with as many, would find {found}."
+        text += f" The {best.n_tasks_known:,} tasks, with as many, would find {found}."
     if first.variance_within is None and len(rows) > 1:
         text += " No task has two attempts, so that more attempts cannot be planned."
     return text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 POWER = 0.8
 _ALPHA = 0.05
+_CONFIDENCE = 0.8
 _MOST_TASKS = 10**9
 
 
@@ -106,6 +107,33 @@ def variance_against_alike(variance: Variance, correlation: float) -> Variance:
         return Variance(None, None, 2 * variance.single * (1 - correlation / 2))
     between, within = 2 * (1 - correlation) * variance.between, 2 * variance.within
     return Variance(between, within, between + within)
+
+
+def upper_variance(
+    variance: float, n_tasks: int, *, scale: float | None, is_verdict: bool
+) -> float:
+    """Return the upper end of a one-sided 80 % interval of a variance that a pilot estimates.
+
+    Of single verdicts it is that of the share of tasks on which the two differ (Clopper and Pearson
+    1934, Biometrika 26, 404); of other values that of a variance, and at least what a pilot without
+    any difference leaves open.
+
+    Args:
+        variance: the estimate, of the difference on a task.
+        n_tasks: tasks of the pilot, at least 2.
+        scale: largest possible difference; None if not known.
+        is_verdict: whether each difference is of two single verdicts.
+    """
+    from scipy.special import betaincinv, gammaincinv
+
+    bound = 0.0
+    if scale is not None:
+        n_differing = min(n_tasks - 1.0, n_tasks * variance / scale**2) if is_verdict else 0.0
+        bound = scale**2 * float(betaincinv(n_differing + 1, n_tasks - n_differing, _CONFIDENCE))
+    if is_verdict:
+        return bound
+    df = n_tasks - 1
+    return max(bound, variance * df / (2 * float(gammaincinv(df / 2, 1 - _CONFIDENCE))))
 
 
 def tasks_needed(
