@@ -17,8 +17,8 @@
 -- change_low: lower end of the 95 % interval of the change: Newcombe's for paired proportions, or
 --     Student's
 -- change_high: upper end of the 95 % interval of the change
--- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`;
---     NULL if nothing can be tested
+-- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`, or
+--     `sign_flip` where all tasks changed alike; NULL if nothing can be tested
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979)
 WITH changes AS (
@@ -135,13 +135,16 @@ tested AS (
         CASE
             WHEN n_compared = 0 THEN NULL
             WHEN is_pass_or_fail THEN mcnemar_p(n_gained, n_lost)
+            -- All tasks changed alike: of all flips of signs, two are as extreme.
+            WHEN standard_error IS NULL AND change <> 0 AND n_compared > 1
+                THEN 2.0 ** (1 - n_compared)
             ELSE student_p(change / standard_error, greatest(n_compared - 1, 1))
         END AS p_value,
         CASE
             WHEN is_pass_or_fail THEN newcombe_interval(
                 n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
             )
-            WHEN p_value IS NOT NULL THEN [
+            WHEN standard_error IS NOT NULL THEN [
                 greatest(-scale, change - student_quantile(n_compared - 1) * standard_error),
                 least(scale, change + student_quantile(n_compared - 1) * standard_error)
             ]
@@ -190,7 +193,11 @@ SELECT
     change,
     ends[1] AS change_low,
     ends[2] AS change_high,
-    CASE WHEN p_value IS NOT NULL THEN if(is_pass_or_fail, 'mcnemar', 'paired_t') END AS test,
+    CASE
+        WHEN p_value IS NULL THEN NULL
+        WHEN is_pass_or_fail THEN 'mcnemar'
+        ELSE if(standard_error IS NULL, 'sign_flip', 'paired_t')
+    END AS test,
     p_value,
     CASE
         WHEN p_value IS NOT NULL THEN least(1.0, max((n_tests - place + 1) * p_value) OVER (
