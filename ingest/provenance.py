@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
 from warehouse.files import read_regular
-from warehouse.formats.secrets import redact
+from warehouse.formats.secrets import redact_file
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
@@ -59,7 +59,7 @@ def log_row(
     if data is None and size <= LARGEST_KEPT_BYTES:
         data = read_regular(path)
     if data is not None and is_masked:
-        data = None if b"\0" in data else redact(data)
+        data = None if b"\0" in data else redact_file(data)
     if data is None:
         return file_row(SourceFile(path, b"", sha256), file_format, size=size)
     return file_row(SourceFile(path, data, sha256), file_format)

@@ -18,10 +18,11 @@ from pyarrow import csv as arrow_csv
 
 from ingest.formats.common.lines import line_blocks
 from ingest.formats.tables.batches import MOST_COLUMNS, UnusableTableError, batch_of
+from ingest.formats.tables.masking import searched
 from ingest.reading import HEAD_BYTES, Reject
 from warehouse.files import open_regular
 from warehouse.formats.json_text import json_text
-from warehouse.formats.secrets import find_secrets, lines_of, mask
+from warehouse.formats.secrets import find_secrets, redact_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -47,16 +48,19 @@ class CsvFile:
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
         delimiter, columns = _header(self._path)
-        feed = _Feed(self._path, redact=self._redact, is_searched=wanted is not None)
-        rows = _Rows(columns)
+        feed = _Feed(self._path)
+        rows = _Rows(columns, redact=self._redact)
         n_read = 1
         try:
             for block, is_last in _with_last(self._blocks(feed, delimiter, columns, rows)):
                 is_open = is_last and feed.has_open_quote
-                placed = rows.placed(block, is_marked=feed.is_marked, is_open=is_open)
-                batch = batch_of(*placed, wanted)
+                lines, frame = rows.placed(block, is_marked=feed.is_marked, is_open=is_open)
+                secrets: list[tuple[int, str]] = []
+                if wanted is not None:
+                    frame, secrets = searched(lines, frame, redact=self._redact)
+                batch = batch_of(lines, frame, wanted)
                 batch.rejects = rows.take_rejects() + feed.take_rejects()
-                batch.secrets = feed.take_secrets()
+                batch.secrets = secrets + rows.take_secrets()
                 n_read = int(batch.lines[-1]) if len(batch.lines) else n_read
                 yield batch
         except pa.ArrowInvalid as error:
@@ -65,7 +69,7 @@ class CsvFile:
             )
         rest = batch_of(*rows.placed(rows.none), wanted)
         rest.rejects = rows.take_rejects() + feed.take_rejects()
-        rest.secrets = feed.take_secrets()
+        rest.secrets = rows.take_secrets()
         yield rest
 
     @staticmethod
@@ -96,22 +100,19 @@ class CsvFile:
 
 
 class _Feed(io.BytesIO):
-    """The bytes of a file, with its secrets found, and masked if asked.
+    """The bytes of a file.
 
     Attributes:
         is_marked: whether bytes that are not UTF-8 were found; see `_marked`.
     """
 
-    def __init__(self, path: Path, *, redact: bool, is_searched: bool) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self._is_searched = is_searched
         self._blocks = line_blocks(path)
-        self._redact = redact
         self._rest = memoryview(b"")
         self._n_quotes = 0
         self.is_marked = False
         self._rejects: list[Reject] = []
-        self._secrets: list[tuple[int, str]] = []
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Read up to so many bytes."""
@@ -123,9 +124,7 @@ class _Feed(io.BytesIO):
             if block.reject is not None:
                 self._rejects.append(block.reject)
                 data = b"\n"
-            secrets = find_secrets(data) if self._is_searched else []
-            self._secrets += lines_of(bytes(data) if secrets else b"", secrets, block.first_line)
-            data = mask(data, secrets) if self._redact and secrets else bytes(data)
+            data = bytes(data)
             self._n_quotes += data.count(b'"')
             try:
                 data.decode()
@@ -146,17 +145,14 @@ class _Feed(io.BytesIO):
         taken, self._rejects = self._rejects, []
         return taken
 
-    def take_secrets(self) -> list[tuple[int, str]]:
-        """Return the secrets found since the last call."""
-        taken, self._secrets = self._secrets, []
-        return taken
-
 
 class _Rows:
     """Finds the lines of rows: pyarrow numbers the rows that it cannot split, and no others."""
 
-    def __init__(self, columns: list[str]) -> None:
+    def __init__(self, columns: list[str], *, redact: bool) -> None:
         self._columns = columns
+        self._redact = redact
+        self._secrets: list[tuple[int, str]] = []
         self._invalid: list[tuple[int, int, str]] = []  # row, its line breaks, what is wrong
         self._raw: dict[int, bytes] = {}
         self._next_row = 1
@@ -180,6 +176,16 @@ class _Rows:
         """Return the rejects since the last call."""
         taken, self.rejects = self.rejects, []
         return taken
+
+    def take_secrets(self) -> list[tuple[int, str]]:
+        """Return the secrets in rejected rows since the last call."""
+        taken, self._secrets = self._secrets, []
+        return taken
+
+    def _reject(self, reason: str, line: int, raw: bytes) -> None:
+        single = raw.replace(b'""', b'"')
+        self._secrets += [(line, secret.kind) for secret in find_secrets(single)]
+        self.rejects.append(Reject(reason, line, raw=redact_file(raw) if self._redact else raw))
 
     def placed(
         self, block: pa.RecordBatch, *, is_marked: bool = False, is_open: bool = False
@@ -209,13 +215,13 @@ class _Rows:
         lines = numbers + self._n_breaks + before
         self._n_breaks += int(counts.sum())
         for (row, _, reason), line in zip(invalid, lines[len(rows) :].tolist(), strict=True):
-            self.rejects.append(Reject(reason, line, raw=self._raw.pop(row)))
+            self._reject(reason, line, self._raw.pop(row))
         lines = lines[: len(rows)]
         for at in np.flatnonzero(is_broken).tolist():
             self.rejects.append(Reject("not UTF-8", int(lines[at])))
         if is_open and "\n" in (frame[-1, -1] or ""):
             raw = json_text(frame.row(-1, named=True)).encode()
-            self.rejects.append(Reject("a quote is not closed", int(lines[-1]), raw=raw))
+            self._reject("a quote is not closed", int(lines[-1]), raw)
             is_broken[-1] = True
         is_header = rows == 1
         is_blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()

@@ -4,6 +4,7 @@ find_secrets       the position and kind of each secret
 find_secrets_in    the same in each of many texts
 may_hold_secrets   which of many texts need a search
 mask               replaces secrets by a mask
+redact_file        the same in a file, whose quotes may be doubled
 lines_of           the lines of secrets, for messages
 is_certain         whether a kind is recognised by its format, not by a name next to it
 describe           the number of secrets of each kind, in words
@@ -32,6 +33,7 @@ __all__ = [
     "may_hold_secrets",
     "open_key",
     "redact",
+    "redact_file",
 ]
 
 # Unquoted, this is still text in YAML, where square brackets would begin a list.
@@ -53,6 +55,17 @@ def mask(data: bytes | memoryview, secrets: Iterable[Secret]) -> bytes:
 def redact(data: bytes) -> bytes:
     """Replace every secret by a mask."""
     return mask(data, find_secrets(data))
+
+
+def redact_file(data: bytes) -> bytes:
+    """Replace every secret by a mask, also where quotes are doubled, as in CSV."""
+    masked = redact(data)
+    single = masked.replace(b'""', b'"')
+    for secret in find_secrets(single) if len(single) < len(masked) else ():
+        text = single[secret.start : secret.end]
+        for written in (text, text.replace(b'"', b'""')):
+            masked = masked.replace(written, _MASK)
+    return masked
 
 
 def lines_of(data: bytes, secrets: Iterable[Secret], first: int = 1) -> list[tuple[int, str]]:
