@@ -108,6 +108,21 @@ def test_a_run_in_progress_is_not_forgotten(store, logs):
     assert run in run_ids(store)
 
 
+def test_tasks_that_other_runs_share_stay_and_the_store_is_sound(store, tmp_path):
+    own = new_store(tmp_path / "own")
+    for run_id in ("one", "two"):
+        with own.record(suite="own", run_id=run_id, model=f"m-{run_id}") as run:
+            for n in range(3):
+                run.log(task_id=f"t{n}", prompt=f"question {n}", output="x", passed=True)
+    command(own.path, "export", "eee", "--to", tmp_path / "out")
+    import_into(store, tmp_path / "out")
+    n_tasks = store.sql("SELECT count(*) FROM tasks").fetchall()
+    for run in run_ids(store)[:1]:
+        assert command(store.path, "forget", run, "--yes").code == 0
+    assert store.sql("SELECT count(*) FROM tasks").fetchall() == n_tasks != [(0,)]
+    assert command(store.path, "check").code == 0
+
+
 # --- the tasks of a run of a user's own suite
 
 

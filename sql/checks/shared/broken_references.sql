@@ -64,7 +64,8 @@ UNION ALL
 SELECT table_name, suite, run_id, content_id, 'file' AS refers_to, file_sha256 AS reference
 FROM lake_rows
 ANTI JOIN lake.files ON lake_rows.file_sha256 = files.sha256
-WHERE file_sha256 IS NOT NULL
+-- A task that several runs share stays when the run and the file that it came with are forgotten.
+WHERE file_sha256 IS NOT NULL AND table_name <> 'tasks'
 UNION ALL
 SELECT table_name, suite, run_id, content_id, 'result' AS refers_to, result_id AS reference
 FROM of_results
