@@ -181,7 +181,7 @@ def _part(document: object, name: str) -> object:
 def _model_sizes(inventory: Document) -> dict[str, str]:
     models = inventory.get("ollama_models")
     named = [m for m in models if isinstance(m, dict)] if isinstance(models, list) else []
-    return {str(m.get("name")): str(m.get("size", "")) for m in reversed(named)}
+    return {str(m.get("name")): str(m.get("size") or "") for m in reversed(named)}
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -278,3 +278,9 @@ def test_ordinary_records_pass_the_gate():
     lines += unanswered
     suspects = [line for line, may in zip(lines, may_hold_secrets(lines), strict=True) if may]
     assert all(b'"key_rule_' in line for line in suspects)  # begins as some keys do
+
+
+@pytest.mark.parametrize("name", ["cache_key", "primary_key", "foreign_key", "sort_key"])
+def test_keys_of_caches_and_tables_are_no_secrets(name):
+    assert not find_secrets(f"{name}: 9f86d081884c7d659a2feaa0c55ad015".encode())
+    assert find_secrets(b"signing_key: 9f86d081884c7d659a2feaa0c55ad015")

@@ -160,7 +160,8 @@ def file_name_violation(
     if name in allowed:
         return None
     given_by = f"of {model_path!r}" if model_name is None else f"of the model {model_name!r}"
-    message = f"(file name): {name!r} is not {allowed[0]!r}, {given_by}"
+    names = " or ".join(repr(each) for each in dict.fromkeys(allowed))
+    message = f"(file name): {name!r} is not {names}, {given_by}"
     return Violation(1, "(file name)", "file_name", utf8(message))
 
 

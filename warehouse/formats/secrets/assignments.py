@@ -38,7 +38,7 @@ _BEGINNINGS = late_pattern(
 # These common words name a secret only after another word.
 _BEFORE = {
     "key": late_pattern(
-        rb"(?:[a-z0-9]_|[?&;]|(?:api|access|secret|private|priv|auth|encryption|encrypt|signing|"
+        rb"(?:[a-z0-9](?<!cache)(?<!primary)(?<!foreign)(?<!partition)(?<!sort)(?<!public)_|[?&;]|(?:api|access|secret|private|priv|auth|encryption|encrypt|signing|"
         rb"account|admin|master|service|subscription|app|application|consumer|license|session|"
         rb"webhook|shared|jwt|hmac|client|storage|deploy|project)[_. -]?)\Z",
         re.IGNORECASE,
