@@ -405,7 +405,7 @@ def test_overview_says_who_is_better_and_what_changed(store, tmp_path):
     logged(store, run_id="2026-01-03", model="bad", verdicts=[True] * 28 + [False] * 12)
     write_site(store, tmp_path / "site", samples="none")
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
-    # 38 of 40 against 28 of 40: 10 tasks passed by one only, McNemar's exact p = 2 / 2 ** 10.
+    # 38 of 40 against 28 of 40: 10 tasks passed by one only.
     assert '<b dir="auto">good</b> is better than the other model.' in text
     # 20 of 40 tasks gained, none lost.
     assert '<b class="good">+50.0 pp [' in text

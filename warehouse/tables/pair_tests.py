@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -102,6 +100,8 @@ def _by_score(pairs: Iterable[_Pair]) -> Iterable[tuple[int, _Tested]]:
 
 
 def _by_mean(pair: _Pair) -> _Tested:
+    import numpy as np
+
     from warehouse.statistics.bounded_means import bounded_mean_limits, equality_of_bounded_means
     from warehouse.statistics.symmetry import symmetric_means
 

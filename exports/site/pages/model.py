@@ -63,13 +63,15 @@ WITH pairs AS (
         suite, task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
         provider_a, model_a, settings_a, provider_b, model_b, settings_b, n_tasks,
         pass_rate_difference AS difference, pass_rate_difference_low AS difference_low,
-        pass_rate_difference_high AS difference_high, p_holm
+        pass_rate_difference_high AS difference_high, p_holm,
+        n_only_a + n_only_b AS n_differing
     FROM paired_comparisons
     UNION ALL
     SELECT
         suite, task_set, metric, scorer,
         provider_a, model_a, settings_a, provider_b, model_b, settings_b, n_tasks,
-        mean_difference AS difference, difference_low, difference_high, p_holm
+        mean_difference AS difference, difference_low, difference_high, p_holm,
+        n_better_a + n_better_b AS n_differing
     FROM score_comparisons
 ),
 
@@ -77,14 +79,15 @@ sides AS (
     SELECT
         suite, task_set, metric, scorer, provider_a AS provider, model_a AS model,
         settings_a AS settings, provider_b AS other_provider, model_b AS other,
-        settings_b AS other_settings, n_tasks, difference, difference_low, difference_high, p_holm
+        settings_b AS other_settings, n_tasks, difference, difference_low, difference_high, p_holm,
+        n_differing
     FROM pairs
     UNION ALL
     SELECT
         suite, task_set, metric, scorer, provider_b AS provider, model_b AS model,
         settings_b AS settings, provider_a AS other_provider, model_a AS other,
         settings_a AS other_settings, n_tasks, -difference AS difference,
-        -difference_high AS difference_low, -difference_low AS difference_high, p_holm
+        -difference_high AS difference_low, -difference_low AS difference_high, p_holm, n_differing
     FROM pairs
 )
 
@@ -96,7 +99,7 @@ SELECT
             OR (other IS NOT DISTINCT FROM model AND other_provider IS DISTINCT FROM provider)
             THEN 'from ' || coalesce(other_provider, 'an unknown provider')
     END AS other_provider,
-    coalesce(p_holm < 0.05, false) AS is_supported
+    coalesce(p_holm < 0.05 AND n_differing >= 6, false) AS is_supported
 FROM sides
 WINDOW
     same_name AS (
