@@ -41,11 +41,15 @@ _NAMED = 5
     show_default=True,
     help="Samples that get pages.",
 )
+@click.option(
+    "--title", metavar="TEXT", help="Title of the site.  [default: name of the store's folder]"
+)
 @click.pass_obj
 def report(
     path: Path,
     *,
     folder: Path,
+    title: str | None,
     suite: str | None,
     run: str | None,
     model: str | None,
@@ -78,7 +82,8 @@ def report(
         Progress() as progress,
         excerpt(store, suite=suite, run=run, model=model, until=day) as chosen,
     ):
-        written = write_site(chosen, folder, samples=samples, on_page=progress.show)
+        name = title or path.absolute().name
+        written = write_site(chosen, folder, samples=samples, name=name, on_page=progress.show)
     for name in written.kept[:_NAMED]:
         note(f"{folder / name}: no longer part of the site, but kept, because it was changed")
     if len(written.kept) > _NAMED:

@@ -29,7 +29,12 @@ _MEMORY_MB = 1_000
 
 
 def write_site(
-    store: Store, folder: Path, *, samples: str = "all", on_page: OnPage | None = None
+    store: Store,
+    folder: Path,
+    *,
+    samples: str = "all",
+    name: str = "evalstore",
+    on_page: OnPage | None = None,
 ) -> SiteFolder:
     """Write the site of a store, and return the folder, which says what was written.
 
@@ -40,6 +45,7 @@ def write_site(
         store: the store.
         folder: a new or empty folder, or one with a site of ours.
         samples: which samples have pages: all, failed or none.
+        name: the title of the site.
         on_page: called with the type of the page that comes next, before it is made, and with the
             number of files so far.
 
@@ -52,19 +58,21 @@ def write_site(
     with site_lock(folder):
         # Some of what DuckDB keeps cannot go to temporary files, such as lists of texts.
         with suppress(OutOfMemory, duckdb.OutOfMemoryException), memory_limit(_MEMORY_MB):
-            return _written(store, folder, samples, on_page)
-        return _written(store, folder, samples, on_page)
+            return _written(store, folder, samples, name, on_page)
+        return _written(store, folder, samples, name, on_page)
 
 
-def _written(store: Store, folder: Path, samples: str, on_page: OnPage | None) -> SiteFolder:
-    with opened_site(store, PAGE_TYPES, samples=samples) as site:
+def _written(
+    store: Store, folder: Path, samples: str, name: str, on_page: OnPage | None
+) -> SiteFolder:
+    with opened_site(store, PAGE_TYPES, samples=samples, name=name) as site:
         written = SiteFolder(folder)
         for file in assets():
             written.add(file)
         written.stand_in(replace(site, types=()).page("unfinished.html", OVERVIEW, "Not finished"))
-        for name, page in _pages(site):
+        for page_type, page in _pages(site):
             if on_page is not None:
-                on_page(name, written.n_files)
+                on_page(page_type, written.n_files)
             if page is not None:
                 written.add(page)
         written.finish()

@@ -14,12 +14,15 @@ from warehouse.store import query_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date
 
     import duckdb
 
     from exports.site.page import PageType
     from warehouse.store import Store
     from warehouse.types import Row
+
+_NEWEST = "SELECT max(run_date) AS run_date FROM runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +34,16 @@ class Site:
         connection: its warehouse, open while the site is built.
         types: the types of pages that the site has.
         samples: which samples have pages: all, failed or none.
+        name: the title of the site, in the heading of every page.
+        newest: date of the newest run; None if no run has one.
     """
 
     store: Store
     connection: duckdb.DuckDBPyConnection
     types: Sequence[PageType] = ()
     samples: str = "all"
+    name: str = "evalstore"
+    newest: date | None = None
     _answers: dict[str, list[Row]] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
@@ -81,15 +88,19 @@ class Site:
 
         menu = [(each.title, each.entry) for each in self.types if each.title]
         text = page_template(template).render(
-            title=title, path=path, link=link, has=self.has, menu=menu, **values
+            title=title, path=path, link=link, has=self.has, menu=menu, site=self, **values
         )
         return Page(path=path, data=text.encode("utf-8", "replace"))
 
 
 @contextmanager
-def opened_site(store: Store, types: Sequence[PageType], *, samples: str) -> Iterator[Site]:
+def opened_site(
+    store: Store, types: Sequence[PageType], *, samples: str, name: str = "evalstore"
+) -> Iterator[Site]:
     """Open a store and yield its site, with the types of pages that it has."""
     with store.reading() as connection:
-        bare = Site(store=store, connection=connection, samples=samples)
+        bare = Site(store=store, connection=connection, samples=samples, name=name)
+        # Not the date of today: the same store gives the same bytes.
+        bare = replace(bare, newest=bare.rows(_NEWEST)[0]["run_date"])
         shown = [each for each in types if each.is_shown(bare)]
         yield replace(bare, types=shown)  # with the answers to what was asked so far

@@ -34,6 +34,7 @@
     let drawn = 0;
     let timer = 0;
 
+    const site = document.querySelector(".bar b")?.textContent;
     const status = element("p", { class: "pale", role: "status" });
     const bar = filters(change);
     const list = element("div");
@@ -108,7 +109,7 @@
 
     function showTable() {
       drawn = performance.now();
-      document.title = `Samples of ${visible(run.run_id)} · evalstore`;
+      document.title = `Samples of ${visible(run.run_id)} · ${site}`;
       sample.hidden = true;
       listing.hidden = false;
       bar.show(state, rows);
@@ -147,7 +148,7 @@
         return;
       }
       const first = /** @type {any} */ (sides[0]);
-      document.title = `${visible(first.title)} · ${visible(run.run_id)} · evalstore`;
+      document.title = `${visible(first.title)} · ${visible(run.run_id)} · ${site}`;
       const body = sides.length > 1 ? versus(sides) : single(first);
       sample.replaceChildren(navigation(), ...body);
       scrollTo(0, 0);
