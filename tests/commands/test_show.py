@@ -1,7 +1,9 @@
-"""`evalstore show`: what it says about rankings that are empty."""
+"""`evalstore show`: blocks, filters, and what it says about rankings that are empty."""
 
 import pytest
 from support import command, import_into, new_store, write_log
+
+from tools.screens import shown_on_terminal
 
 EMPTY = "all runs are rehearsals"
 
@@ -27,3 +29,69 @@ def test_a_ranking_of_real_calls_says_nothing(space):
     import_into(new_store(space / "store"), write_log(space / "2026-04-01-kokeilu.yaml"))
     for ranking in ("leaderboard", "leaderboard_pooled"):
         assert command("store", "show", ranking).err == ""
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    """Return a store with two task sets: two models were asked the first, one the second."""
+    folder = tmp_path_factory.mktemp("sets")
+    store = new_store(folder / "store")
+    path = folder / "sets.csv"
+    asked = {"rhymes-of-spring": ("vendor/good", "vendor/poor"), "b": ("x",)}
+    lines = [
+        f"{task_set},{model},{task},{str(model != 'vendor/poor').lower()}"
+        for task_set, models in asked.items()
+        for model in models
+        for task in range(20)
+    ]
+    path.write_text("\n".join(["task_set,model,task,passed", *lines]), "utf-8")
+    assert command(store.path, "import", "--yes", "--suite", "own", path).code == 0
+    return store.path
+
+
+def test_a_terminal_has_a_block_for_each_task_set(sets):
+    lines = shown_on_terminal(sets, ["show", "leaderboard"], 80).splitlines()
+    assert lines[0] == "own · b"
+    assert lines[5] == "own · rhymes-of-spring"
+    assert [line.split()[1] for line in lines[8:10]] == ["vendor/good", "vendor/poor"]
+    assert "task_set" not in lines[6]
+    assert "unknown in all rows: total_cost_usd, cost_per_passed_usd" in lines
+
+
+def test_task_sets_with_a_row_each_are_one_table(sets):
+    lines = shown_on_terminal(sets, ["show", "leaderboard", "--limit", "2"], 80).splitlines()
+    assert lines[0].split()[0] == "task_set"
+    assert [line.split()[0] for line in lines[2:4]] == ["b", "rhymes-of-spring"]
+
+
+@pytest.mark.parametrize(
+    ("view", "options", "n_rows"),
+    [
+        ("leaderboard", ["--suite", "own"], 3),
+        ("leaderboard", ["--task-set", "rhymes-of-spring"], 2),
+        ("leaderboard", ["--task-set", "rhymes-of-spring", "--model", "vendor/poor"], 1),
+        ("leaderboard", ["--task-set", "b", "--model", "vendor/poor"], 0),
+        ("paired_comparisons", ["--model", "vendor/poor"], 1),
+        ("paired_comparisons", ["--model", "x"], 0),
+        ("runs", ["--model", "vendor/good"], 1),
+        ("results", ["--suite", "own", "--limit", "3"], 3),
+    ],
+)
+def test_rows_are_chosen(sets, view, options, n_rows):
+    done = command(sets, "show", view, *options, "--format", "jsonl")
+    assert (done.code, len(done.out.splitlines())) == (0, n_rows)
+
+
+@pytest.mark.parametrize(
+    ("view", "options", "message"),
+    [
+        ("leaderboard", ["--suite", "won"], "no runs of suite 'won'; did you mean 'own'?"),
+        ("leaderboard", ["--model", "vendor/god"], "of model 'vendor/god'; did you mean"),
+        ("leaderboard", ["--task-set", "c"], "of task set 'c'; `evalstore show leaderboard`"),
+        ("tasks", ["--model", "x"], "--model: the view tasks has no such column"),
+    ],
+)
+def test_names_that_choose_nothing_are_said(sets, view, options, message):
+    done = command(sets, "show", view, *options)
+    assert done.code == 2
+    assert message in done.err

@@ -18,7 +18,7 @@ from tools.screens import shown_on_terminal
 from warehouse.errors import BadInput
 from warehouse.output.screen_columns import screen_columns
 from warehouse.output.terminal import Layout
-from warehouse.output.text_width import crop, fold
+from warehouse.output.text_width import crop, fold, fold_apart
 from warehouse.output.writers import write_query, write_rows
 from warehouse.views.sql_files import shipped_sql
 
@@ -172,7 +172,8 @@ def test_a_list_of_runs_marks_rehearsals_at_80_columns(tmp_path):
 def test_rows_that_are_not_comparable_are_marked_at_80_columns():
     page = (ROOT / "docs" / "screens.md").read_text("utf-8")  # generated, and tested to be current
     screen = page.partition("show leaderboard, 80 columns")[2].partition("```\n\n")[0]
-    rows = [line.split() for line in screen.splitlines() if line.startswith("palindrome")]
+    screen = screen.partition("palindrome · palindrome")[2]
+    rows = [line.split() for line in screen.splitlines() if line.startswith("passed")]
     marks = [cell for row in rows for cell in row if cell in {"true", "false"}]
     assert marks == ["true"] * 5 + ["false"] * 3
 
@@ -224,6 +225,15 @@ def test_folded_names_keep_both_ends(name, width):
     assert width - 2 <= cell_len(folded) <= width
     head, _, tail = folded.partition("…")
     assert (name.startswith(head), name.endswith(tail)) == (True, True)
+
+
+def test_different_names_stay_different():
+    names = ["bfcl:live_parallel_multiple", "bfcl:live_multiple", "bfcl:live_parallel"]
+    assert len({fold(name, 13) for name in names}) == 2
+    folded = fold_apart(names, 13)
+    assert len(set(folded)) == 3
+    assert all(cell_len(name) <= 13 for name in folded)
+    assert fold_apart(["same"] * 3, 2) == ["s…"] * 3
 
 
 def test_prose_is_cropped_at_its_end():

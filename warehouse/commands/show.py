@@ -10,19 +10,20 @@ import click
 
 from warehouse.console.cli import (
     TableOptions,
+    check_suite,
     note_wrapped,
     open_store,
     print_rows,
     say_paged,
     table_options,
 )
-from warehouse.console.completion import complete_view
+from warehouse.console.completion import complete_model, complete_suite, complete_view
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 from warehouse.views.sql_files import SqlFile, shown_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import duckdb
@@ -36,6 +37,22 @@ _REAL_CALLS = """
     ANTI JOIN (FROM lake.runs WHERE len(replayed_models) > 0) USING (suite, run_id)
     WHERE provider IS DISTINCT FROM 'replay' LIMIT 1
 """
+_ORDERS = {
+    "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
+}
+# The columns that an option looks at, each with its condition.
+_MATCHES = {
+    "suite": {"suite": "{name} = {value}"},
+    "task_set": {"task_set": "{name} = {value}"},
+    "model": {
+        **dict.fromkeys(("model", "model_a", "model_b"), "{name} = {value}"),
+        "models": "list_contains({name}, {value})",
+    },
+}
+_KNOWN = {
+    "task_set": "SELECT DISTINCT task_set FROM {view} WHERE task_set IS NOT NULL ORDER BY ALL",
+    "model": "SELECT DISTINCT model FROM lake.results WHERE model IS NOT NULL ORDER BY ALL",
+}
 # The start of the path of a group's files, its title, and what its views are for.
 _GROUPS = (
     ("marts/shared", "All suites", "Rankings, costs, times and histories of every suite."),
@@ -50,18 +67,24 @@ _GROUPS = (
 
 @click.command()
 @click.argument("view", required=False, shell_complete=complete_view)
+@click.option("--suite", shell_complete=complete_suite, help="Only the rows of this suite.")
+@click.option("--task-set", help="Only the rows of this task set.")
+@click.option("--model", shell_complete=complete_model, help="Only the rows of this model.")
 @click.option("--limit", "-n", type=click.IntRange(min=0), help="Show only the first N rows.")
 @table_options
 @click.pass_obj
-def show(store: Path, view: str | None, limit: int | None, output: TableOptions) -> None:
+def show(
+    store: Path, /, view: str | None, *, limit: int | None, output: TableOptions, **only: str | None
+) -> None:
     """Show a VIEW; without VIEW, list all views with their purpose.
 
     A terminal shows the most important columns, rates with their 95 % interval in brackets,
-    and says what it leaves out. Pipes and files get everything.
+    in a block for each task set, and says what it leaves out. Pipes and files get everything.
 
     \b
       evalstore show
       evalstore show leaderboard
+      evalstore show leaderboard --suite palindrome
       evalstore show leaderboard --columns model,pass_rate,run_id
       evalstore show checks.unresolved_models --format csv
     """
@@ -72,15 +95,47 @@ def show(store: Path, view: str | None, limit: int | None, output: TableOptions)
     if view not in views:
         hint = did_you_mean(view, views, "`evalstore show` lists them")
         raise BadInput(f"there is no view {view!r}; {hint}")
-    query = f"FROM {views[view].qualified}"  # a name of ours
-    limited = query if limit is None else f"{query} LIMIT {limit}"
-    if view not in _RANKINGS:
-        print_rows(store, limited, output, answer=views[view].answer)
-        return
-    # Open for both: opening takes longer than most queries.
+    file = views[view]
+    wanted = {name: value for name, value in only.items() if value is not None}
+    check_suite(store, only["suite"])
+    # Open for all: opening takes longer than most queries.
     with open_store(store).reading() as connection:
-        print_rows(store, limited, output, answer=views[view].answer)
-        _note_rehearsals(connection)
+        query = f"FROM {file.qualified}"  # a name of ours
+        if wanted:
+            query += f" WHERE {' AND '.join(_conditions(connection, file, wanted))}"
+        query += _ORDERS.get(view, "")
+        query += "" if limit is None else f" LIMIT {limit}"
+        print_rows(store, query, output, wanted, answer=file.answer, blocks=file.blocks)
+        if view in _RANKINGS and not wanted:
+            _note_rehearsals(connection)
+
+
+def _conditions(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, wanted: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the condition of each option on the columns of a view.
+
+    Raises:
+        BadInput: the view has no such column, or the store no such model or task set.
+    """
+    columns = connection.sql(f"FROM {file.qualified} LIMIT 0").columns
+    for option, value in wanted.items():
+        conditions = [
+            text.format(name=column, value=f"${option}")
+            for column, text in _MATCHES[option].items()
+            if column in columns
+        ]
+        flag = f"--{option.replace('_', '-')}"
+        if not conditions:
+            raise BadInput(f"{flag}: the view {file.name} has no such column")
+        if option in _KNOWN:
+            query = _KNOWN[option].format(view=file.qualified)
+            known = [name for (name,) in connection.execute(query).fetchall()]
+            if value not in known:
+                what = option.replace("_", " ")
+                hint = did_you_mean(value, known, "`evalstore show leaderboard` lists them")
+                raise BadInput(f"{flag}: there are no rows of {what} {value!r}; {hint}")
+        yield f"({' OR '.join(conditions)})"
 
 
 def _note_rehearsals(connection: duckdb.DuckDBPyConnection) -> None:

@@ -106,12 +106,13 @@ class TableOptions(NamedTuple):
     is_paged: bool = False
     hint: str = "--wide shows all, --columns A,B chooses"
 
-    def layout(self, answer: tuple[str, ...] = ()) -> Layout:
-        """Return how a table with these columns that answer is shown."""
+    def layout(self, answer: tuple[str, ...] = (), blocks: tuple[str, ...] = ()) -> Layout:
+        """Return how a table with these columns that answer, and in headings, is shown."""
         from warehouse.output.terminal import Layout
 
         return Layout(
             answer=answer,
+            blocks=blocks,
             columns=self.columns,
             is_wide=self.is_wide,
             is_paged=self.is_paged,
@@ -196,6 +197,7 @@ def print_rows(
     parameters: Mapping[str, object] | None = None,
     *,
     answer: tuple[str, ...] = (),
+    blocks: tuple[str, ...] = (),
     is_users: bool = False,
 ) -> None:
     """Print the rows of a query on stdout as they arrive.
@@ -206,6 +208,7 @@ def print_rows(
         output: the options of the command.
         parameters: values of the query's parameters.
         answer: the columns that answer, for a terminal.
+        blocks: the columns that a terminal shows as headings.
         is_users: whether the user wrote the query, so that messages may quote it.
 
     Raises:
@@ -222,7 +225,7 @@ def print_rows(
             sys.stdout.buffer,
             note=note_wrapped,
             parameters=dict(parameters or {}),
-            layout=output.layout(answer),
+            layout=output.layout(answer, blocks),
         )
 
 

@@ -6,7 +6,8 @@
   `x_score`.
 - Floats have four significant digits. An unknown cost is `unknown`; a total that covers only some
   of the calls is a lower bound, `≥`.
-- Columns that are empty throughout, and flags (`is_…`) that are false, are left out.
+- Columns that are empty throughout, and flags (`is_…`) that say what is ordinary of all rows, are
+  left out.
 - Names that are too long are folded in the middle, prose is cropped at its end; numbers and the
   IDs of our own runs never.
 """
@@ -21,7 +22,7 @@ from warehouse.output.formatting import human
 from warehouse.output.text_width import width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from warehouse.output.rows import Batch, Rows
     from warehouse.output.terminal import Layout
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
 
 _PROSE = 80  # characters: longer text with spaces is not a name
 LONGEST = 500  # characters: no line of a terminal holds more of a cell
-_NARROWEST, _NARROW, _PART = 8, 16, 8  # cells, cells, and how many parts of a line
+_NARROWEST, _NARROW, _PART = 8, 16, 5  # cells, cells, and how many parts of a line
 _COMFORTABLE = 24  # cells: text is folded to no less in favour of columns that do not answer
 _HEADER = 10  # cells: the header of a narrow number is not folded to less
 _ID = 18  # characters: IDs of our own runs have 15
 _THOUSAND, _EXPONENT, _TINY = 1e3, 1e15, 1e-6
 _UNKNOWN = "unknown"
+_ORDINARY = {"is_main", "is_comparable"}  # flags that mark a row where they are false
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ class Column:
         return max(needed, min(self.wanted, _HEADER if self.is_whole else floor))
 
 
-def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Column], list[str]]:
+def screen_columns(
+    rows: Rows, shown: Batch, layout: Layout, *, without: Collection[str] = ()
+) -> tuple[list[Column], list[str]]:
     """Return the columns in the order in which they are shown, and the names of the empty ones."""
     values = {name: [row[at] for row in shown] for at, name in enumerate(rows.columns)}
     numeric = dict(zip(rows.columns, rows.numeric, strict=True))
@@ -96,7 +100,9 @@ def screen_columns(rows: Rows, shown: Batch, layout: Layout) -> tuple[list[Colum
     ends = {end for pair in intervals.values() for end in pair}
     order = [name for name in answer if name in values]
     order += [name for name in rows.columns if name not in order]
-    empty = [name for name in order if shown and _is_empty(name, values[name], layout)]
+    order = [name for name in order if name not in without]
+    empty = [name for name in order if shown and _is_empty(values[name])]
+    empty = [name for name in empty if name not in layout.columns]
     columns = []
     for name in order:
         if name in ends or name in empty:
@@ -174,15 +180,20 @@ def _levelled(least: list[int], wanted: list[int], room: int) -> list[int]:
     return least
 
 
-def _is_empty(name: str, values: Sequence[object], layout: Layout) -> bool:
-    is_asked_for = name in layout.columns or (name in layout.answer and _is_money(name))
-    says_no = False if is_flag(name) else None
-    return not is_asked_for and all(value in (None, says_no, "", [], {}) for value in values)
+def _is_empty(values: Sequence[object]) -> bool:
+    return all(value in (None, "", [], {}) for value in values)
 
 
-def is_flag(name: str) -> bool:
-    """Return whether a column says of each row whether it is something special."""
-    return name.startswith("is_")
+def constant_flags(rows: Rows, shown: Batch, layout: Layout) -> dict[str, bool]:
+    """Return the flags that say what is ordinary of all rows, and what they say."""
+    flags = {}
+    for at, name in enumerate(rows.columns):
+        is_ordinary = name in _ORDINARY
+        if name.startswith("is_") and name not in layout.columns and shown:
+            said = {row[at] for row in shown}
+            if said <= ({True} if is_ordinary else {False, None}):
+                flags[name] = is_ordinary
+    return flags
 
 
 def _texts(
@@ -214,7 +225,7 @@ def _formatter(name: str, values: Sequence[object], layout: Layout, *, numeric: 
         return percent
     if numeric and (name.endswith("_rate_difference") or name in layout.points):
         return points
-    if numeric and _is_money(name):
+    if numeric and is_money(name):
         return money
     return number if numeric else _text
 
@@ -223,7 +234,8 @@ def _is_rate(name: str) -> bool:
     return name in {"rate", "accuracy"} or name.endswith(("_rate", "_rate_a", "_rate_b"))
 
 
-def _is_money(name: str) -> bool:
+def is_money(name: str) -> bool:
+    """Return whether a column holds US dollars."""
     return name.endswith("_usd")
 
 

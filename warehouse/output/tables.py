@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from warehouse.output.formatting import human
-from warehouse.output.screen_columns import LONGEST, Column, fit, is_flag, screen_columns
-from warehouse.output.text_width import crop, fold, padded, width_of
+from warehouse.output.screen_columns import (
+    LONGEST,
+    Column,
+    constant_flags,
+    fit,
+    is_money,
+    screen_columns,
+)
+from warehouse.output.text_width import crop, fold, fold_apart, padded, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from warehouse.output.rows import Batch, Rows
-    from warehouse.output.terminal import Screen
+    from warehouse.output.terminal import Layout, Screen
 
 SHOWN = 1_000  # rows: more are not read on a terminal
 GAP = "  "
@@ -52,25 +61,70 @@ def _complete(rows: Rows, screen: Screen) -> Iterator[str]:
 
 def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
     shown, has_more = _first_rows(rows)
-    columns, empty = screen_columns(rows, shown, screen.layout)
-    placed = fit(columns, width, gap=len(GAP))
-    widths = [cells for _, cells in placed]
-    numeric = [column.is_number for column, _ in placed]
-    yield _line([_title(column, cells) for column, cells in placed], widths, numeric)
-    yield _line(["─" * cells for cells in widths], widths, numeric)
-    for at in range(len(shown)):
-        yield _line([_cell(column, at, cells) for column, cells in placed], widths, numeric)
+    flags = constant_flags(rows, shown, screen.layout)
+    layout, blocks = _blocks(rows, shown, screen.layout)
+    left_out: dict[str, bool] = {}
+    empty: Counter[str] = Counter()
+    for place, (heading, block) in enumerate(blocks):
+        columns, names = screen_columns(rows, block, layout, without={*flags, *layout.blocks})
+        placed = fit(columns, width, gap=len(GAP))
+        if place:
+            yield "\n"
+        if heading:
+            yield f"{fold(heading, width)}\n"
+        yield from _lines(placed, len(block))
+        left_out.update(_left_out(columns, [column for column, _ in placed]))
+        empty.update(names)
     if not shown:
         screen.note("0 rows")
     if has_more:
         screen.note(f"only the first {SHOWN:,} rows are shown; --format csv gives all of them")
-    if left_out := list(_left_out(columns, [column for column, _ in placed])):
-        answers = [name for name, is_answer in left_out if is_answer]
-        names = _shortened(answers or [name for name, _ in left_out], len(left_out))
-        screen.note(f"not shown: {names} ({screen.layout.options})")
-    if empty:
-        what = "empty or false" if any(map(is_flag, empty)) else "empty"
-        screen.note(f"{what}: {_shortened(empty, len(empty))}")
+    if left_out:
+        answers = [name for name, is_answer in left_out.items() if is_answer]
+        text = _shortened(answers or list(left_out), len(left_out))
+        screen.note(f"not shown: {text} ({layout.options})")
+    for what, names in _said_of_all([n for n in empty if empty[n] == len(blocks)], flags).items():
+        if names:
+            screen.note(f"{what}: {_shortened(names, len(names))}")
+
+
+def _said_of_all(empty: Sequence[str], flags: Mapping[str, bool]) -> dict[str, list[str]]:
+    """Return the columns that say the same of all rows, by what they say."""
+    nothing = [name for name in empty if not is_money(name)]
+    no = [name for name, is_so in flags.items() if not is_so]
+    return {
+        "true in all rows": [name for name, is_so in flags.items() if is_so],
+        "unknown in all rows": [name for name in empty if is_money(name)],
+        "empty or false" if no else "empty": no + nothing,
+    }
+
+
+def _blocks(rows: Rows, shown: Batch, layout: Layout) -> tuple[Layout, list[tuple[str, Batch]]]:
+    """Return the rows that stand together, each time with their heading, which may be empty.
+
+    Where every block would be a single row, there is one table, and what would be in the headings
+    comes first.
+    """
+    places = [] if layout.columns else [rows.columns.index(name) for name in layout.blocks]
+    parts = groupby(shown, key=lambda row: [row[place] for place in places])
+    blocks = [(values, list(block)) for values, block in parts]
+    if places and (len(blocks) < len(shown) or len(shown) == 1):
+        headings = (" · ".join(human(value) for value in values) for values, _ in blocks)
+        return layout, [(text, block) for text, (_, block) in zip(headings, blocks, strict=True)]
+    differing = [rows.columns[place] for place in places if len({row[place] for row in shown}) > 1]
+    plain = replace(layout, answer=(*differing, *layout.answer), blocks=())
+    return plain, [("", shown)]
+
+
+def _lines(placed: Sequence[tuple[Column, int]], n_rows: int) -> Iterator[str]:
+    """Yield a header, a rule and the rows."""
+    widths = [cells for _, cells in placed]
+    numeric = [column.is_number for column, _ in placed]
+    cells = [_cells(column, width) for column, width in placed]
+    yield _line([_title(column, width) for column, width in placed], widths, numeric)
+    yield _line(["─" * width for width in widths], widths, numeric)
+    for at in range(n_rows):
+        yield _line([texts[at] for texts in cells], widths, numeric)
 
 
 def _left_out(columns: Sequence[Column], placed: Sequence[Column]) -> Iterator[tuple[str, bool]]:
@@ -110,9 +164,10 @@ def _shortened_text(value: object) -> object:
     return value[: LONGEST + 1] if isinstance(value, str) else value
 
 
-def _cell(column: Column, at: int, width: int) -> str:
-    text = column.texts[at]
-    return crop(text, width) if column.is_prose else fold(text, width)
+def _cells(column: Column, width: int) -> list[str]:
+    if column.is_prose:
+        return [crop(text, width) for text in column.texts]
+    return fold_apart(column.texts, width)
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:

@@ -17,6 +17,8 @@ class Layout:
     Attributes:
         answer: columns that answer the question, the most important first: a terminal shows them
             before all others.
+        blocks: columns that a terminal shows as the heading of the rows that follow each other and
+            share their values.
         columns: the columns to write, in order; empty for all of them.
         is_wide: whether a terminal shows every column in full, as a file has it.
         is_paged: whether a table that is larger than the screen goes through a pager.
@@ -27,6 +29,7 @@ class Layout:
     """
 
     answer: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     is_wide: bool = False
     is_paged: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def width_of(text: str) -> int:
@@ -30,19 +30,37 @@ def crop(text: str, width: int) -> str:
     return "".join(_fitting(text, width - 1)).rstrip() + "…" if width > 0 else ""
 
 
-def fold(text: str, width: int) -> str:
+def fold(text: str, width: int, head: int | None = None) -> str:
     """Return text whose middle is replaced by `…` if it is wider than `width`.
 
     The end of a name (its version, its settings) often says more than its middle.
+
+    Args:
+        text: text without line breaks.
+        width: cells.
+        head: cells before the `…`; half of them unless told.
     """
     if width_of(text) <= width:
         return text
-    head = "".join(_fitting(text, width // 2))
-    tail = "".join(_fitting(reversed(text), width - 1 - width_of(head)))[::-1]
+    start = "".join(_fitting(text, width // 2 if head is None else head))
+    tail = "".join(_fitting(reversed(text), width - 1 - width_of(start)))[::-1]
     # A combining mark without its letter would attach to the `…`.
     while tail and width_of(tail[0]) == 0:
         tail = tail[1:]
-    return f"{head}…{tail}" if width > 0 else ""
+    return f"{start}…{tail}" if width > 0 else ""
+
+
+def fold_apart(texts: Sequence[str], width: int) -> list[str]:
+    """Return texts folded at one place, that at which the fewest different ones look alike."""
+    n_different = len(set(texts))
+    best: list[str] = []
+    for head in (width // 2, *range(width)):
+        folded = [fold(text, width, head) for text in texts]
+        if not best or len(set(folded)) > len(set(best)):
+            best = folded
+        if len(set(best)) == n_different:
+            break
+    return best
 
 
 def _fitting(text: Iterable[str], width: int) -> Iterable[str]:

@@ -33,11 +33,12 @@ class SqlFile:
 
     Its header is the block of comments at its top: a sentence, `grain:`, then the meanings of
     columns (`name: meaning`, or `name, name: meaning`). `inherits:` names the views and tables
-    whose columns mean the same here; `first:` names the columns that a terminal shows first. A
-    check has `severity:`; a score has `materialised`, `suite:`, `key:` and `inputs:`. `refreshed`
-    marks a small table that many views join: sync computes it from scratch, before the scores, if
-    tables that it depends on have changed. `by_run` marks a table whose rows each depend on one
-    run: sync computes those of the runs that have changed.
+    whose columns mean the same here; `first:` names the columns that a terminal shows first, and
+    `blocks:` those that it shows as headings. A check has `severity:`; a score has `materialised`,
+    `suite:`, `key:` and `inputs:`. `refreshed` marks a small table that many views join: sync
+    computes it from scratch, before the scores, if tables that it depends on have changed.
+    `by_run` marks a table whose rows each depend on one run: sync computes those of the runs that
+    have changed.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -53,6 +54,7 @@ class SqlFile:
         is_refreshed: whether it is a table that sync computes before the scores.
         is_by_run: whether it is a table whose rows sync computes for each run that has changed.
         answer: the columns that a terminal shows first, the most important first.
+        blocks: the columns that a terminal shows as headings of the rows that share them.
         severity: severity of a check, critical or warning; empty for other files.
         sql: the whole text.
     """
@@ -70,6 +72,7 @@ class SqlFile:
     is_refreshed: bool
     is_by_run: bool
     answer: tuple[str, ...]
+    blocks: tuple[str, ...]
     severity: str
     sql: str
 
@@ -186,6 +189,7 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
         is_refreshed=notes.pop("refreshed", None) is not None,
         is_by_run=notes.pop("by_run", None) is not None,
         answer=_names(notes.pop("first", "")),
+        blocks=_names(notes.pop("blocks", "")),
         severity=notes.pop("severity", ""),
         columns=notes,
         sql=sql,

@@ -4,7 +4,8 @@
 -- as tool_tier; `metrics` has all.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- inherits: metrics
--- first: task_set, metric, model, settings, is_comparable, pass_rate, score, n_tasks, total_cost_usd,
+-- blocks: suite, task_set
+-- first: metric, model, settings, is_comparable, pass_rate, score, n_tasks, total_cost_usd,
 --     p50_ms, run_date, newer_partial_run_id
 -- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
 -- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a

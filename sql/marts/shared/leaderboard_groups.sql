@@ -3,7 +3,8 @@
 -- --ranks`, adjusted for all pairs of the board; more than 100 models have no ranks.
 -- grain: suite × task set × provider × model × settings
 -- inherits: leaderboard
--- first: task_set, metric, model, settings, rank_low, rank_high, n_models, pass_rate, score,
+-- blocks: suite, task_set
+-- first: metric, model, settings, rank_low, rank_high, n_models, pass_rate, score,
 --     alike_models
 -- metric: the main metric of the task set
 -- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05,

@@ -5,7 +5,8 @@
 -- of another run is taken as a whole, one without calls of its own is left out, and so are replays.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × reducer × k
 -- inherits: lake.result_scores, results
--- first: model, metric, reducer, k, mean, mean_low, mean_high, run_id, settings, n_tasks, scorer,
+-- blocks: suite, run_id, task_set
+-- first: model, metric, reducer, k, mean, mean_low, mean_high, settings, n_tasks, scorer,
 --     filter
 -- metric: name of the score in result_scores; `passed` without a scorer is the verdict, and calls
 --     without an answer did not pass, as in the leaderboard

@@ -2,8 +2,9 @@
 -- the leaderboard counts, attempts averaged; a call without an answer did not pass.
 -- grain: suite × task set × pair of models (provider × model × settings), a before b
 -- inherits: score_comparisons
+-- blocks: suite, task_set
 -- first: model_a, settings_a, model_b, settings_b, p_value, pass_rate_difference, p_holm,
---     task_set, n_tasks, n_only_a, n_only_b, provider_a, provider_b
+--     n_tasks, n_only_a, n_only_b, provider_a, provider_b
 -- n_tasks: tasks on which both have an outcome
 -- n_attempts_a: calls of the first model behind its rates
 -- n_attempts_b: calls of the second model behind its rates

@@ -4,6 +4,7 @@
 -- grain: suite × task set × metric × scorer × filter × pair of models (provider × model × settings),
 --     a before b
 -- inherits: metrics
+-- blocks: suite, task_set
 -- first: model_a, settings_a, model_b, settings_b, metric, mean_difference, p_value, n_tasks, mean_a,
 --     mean_b, p_holm, difference_low, difference_high
 -- metric: the score that is compared; of posters, app_quality comes first
