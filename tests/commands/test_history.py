@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from support import command
 
 from tools.screens import shown_on_terminal
-from warehouse.commands.history_chart import chart, drift_sentence, legend, title
+from warehouse.commands.history_chart import chart, drift_pieces, legend, sentence, title
 
 MODEL = "example/aurora-2"
 
@@ -143,7 +143,7 @@ def test_drift_is_named(store):
             for n in range(30):
                 run.log(task_id=f"t{n}", output="x" * 9, passed=passed)
     shown = shown_on_terminal(store.path, ["history", "m"], 200)
-    assert "Drift: passed changed by -100.0 points with run after of 20" in shown
+    assert "Drift in mine: the pass rate of m changed by -100.0 points with run after of 20" in shown
     assert "30 tasks)." in shown
     assert "  -100.0 pp*  after" in shown
 
@@ -151,7 +151,8 @@ def test_drift_is_named(store):
 def test_a_relative_change_is_a_percentage():
     drift = row(metric="latency_ms", change=0.5, change_low=0.25, change_high=0.8, p_holm=0.0012)
     drift |= {"after_run_id": "r", "changed_on": "2026-01-01", "n_tasks": 9}
-    assert drift_sentence(drift) == (
-        "Drift: latency_ms changed by +50.0 % with run r of 2026-01-01 (95 % interval +25.0 to "
-        "+80.0, p = 0.0012, 9 tasks)."
+    drift |= {"suite": "tours", "task_set": "sights", "model": "m", "settings": "temperature=0"}
+    assert sentence(drift_pieces(drift)) == (
+        "Drift in tours, sights: the latency of m (temperature=0) changed by +50.0 % with run r of "
+        "2026-01-01 (95 % interval +25.0 to +80.0, p = 0.0012, 9 tasks)."
     )

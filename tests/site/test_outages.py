@@ -1,10 +1,13 @@
 """Runs without any answer are named where the figures of the run before still stand."""
 
+import re
+
 import pytest
 from openclaw_cases import CONFIG, line, write_run
 from support import command, import_into
 
-from exports.site.pages import overview, suite
+from exports.site.addresses import model_page, run_page, suite_page
+from exports.site.pages import model, overview, run, suite
 from exports.site.site import opened_site
 
 DAY_MS = 86_400_000
@@ -34,7 +37,20 @@ def test_pages_name_an_outage(outage):
     with opened_site(outage, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
         pages = [*overview.pages(site), *suite.pages(site)]
     texts = [page.data.decode() for page in pages if page.path.endswith(".html")]
-    assert [text.count(SAID) for text in texts] == [1, 1]
+    assert [re.sub("<[^>]*>", "", text).count(SAID) for text in texts] == [1, 1]
+
+
+def test_what_is_named_is_linked(outage):
+    types = [overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
+    with opened_site(outage, types, samples="none") as site:
+        [page] = overview.pages(site)
+    [line] = re.findall('<p class="warn".*</p>', page.data.decode())
+    links = re.findall('<a href="([^"]*)">([^<]*)</a>', line)
+    assert links == [
+        (suite_page("openclaw"), "openclaw"),
+        (model_page("m:1b"), "m:1b"),
+        (run_page("openclaw", "day0"), "day0"),
+    ]
 
 
 def test_history_names_an_outage(outage):

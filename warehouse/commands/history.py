@@ -69,9 +69,9 @@ def history(
     of_model = {"model": model, "suite": suite}
     rows = _rows(store, _HISTORY, of_model)
     for row in _rows(store, _OUTAGES, of_model):
-        from warehouse.commands.history_chart import outage_sentence
+        from warehouse.commands.history_chart import outage_pieces, sentence
 
-        note_wrapped(f"warning: {outage_sentence(row)}")
+        note_wrapped(f"warning: {sentence(outage_pieces(row))}")
     metric = _chosen(rows, model, metric)
     is_plain = output.is_wide or output.columns or not sys.stdout.isatty()
     if output.fmt != "table" or is_plain:
@@ -80,9 +80,9 @@ def history(
         return
     _print_charts([row for row in rows if row["metric"] == metric])
     for row in _rows(store, _DRIFT, of_model):
-        from warehouse.commands.history_chart import drift_sentence
+        from warehouse.commands.history_chart import drift_pieces, sentence
 
-        say_wrapped(drift_sentence(row))
+        say_wrapped(sentence(drift_pieces(row)))
 
 
 def _print_charts(rows: list[Row]) -> None:

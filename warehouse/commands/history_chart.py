@@ -10,15 +10,24 @@ from warehouse.output.screen_columns import points
 from warehouse.output.text_width import fold, padded, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warehouse.types import Row
+
+    # A piece of a sentence: its text, and the column that it names, which a page can link.
+    Piece = tuple[str, str | None]
 
 NARROWEST = 60  # columns
 _WIDEST = 120
 _MOST_CELLS = 40
 _SIGNIFICANT = 0.05
 _VERDICT = "passed"
+_DRIFTING = {
+    _VERDICT: "the pass rate",
+    "answer_characters": "the length of answers",
+    "latency_ms": "the latency",
+    "cost_usd": "the cost",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +109,55 @@ def title(row: Row) -> str:
     return visible(" · ".join(part for part in parts if part))
 
 
-def drift_sentence(row: Row) -> str:
-    """Return what `drift` has about a series with a break, as a sentence."""
-    is_rate = row["metric"] == _VERDICT
+def sentence(pieces: Iterable[Piece]) -> str:
+    """Return the text of a sentence."""
+    return "".join(text for text, _ in pieces)
+
+
+def drift_pieces(row: Row) -> list[Piece]:
+    """Return what `drift` has about a series with a break, as a sentence in pieces."""
     low, high = (f"{100 * row[name]:+.1f}" for name in ("change_low", "change_high"))
-    unit = "points" if is_rate else "%"
-    return (
-        f"Drift: {row['metric']} changed by {100 * row['change']:+.1f} {unit} with run "
-        f"{row['after_run_id']} of {row['changed_on']} (95 % interval {low} to {high}, "
-        f"p = {row['p_holm']:.2g}, {row['n_tasks']} tasks)."
-    )
+    unit = "points" if row["metric"] == _VERDICT else "%"
+    return [
+        ("Drift in ", None),
+        *_series_pieces(row, f": {_DRIFTING[row['metric']]} of "),
+        (f" changed by {100 * row['change']:+.1f} {unit} with run ", None),
+        (row["after_run_id"], "after_run_id"),
+        (
+            f" of {row['changed_on']} (95 % interval {low} to {high}, p = {row['p_holm']:.2g}, "
+            f"{row['n_tasks']} tasks).",
+            None,
+        ),
+    ]
 
 
-def outage_sentence(row: Row) -> str:
-    """Return what `outages` has about a model, as a sentence."""
+def outage_pieces(row: Row) -> list[Piece]:
+    """Return what `outages` has about a model, as a sentence in pieces."""
     n_runs = row["n_runs"]
     runs = "latest run" if n_runs == 1 else f"latest {n_runs} runs"
-    settings = f" ({row['settings']})" if row["settings"] else ""
-    task_set = "" if row["task_set"] == row["suite"] else f", {row['task_set']}"
     since = "" if row["since"] is None else f", since {row['since']}"
     last = row["last_answered_run_id"]
-    shown = "no run of it has answers" if last is None else f"figures are those of run {last}"
-    return (
-        f"{row['suite']}{task_set}: the {runs} of {row['model'] or 'an unknown model'}{settings} "
-        f"got no answers{since}; {shown}."
-    )
+    shown: list[Piece] = [("no run of it has answers", None)]
+    if last is not None:
+        shown = [("figures are those of run ", None), (last, "last_answered_run_id")]
+    return [
+        *_series_pieces(row, f": the {runs} of "),
+        (f" got no answers{since}; ", None),
+        *shown,
+        (".", None),
+    ]
+
+
+def _series_pieces(row: Row, between: str) -> list[Piece]:
+    """Return suite and task set, what stands between, and the model with its settings."""
+    task_set = "" if row["task_set"] == row["suite"] else f", {row['task_set']}"
+    settings = f" ({row['settings']})" if row["settings"] else ""
+    return [
+        (row["suite"], "suite"),
+        (f"{task_set}{between}", None),
+        (row["model"] or "an unknown model", "model"),
+        (settings, None),
+    ]
 
 
 def _of(row: Row, name: str) -> float | None:

@@ -12,7 +12,7 @@ from exports.site.lists import lists
 from exports.site.page import Page, PageType
 from exports.site.series import series
 from exports.site.tables import table
-from warehouse.commands.history_chart import drift_sentence
+from warehouse.commands.history_chart import drift_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,7 +149,7 @@ def pages(site: Site) -> Iterator[Page]:
             ranked=places[row["model"]][:_SETS],
             n_other_sets=max(len(places[row["model"]]) - _SETS, 0),
             series=series(history[key], n_series=_SERIES, n_runs=_RUNS),
-            drifts=[drift_sentence(each) for each in drifts[key]],
+            drifts=[(each, drift_pieces(each)) for each in drifts[key]],
             others=[{**each, "own": own(each)} for each in others[key][:_PAIRS]],
             n_other_pairs=max(len(others[key]) - _PAIRS, 0),
             costs=table(

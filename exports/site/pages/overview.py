@@ -12,7 +12,7 @@ from exports.site.boards import boards
 from exports.site.figures import cost, count, counted
 from exports.site.page import Page, PageType
 from exports.site.series import Series, series
-from warehouse.commands.history_chart import drift_sentence, outage_sentence
+from warehouse.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,9 +82,9 @@ def pages(site: Site) -> Iterator[Page]:
         changes=supported[:_CHANGES],
         n_supported=len(supported),
         n_changes=n_changes,
-        drifts=[drift_sentence(row) for row in drifts[:_DRIFTS]],
+        drifts=[(row, drift_pieces(row)) for row in drifts[:_DRIFTS]],
         n_drifts=len(drifts),
-        outages=[outage_sentence(row) for row in outages[:_MOST_OUTAGES]],
+        outages=[(row, outage_pieces(row)) for row in outages[:_MOST_OUTAGES]],
         n_outages=len(outages),
     )
 

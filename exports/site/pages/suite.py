@@ -15,7 +15,7 @@ from exports.site.tables import table
 from warehouse.charts.chart import SHARES
 from warehouse.charts.registry import CHARTS, draw_chart
 from warehouse.charts.svg import as_svg
-from warehouse.commands.history_chart import outage_sentence
+from warehouse.commands.history_chart import outage_pieces
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ def pages(site: Site) -> Iterator[Page]:
             suite_page(suite),
             suite,
             row=row,
-            outages=[outage_sentence(row) for row in site.rows(_OUTAGES, {"suite": suite})],
+            outages=[
+                (each, outage_pieces(each)) for each in site.rows(_OUTAGES, {"suite": suite})
+            ],
             boards=[board for board in of_suite if board.is_main],
             limit=_MODELS,
             others=_others(of_suite),
