@@ -75,7 +75,9 @@ def table(
     names = list(columns) or list(rows[0] if rows else ())
     shown = [tuple(_shared(name, row[name]) for name in names) for row in rows[:limit]]
     layout = Layout(answer=tuple(names), shares=tuple(shares))
-    placed, empty = screen_columns(of_values(names, shown), shown, layout)
+    # Of costs a page says that they are unknown; other columns without a value are left out.
+    costs = [name for name in names if name.endswith("_usd")]
+    placed, empty = screen_columns(of_values(names, shown), shown, layout, keep=costs)
     cells = []
     empty_cells = _UNKNOWN | dict(unknown or {})
     for at, row in enumerate(rows[:limit]):

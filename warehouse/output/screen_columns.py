@@ -87,9 +87,22 @@ class Column:
 
 
 def screen_columns(
-    rows: Rows, shown: Batch, layout: Layout, *, without: Collection[str] = ()
+    rows: Rows,
+    shown: Batch,
+    layout: Layout,
+    *,
+    without: Collection[str] = (),
+    keep: Collection[str] = (),
 ) -> tuple[list[Column], list[str]]:
-    """Return the columns in the order in which they are shown, and the names of the empty ones."""
+    """Return the columns in the order in which they are shown, and the names of the empty ones.
+
+    Args:
+        rows: what the columns are.
+        shown: the rows to show.
+        layout: how the reader wants them.
+        without: columns to leave out.
+        keep: columns to show though they are empty.
+    """
     values = {name: [row[at] for row in shown] for at, name in enumerate(rows.columns)}
     numeric = dict(zip(rows.columns, rows.numeric, strict=True))
     # Columns that the reader chose are shown as they are, in that order.
@@ -102,7 +115,7 @@ def screen_columns(
     order += [name for name in rows.columns if name not in order]
     order = [name for name in order if name not in without]
     empty = [name for name in order if shown and _is_empty(values[name])]
-    empty = [name for name in empty if name not in layout.columns]
+    empty = [name for name in empty if name not in {*layout.columns, *keep}]
     columns = []
     for name in order:
         if name in ends or name in empty:
