@@ -119,7 +119,36 @@ def test_figures_of_one_name_differ_by_their_files(tmp_path):
     add_runs(store, ["here"], [stated | {"file_sha256": each} for each in DIGITS])
     with opened_site(store, [audit.PAGE_TYPE, run.PAGE_TYPE], samples="none") as site:
         texts = {page.path: page.data.decode() for each in site.types for page in each.pages(site)}
+    first = re.search(r"<h1>.*?</p>", texts["audit.html"], re.DOTALL)[0]
+    assert "Of 2 reported figures, 0 equal what their samples give, 0 differ, and 2 can" in first
     [text] = (text for path, text in texts.items() if path.endswith("s_r0.html"))
     for digest in DIGITS:
         assert text.count(f">{digest[:12]}</td>") == 1, text
         assert f"<code>{digest}</code>" in text  # in its provenance, too
+
+
+@pytest.mark.parametrize(
+    ("statuses", "reasons", "expected"),
+    [
+        ({}, {}, ""),
+        (
+            {"equal": 1},
+            {},
+            "Of 1 reported figure, 1 equal what their samples give, 0 differ, and 0 cannot be "
+            "checked.",
+        ),
+        (
+            {"equal": 2_342, "differs": 1, "samples missing": 20, "not recomputable": 15},
+            {"random": 9, None: 2, "no value": 3, "a corpus": 1},
+            "Of 2,378 reported figures, 2,342 equal what their samples give, 1 differs, and 35 "
+            "cannot be checked: samples missing (20); random (9); no value (3); 2 other reasons "
+            "(3).",
+        ),
+    ],
+)
+def test_audit_begins_with_a_sentence(statuses, reasons, expected):
+    said = audit.figures_sentence(
+        [{"status": status, "n": n} for status, n in statuses.items()],
+        [{"reason": reason, "n": n} for reason, n in reasons.items()],
+    )
+    assert said == expected

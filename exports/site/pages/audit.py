@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import AUDIT, run_page
+from exports.site.figures import counted
 from exports.site.page import Page, PageType
 from exports.site.tables import Table, table
 from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from exports.site.site import Site
     from warehouse.types import Row
@@ -64,6 +66,7 @@ _RULE_HEADINGS = {"n": "places", "example": "first message"}
 _REASON_HEADINGS = {"n": "figures", "example": "first metric"}
 _QUARANTINE_HEADINGS = {"path": "file", "raw_bytes": "size, bytes"}
 _ROWS = 100
+_REASONS = 3  # named in the sentence; all are in the table
 _TONES = {"critical": "bad", "warning": "warn"}
 
 
@@ -92,14 +95,18 @@ def pages(site: Site) -> Iterator[Page]:
     """Yield the page of the audit."""
     site.keep("metric_audit")
     different = site.rows(_DIFFERENT)
+    statuses, reasons = site.rows(_STATUSES), site.rows(_NOT_RECOMPUTABLE)
+    checks = sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name))
     yield site.page(
         "audit.html",
         AUDIT,
         "Audit",
-        checks=sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name)),
+        said=figures_sentence(statuses, reasons),
+        checks=checks,
+        n_found=sum(each.n_rows > 0 for each in checks),
         quarantine=table(site.rows(_QUARANTINE), headings=_QUARANTINE_HEADINGS, limit=_ROWS),
         rules=table(site.rows(_RULES), headings=_RULE_HEADINGS, limit=_ROWS),
-        statuses=site.rows(_STATUSES),
+        statuses=statuses,
         different=table(
             different,
             _DIFFERENT_COLUMNS,
@@ -107,9 +114,33 @@ def pages(site: Site) -> Iterator[Page]:
             links={"run_id": _run},
             limit=_ROWS,
         ),
-        not_recomputable=table(
-            site.rows(_NOT_RECOMPUTABLE), headings=_REASON_HEADINGS, limit=_ROWS
-        ),
+        not_recomputable=table(reasons, headings=_REASON_HEADINGS, limit=_ROWS),
+    )
+
+
+def figures_sentence(statuses: Sequence[Row], reasons: Sequence[Row]) -> str:
+    """Return how many reported figures are right, and why others cannot be checked.
+
+    Args:
+        statuses: the number `n` of figures of each status; none if nothing is reported.
+        reasons: the number `n` of those that cannot be computed again, by reason.
+    """
+    if not statuses:
+        return ""
+    by_status = Counter({row["status"]: row["n"] for row in statuses})
+    why = Counter({"samples missing": by_status["samples missing"]})
+    for row in reasons:
+        why[row["reason"] or "no reason recorded"] += row["n"]
+    named = [f"{reason} ({n:,})" for reason, n in why.most_common(_REASONS) if n]
+    if n_others := sum(n > 0 for n in why.values()) - len(named):
+        rest = why.total() - sum(n for _, n in why.most_common(_REASONS))
+        named.append(f"{counted(n_others, 'other reason')} ({rest:,})")
+    because = f": {'; '.join(named)}" if named else ""
+    differing = by_status["differs"]
+    return (
+        f"Of {counted(by_status.total(), 'reported figure')}, {by_status['equal']:,} equal what "
+        f"their samples give, {differing:,} {'differs' if differing == 1 else 'differ'}, and "
+        f"{why.total():,} cannot be checked{because}."
     )
 
 
