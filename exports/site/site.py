@@ -10,19 +10,21 @@ from exports.rows import fetch_rows
 from exports.site.addresses import relative
 from exports.site.page import Page
 from exports.site.rendering import page_template
+from exports.site.run_names import run_names
 from warehouse.store import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     import duckdb
 
     from exports.site.page import PageType
+    from exports.site.run_names import RunNames
     from warehouse.store import Store
     from warehouse.types import Row
 
-_NEWEST = "SELECT max(run_date) AS run_date FROM runs"
+_RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ class Site:
         samples: which samples have pages: all, failed or none.
         name: the title of the site, in the heading of every page.
         newest: date of the newest run; None if no run has one.
+        run_names: what lists call each run, by suite and ID.
     """
 
     store: Store
@@ -44,6 +47,7 @@ class Site:
     samples: str = "all"
     name: str = "evalstore"
     newest: date | None = None
+    run_names: RunNames = field(default_factory=dict)
     _answers: dict[str, list[Row]] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
@@ -71,6 +75,11 @@ class Site:
     def has(self, name: str) -> bool:
         """Return whether the site has pages of the type of this name."""
         return any(each.name == name for each in self.types)
+
+    def timed(self, rows: Iterable[Row]) -> list[Row]:
+        """Return rows about runs, with a time in `run_date` where several runs have the date."""
+        names = self.run_names
+        return [{**row, "run_date": names[row["suite"], row["run_id"]].time} for row in rows]
 
     def page(self, template: str, path: str, title: str, **values: object) -> Page:
         """Return a page, rendered from a template that extends `site.html`.
@@ -100,7 +109,9 @@ def opened_site(
     """Open a store and yield its site, with the types of pages that it has."""
     with store.reading() as connection:
         bare = Site(store=store, connection=connection, samples=samples, name=name)
+        runs = bare.rows(_RUNS)
         # Not the date of today: the same store gives the same bytes.
-        bare = replace(bare, newest=bare.rows(_NEWEST)[0]["run_date"])
+        newest = max((row["run_date"] for row in runs if row["run_date"] is not None), default=None)
+        bare = replace(bare, newest=newest, run_names=run_names(runs))
         shown = [each for each in types if each.is_shown(bare)]
         yield replace(bare, types=shown)  # with the answers to what was asked so far

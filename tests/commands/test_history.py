@@ -143,7 +143,7 @@ def test_drift_is_named(store):
             for n in range(30):
                 run.log(task_id=f"t{n}", output="x" * 9, passed=passed)
     shown = shown_on_terminal(store.path, ["history", "m"], 200)
-    assert "Drift in mine: the pass rate of m changed by -100.0 points with run after of 20" in shown
+    assert "Drift in mine: the pass rate of m changed by -100.0 points with run after of" in shown
     assert "30 tasks)." in shown
     assert "  -100.0 pp*  after" in shown
 

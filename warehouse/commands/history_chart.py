@@ -118,16 +118,13 @@ def drift_pieces(row: Row) -> list[Piece]:
     """Return what `drift` has about a series with a break, as a sentence in pieces."""
     low, high = (f"{100 * row[name]:+.1f}" for name in ("change_low", "change_high"))
     unit = "points" if row["metric"] == _VERDICT else "%"
+    evidence = f"95 % interval {low} to {high}, p = {row['p_holm']:.2g}, {row['n_tasks']} tasks"
     return [
         ("Drift in ", None),
         *_series_pieces(row, f": {_DRIFTING[row['metric']]} of "),
         (f" changed by {100 * row['change']:+.1f} {unit} with run ", None),
         (row["after_run_id"], "after_run_id"),
-        (
-            f" of {row['changed_on']} (95 % interval {low} to {high}, p = {row['p_holm']:.2g}, "
-            f"{row['n_tasks']} tasks).",
-            None,
-        ),
+        (f" of {row['changed_on']} ({evidence}).", None),
     ]
 
 

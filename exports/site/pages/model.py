@@ -153,7 +153,7 @@ def pages(site: Site) -> Iterator[Page]:
             others=[{**each, "own": own(each)} for each in others[key][:_PAIRS]],
             n_other_pairs=max(len(others[key]) - _PAIRS, 0),
             costs=table(
-                costs[key],
+                site.timed(costs[key]),
                 _COST_COLUMNS,
                 links={"run_id": lambda each: run_page(each["suite"], each["run_id"])},
                 limit=_RUNS,

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from exports.site.site import Site
     from warehouse.types import Row
 
-_OVERVIEWS = "FROM run_overview ORDER BY run_date DESC NULLS LAST, suite, run_id"
+_OVERVIEWS = """
+FROM run_overview
+ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id
+"""
 _RUNS = "FROM runs ORDER BY suite, run_id"
 _HISTORY = "FROM model_history"
 _COSTS = """
@@ -128,7 +131,7 @@ def pages(site: Site) -> Iterator[Page]:
     overviews = site.rows(_OVERVIEWS)
     yield from lists(
         site,
-        overviews,
+        site.timed(overviews),
         "Runs",
         first=RUNS,
         columns=_LISTED,

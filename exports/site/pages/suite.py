@@ -78,9 +78,7 @@ def pages(site: Site) -> Iterator[Page]:
             suite_page(suite),
             suite,
             row=row,
-            outages=[
-                (each, outage_pieces(each)) for each in site.rows(_OUTAGES, {"suite": suite})
-            ],
+            outages=[(each, outage_pieces(each)) for each in site.rows(_OUTAGES, {"suite": suite})],
             boards=[board for board in of_suite if board.is_main],
             limit=_MODELS,
             others=_others(of_suite),
