@@ -35,9 +35,9 @@ def suite_page(suite: str) -> str:
     return f"suites/{slug(suite)}.html"
 
 
-def chart_file(suite: str, chart: str) -> str:
-    """Return the path of the picture of a suite's chart."""
-    return f"suites/{slug(suite)}/{chart}.svg"
+def chart_file(suite: str, chart: str, *, is_narrow: bool = False) -> str:
+    """Return the path of the picture of a suite's chart; a narrow one is for phones."""
+    return f"suites/{slug(suite)}/{chart}{'-narrow' if is_narrow else ''}.svg"
 
 
 def list_page(first: str, number: int) -> str:

@@ -14,9 +14,10 @@ from support import ROOT, child, command, new_store
 from warehouse.charts.panels import panels_of
 from warehouse.charts.registry import CHARTS, draw_chart
 from warehouse.charts.svg import STYLE, as_png, as_svg
-from warehouse.charts.theme import ACCENT, INK, MODELS, NAMES, PALE, PAPER
+from warehouse.charts.theme import ACCENT, INK, MODELS, NAMES, PALE, PAPER, WIDE, WIDTH
 from warehouse.commands.plot import _NAMES
 from warehouse.errors import BadInput
+from warehouse.output.html import STYLE as PAGE_STYLE
 from warehouse.store import EvalstoreWarning, Store
 
 LONG = "epäjärjestelmällistyttämättömyydellänsäkäänköhän/lentokonesuihkuturbiini-"
@@ -311,6 +312,27 @@ LIGHT, DARK = map(values, STYLE.split("prefers-color-scheme: dark"))
 def test_the_style_has_each_colour_for_light_and_dark():
     assert {name: colour for colour, name in NAMES.items()} == LIGHT
     assert DARK.keys() == LIGHT.keys()
+
+
+def test_ink_and_paper_are_those_of_pages():
+    pages = (dict(re.findall(r"--(\w+): (#\w{6})", css)) for css in PAGE_STYLE.split("@media")[:2])
+    for theme, page in zip((LIGHT, DARK), pages, strict=True):
+        names = {"ink": "ink", "pale": "pale", "paper": "paper", "grid": "line", "accent": "lead"}
+        assert [theme[ours] for ours in names] == [page[name] for name in names.values()]
+
+
+def test_a_wide_picture_fills_a_column(logged):
+    store, _ = logged
+    narrow, wide = (
+        ET.fromstring(as_svg(draw_chart(store, "leaderboard", width=width)))
+        for width in (WIDTH, WIDE)
+    )
+    assert float(wide.get("width")) - float(narrow.get("width")) == WIDE - WIDTH
+    [style] = narrow.iter("{http://www.w3.org/2000/svg}style")
+    assert 'text { font-family: system-ui, "Noto Sans"' in style.text
+    # Letters of a page can be wider than those that Vega measures.
+    sizes = {text.get("font-size") for text in wide.iter("{http://www.w3.org/2000/svg}text")}
+    assert sizes == {"12px", "14px"}
 
 
 def luminance(colour):

@@ -16,7 +16,7 @@ from warehouse.charts.kinds.clusters import clustered
 from warehouse.charts.kinds.heatmap import CHART
 from warehouse.charts.kinds.shares import step_of
 from warehouse.charts.svg import as_svg
-from warehouse.charts.theme import themed
+from warehouse.charts.theme import WIDTH, themed
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0, float("nan")])
 MATRICES = arrays.arrays(float, st.tuples(st.integers(1, 12), st.integers(1, 8)), elements=SHARES)
@@ -37,7 +37,7 @@ def panel(cells):
         for (model, task), share in cells.items()
     ]  # fmt: skip
     rows.sort(key=lambda row: (-row["model_mean"], row["label"], -row["task_mean"]))
-    return Panel(title="suite", metric="passed", is_rate=True, rows=rows)
+    return Panel(title="suite", metric="passed", is_rate=True, rows=rows, width=WIDTH)
 
 
 def lines_of(drawn, n_tasks):
@@ -132,4 +132,4 @@ def panel_of(cells):
         {"label": model, "task_id": task, "value": share, "task_mean": 0.5, "model_mean": 0.5}
         for (model, task), share in cells.items()
     ]
-    return Panel(title="suite", metric="passed", is_rate=True, rows=rows)
+    return Panel(title="suite", metric="passed", is_rate=True, rows=rows, width=WIDTH)

@@ -105,7 +105,9 @@ def test_a_chart_has_its_figures_behind_it(store):
     names, text = suite_page_of(store)
     assert "suites/tours/costs.svg" in names
     assert "suites/tours/history.svg" not in names  # each model has one run
-    assert text.count("<summary>The figures</summary>") == len(names) - 1
+    assert "suites/tours/costs-narrow.svg" in names  # for phones
+    assert 'srcset="../suites/tours/costs-narrow.svg"' in text
+    assert 2 * text.count("<summary>The figures</summary>") == len(names) - 1
     assert ">66.7 %</td>" in text
     assert not re.search(r">0\.6667?\b", text)
     logged(store, "2026-01-03", "b")

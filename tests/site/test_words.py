@@ -140,7 +140,7 @@ def test_figures_of_one_name_differ_by_their_files(tmp_path):
             [
                 "Of 2,378 reported figures, 2,342 equal",
                 "1 differs,",
-                "35 cannot be checked: samples missing (20); random (9); no value (3); 2 other reas",
+                "35 cannot be checked: samples missing (20); random (9); no value (3); 2 other",
             ],
         ),
     ],

@@ -26,12 +26,14 @@ class Panel:
         metric: name of the metric, with scorer and filter if they are known; empty for latencies.
         is_rate: whether the values are pass rates, from 0 to 1.
         rows: rows of the query, each with the model's `label`, unique in the panel.
+        width: width of the axes, pixels.
     """
 
     title: str
     metric: str
     is_rate: bool
     rows: list[PanelRow]
+    width: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warehouse.charts.chart import Panel
+from warehouse.charts.theme import WIDTH
 from warehouse.output.formatting import visible
 from warehouse.output.text_width import fold
 from warehouse.paths import SQL
@@ -23,27 +24,30 @@ _LABEL = 30  # cells, as on a terminal
 _TITLE = 44  # wider in bold letters than the narrowest picture otherwise
 
 
-def panels_of(store: Store, chart: Chart, wanted: Mapping[str, str | None]) -> list[Panel]:
+def panels_of(
+    store: Store, chart: Chart, wanted: Mapping[str, str | None], width: int = WIDTH
+) -> list[Panel]:
     """Return the panels of a chart.
 
     Args:
         store: the store.
         chart: the chart.
         wanted: values of the parameters of its query.
+        width: width of the axes, pixels.
     """
     query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8")
     with store.reading() as connection, query_errors(is_users=False):
         cursor = connection.execute(query, dict(wanted))
         names = [column[0] for column in cursor.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return [_panel(list(group)) for _, group in groupby(rows, key=_place)]
+    return [_panel(list(group), width) for _, group in groupby(rows, key=_place)]
 
 
 def _place(row: PanelRow) -> list[object]:
     return [row.get(column) for column in _BY]
 
 
-def _panel(rows: list[PanelRow]) -> Panel:
+def _panel(rows: list[PanelRow], width: int) -> Panel:
     labels = _labels(rows)
     metric = _metric(rows[0])
     sets = [row for row in (rows[0]["suite"], rows[0].get("task_set")) if row is not None]
@@ -53,6 +57,7 @@ def _panel(rows: list[PanelRow]) -> Panel:
         metric=_short(metric, _TITLE),
         is_rate=bool(rows[0].get("is_rate")),
         rows=[{**row, "label": labels[_model(row)]} for row in rows],
+        width=width,
     )
 
 

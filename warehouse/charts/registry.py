@@ -9,7 +9,7 @@ import altair as alt
 from warehouse.charts.chart import Chart, Drawing
 from warehouse.charts.kinds import costs, difficulty, heatmap, history, latency, leaderboard
 from warehouse.charts.panels import panels_of
-from warehouse.charts.theme import themed
+from warehouse.charts.theme import WIDTH, themed
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 
@@ -35,6 +35,7 @@ def draw_chart(
     suite: str | None = None,
     task_set: str | None = None,
     metric: str | None = None,
+    width: int = WIDTH,
 ) -> Drawing:
     """Draw a chart of what a store has, with a panel for each task set and metric.
 
@@ -44,6 +45,7 @@ def draw_chart(
         suite: only this suite.
         task_set: only this task set.
         metric: this metric; by default the main one of each task set.
+        width: width of the axes, pixels.
 
     Raises:
         BadInput: there is no such chart, it does not take an argument, or has nothing to show.
@@ -55,7 +57,7 @@ def draw_chart(
             raise BadInput(
                 f"the chart {name!r} is not by {argument.replace('_', ' ')}; leave it out"
             )
-    panels = panels_of(store, chart, {argument: given[argument] for argument in chart.takes})
+    panels = panels_of(store, chart, {argument: given[argument] for argument in chart.takes}, width)
     if not panels:
         raise BadInput(_nothing(chart, given))
     drawn = [(panel, chart.draw(panel)) for panel in panels]
@@ -68,7 +70,7 @@ def draw_chart(
             f"the first {_MAX_PANELS} of {len(shown)} task sets and metrics; choose by suite, "
             "task set or metric"
         )
-    return _drawing(chart, shown[:_MAX_PANELS], notes)
+    return _drawing(chart, shown[:_MAX_PANELS], notes, width)
 
 
 def _chart(name: str) -> Chart:
@@ -88,7 +90,9 @@ def _nothing(chart: Chart, given: dict[str, str | None]) -> str:
     )
 
 
-def _drawing(chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[str]) -> Drawing:
+def _drawing(
+    chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[str], width: int
+) -> Drawing:
     pictures = [
         picture.chart.properties(title=panel.title)
         for panel, picture in shown
@@ -97,7 +101,7 @@ def _drawing(chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[st
     stacked = alt.vconcat(*pictures).resolve_scale(color="independent")
     return Drawing(
         title=chart.title,
-        chart=themed(stacked),
+        chart=themed(stacked, width),
         words=[f"{panel.title}: {picture.words}" for panel, picture in shown],
         notes=[*(note for _, picture in shown for note in picture.notes), *notes],
         columns=("panel", *chart.columns),

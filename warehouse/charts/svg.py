@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unicodedata import category, east_asian_width
 from xml.etree import ElementTree as ET
 
@@ -24,6 +24,8 @@ _PAINTS = ("fill", "stroke")
 # Vega's words for the parts of a picture. The picture is one image to a reader of the screen, by
 # its title and description; unnamed images within it would be read out one by one.
 _OF_PARTS = ("role", "aria-label", "aria-roledescription", "aria-hidden")
+# How much wider than the font that Vega measures a page's own can be, such as DejaVu Sans.
+_WIDER = 1.15
 # The last letter of the scripts that Vega's own fonts have, Latin, Greek and Cyrillic.
 _MEASURED = "\u052f"
 # How many pixels a letter of another script can be wider than Vega takes it for, and a wide one.
@@ -42,7 +44,11 @@ def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
     """
     ET.register_namespace("", _NAMESPACE)
     # Written by Vega from our own specification, so that no entity can be in it.
-    root = ET.fromstring(vl_convert.vegalite_to_svg(drawing.chart.to_dict()))  # noqa: S314
+    spec = _with_room(drawing.chart.to_dict())
+    root = ET.fromstring(vl_convert.vegalite_to_svg(spec))  # noqa: S314
+    for text in root.iter(_TEXT):
+        size = float(text.attrib["font-size"].removesuffix("px")) / _WIDER
+        text.set("font-size", f"{size:g}px")
     for element in root.iter():
         for name in _OF_PARTS:
             element.attrib.pop(name, None)
@@ -63,6 +69,17 @@ def as_png(drawing: Drawing) -> bytes:
     """Return a drawing as a PNG picture in the light colours, twice as large for sharp screens."""
     picture: bytes = vl_convert.vegalite_to_png(drawing.chart.to_dict(), scale=_SCALE)
     return picture
+
+
+def _with_room(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification whose texts are larger than they are written afterwards."""
+    parts = {
+        name: {key: each * _WIDER if "ontSize" in key else each for key, each in part.items()}
+        if isinstance(part, dict)
+        else part
+        for name, part in spec["config"].items()
+    }
+    return {**spec, "config": parts}
 
 
 def _widen(root: ET.Element) -> None:

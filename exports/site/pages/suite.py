@@ -15,11 +15,12 @@ from exports.site.tables import table
 from warehouse.charts.chart import SHARES
 from warehouse.charts.registry import CHARTS, draw_chart
 from warehouse.charts.svg import as_svg
+from warehouse.charts.theme import WIDE, WIDTH
 from warehouse.commands.history_chart import outage_pieces
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from exports.site.boards import Board
     from exports.site.site import Site
@@ -51,6 +52,7 @@ class _Chart:
         title: its title.
         purpose: what it answers.
         path: path of its picture.
+        narrow: path of its picture for phones.
         words: what the picture shows.
         notes: what the picture leaves out, and why.
         figures: the tables behind it: that of pass rates, and that of other figures.
@@ -59,6 +61,7 @@ class _Chart:
     title: str
     purpose: str
     path: str
+    narrow: str
     words: str
     notes: list[str]
     figures: list[Table]
@@ -70,9 +73,9 @@ def pages(site: Site) -> Iterator[Page]:
     for row in site.rows(_SUITES):
         suite = row["suite"]
         of_suite = [board for board in known if board.suite == suite]
-        pictures = list(_pictures(site, suite))
-        for chart, _, svg in pictures:
-            yield Page(path=chart_file(suite, chart.name), data=svg.encode())
+        drawn = list(_drawn(site, suite))
+        for _, _, pictures in drawn:
+            yield from pictures
         yield site.page(
             "suite.html",
             suite_page(suite),
@@ -82,7 +85,7 @@ def pages(site: Site) -> Iterator[Page]:
             boards=[board for board in of_suite if board.is_main],
             limit=_MODELS,
             others=_others(of_suite),
-            charts=[_chart(suite, *picture[:2]) for picture in pictures],
+            charts=[_chart(*each) for each in drawn],
         )
 
 
@@ -100,11 +103,12 @@ def _others(boards_of_suite: list[Board]) -> Table:
     )
 
 
-def _chart(suite: str, chart: Chart, drawing: Drawing) -> _Chart:
+def _chart(chart: Chart, drawing: Drawing, pictures: Sequence[Page]) -> _Chart:
     return _Chart(
         title=drawing.title,
         purpose=chart.purpose,
-        path=chart_file(suite, chart.name),
+        path=pictures[0].path,
+        narrow=pictures[1].path,
         words="; ".join(drawing.words),
         notes=drawing.notes,
         figures=list(_figures(drawing)),
@@ -119,19 +123,30 @@ def _figures(drawing: Drawing) -> Iterator[Table]:
             yield table(rows, drawing.columns, shares=shares, limit=_FIGURES)
 
 
-def _pictures(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, str]]:
-    """Yield the charts of a suite that have something to show: chart, drawing and SVG."""
+def _drawn(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, list[Page]]]:
+    """Yield the charts of a suite that have something to show, each wide and for phones."""
     for chart in CHARTS:
         if chart.name in _IN_THE_TABLES:
             continue
         try:
             # Altair checks its own specifications: most of the time of a chart, and never wrong.
             with debug_mode(arg=False):
-                drawing = draw_chart(site.store, chart.name, suite=suite)
-                if chart.name != "history" or _has_several_runs(drawing):
-                    yield chart, drawing, as_svg(drawing)
+                wide, narrow = (
+                    draw_chart(site.store, chart.name, suite=suite, width=width)
+                    for width in (WIDE, WIDTH)
+                )
+                if chart.name == "history" and not _has_several_runs(wide):
+                    continue
+                pictures = [
+                    Page(
+                        path=chart_file(suite, chart.name, is_narrow=each is narrow),
+                        data=as_svg(each).encode(),
+                    )
+                    for each in (wide, narrow)
+                ]
         except BadInput:  # nothing to draw: no costs, no dates, a single model
             continue
+        yield chart, wide, pictures
 
 
 def _has_several_runs(drawing: Drawing) -> bool:

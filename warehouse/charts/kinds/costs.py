@@ -6,7 +6,7 @@ import altair as alt
 
 from warehouse.charts.axes import amounts, figure, heights, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
-from warehouse.charts.theme import ACCENT, INK, MUTED, WIDTH
+from warehouse.charts.theme import ACCENT, INK, MUTED
 from warehouse.output.screen_columns import money
 
 _HEIGHT = 240
@@ -22,8 +22,8 @@ def _draw(panel: Panel) -> DrawnPanel:
     # By number, so that names on the picture cannot overlap; the legend below has the names.
     for n, row in enumerate(front, start=1):
         row["number"] = str(n)
-    base = picture(rows, _DRAWN, width=WIDTH, height=_HEIGHT)
-    best = picture(front, (*_DRAWN, "number"), width=WIDTH, height=_HEIGHT)
+    base = picture(rows, _DRAWN, width=panel.width, height=_HEIGHT)
+    best = picture(front, (*_DRAWN, "number"), width=panel.width, height=_HEIGHT)
     x, y = _costs(rows), heights(panel)
     colour = alt.condition("datum.is_on_front", alt.value(ACCENT), alt.value(MUTED))
     line = best.mark_line(interpolate="step-after", color=ACCENT, strokeWidth=1.5, opacity=0.6)
@@ -42,7 +42,7 @@ def _costs(rows: list[PanelRow]) -> alt.X:
 def _key(panel: Panel, front: list[PanelRow]) -> alt.Chart:
     """Return the names of the numbered models, one below the other."""
     lines = [{"line": f"{row['number']}  {_name(panel, row)}"} for row in front[:_MAX_NAMES]]
-    text = picture(lines, ("line",), width=WIDTH, height=alt.Step(16))
+    text = picture(lines, ("line",), width=panel.width, height=alt.Step(16))
     y = alt.Y("line:N", sort=None, axis=None)
     key: alt.Chart = text.mark_text(align="left", color=INK).encode(
         y=y, x=alt.value(0), text="line:N"

@@ -7,7 +7,7 @@ import altair as alt
 from warehouse.charts.axes import HEIGHT, MAX_MODELS, MODELS, figure, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel
 from warehouse.charts.kinds.shares import DARK_FROM, shares
-from warehouse.charts.theme import GRID, INK, ON_DARK, WIDTH
+from warehouse.charts.theme import GRID, INK, ON_DARK
 
 _BANDS = ("100", "75–100", "50–75", "25–50", "0–25", "0")
 
@@ -26,7 +26,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     title = "mean of all models on the task, %"
     axis = alt.Axis(domain=False, ticks=False, labelAngle=0)
     x = alt.X("band_name:N", sort=names, axis=axis, title=title)
-    base = picture(rows, _DRAWN, width=WIDTH, height=HEIGHT)
+    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     squares = base.mark_rect(stroke=GRID).encode(x=x, y=MODELS, color=shares("share passed"))
     ink = alt.condition(f"datum.value >= {DARK_FROM}", alt.value(ON_DARK), alt.value(INK))
     text = base.mark_text().encode(x=x, y=MODELS, text="percent:N", color=ink)

@@ -12,7 +12,7 @@ from warehouse.charts.axes import MODELS, figure, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.charts.kinds.clusters import clustered
 from warehouse.charts.kinds.shares import shares, step_of
-from warehouse.charts.theme import GRID, WIDTH
+from warehouse.charts.theme import GRID
 from warehouse.output.formatting import visible
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MAX_MODELS = 50
 _MAX_TASKS = 2000
 _NAMED = 30  # tasks: the names of more would not be readable
 _MAX_NAME = 40  # characters
-_WIDE = WIDTH + 80
+_MORE = 40  # pixels: cells are narrow
 _ROW = 14
 _GAP = 1  # pixels between rows, so that those of models that pass everything can be counted
 _DRAWN = ("label", "task", "place", "value")
@@ -36,7 +36,11 @@ def _draw(panel: Panel) -> DrawnPanel:
     models = [models[place] for place in clustered(cells)]
     tasks = [tasks[place] for place in clustered(cells.T)]
     cells = _cells(panel.rows, models, tasks)
-    chart = _squares(cells, models, tasks) if len(tasks) <= _NAMED else _lines(cells, models)
+    width = panel.width + _MORE
+    if len(tasks) <= _NAMED:
+        chart = _squares(cells, models, tasks, width)
+    else:
+        chart = _lines(cells, models, width)
     return DrawnPanel(chart=chart, words=_words(panel), notes=_notes(panel, models, tasks))
 
 
@@ -58,7 +62,9 @@ def _cells(rows: list[PanelRow], models: list[str], tasks: list[str | None]) -> 
     return cells
 
 
-def _squares(cells: NDArray[np.float64], models: list[str], tasks: list[str | None]) -> alt.Chart:
+def _squares(
+    cells: NDArray[np.float64], models: list[str], tasks: list[str | None], width: int
+) -> alt.Chart:
     """Return a square for each cell, below them the names of the tasks."""
     places = {task: place for place, task in enumerate(tasks)}
     rows = [
@@ -71,20 +77,20 @@ def _squares(cells: NDArray[np.float64], models: list[str], tasks: list[str | No
     x = alt.X("task:N", sort=alt.SortField("place"), axis=axis, title=f"{len(tasks)} tasks")
     y = MODELS.copy()
     y["scale"] = alt.Scale(paddingInner=_GAP / _ROW)
-    chart = picture(rows, _DRAWN, width=_WIDE, height=alt.Step(_ROW))
+    chart = picture(rows, _DRAWN, width=width, height=alt.Step(_ROW))
     squares: alt.Chart = chart.mark_rect(stroke=GRID).encode(x=x, y=y, color=shares("score"))
     return squares
 
 
-def _lines(cells: NDArray[np.float64], models: list[str]) -> alt.Chart:
+def _lines(cells: NDArray[np.float64], models: list[str], width: int) -> alt.Chart:
     """Return a mark for each model and colour: one for each cell would make files of 20 MB."""
-    scale = _WIDE / cells.shape[1]
+    scale = width / cells.shape[1]
     rows = [
         {"label": label, "x": 0, "value": value, "path": path}
         for label, line in zip(models, cells, strict=True)
         for value, path in _paths(line, scale)
     ]
-    chart = picture(rows, _OF_LINES, width=_WIDE, height=alt.Step(_ROW))
+    chart = picture(rows, _OF_LINES, width=width, height=alt.Step(_ROW))
     # A symbol of the size 4 is drawn as its path says, in pixels.
     lines: alt.Chart = chart.mark_point(
         filled=False, strokeWidth=_ROW - _GAP, strokeCap="butt", opacity=1, size=4

@@ -9,7 +9,7 @@ import altair as alt
 
 from warehouse.charts.axes import figure, heights, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
-from warehouse.charts.theme import MODELS, WIDTH
+from warehouse.charts.theme import MODELS
 
 _HEIGHT = 220
 _NAMED_DAYS = 5
@@ -29,7 +29,7 @@ def _draw(panel: Panel) -> DrawnPanel:
         for row in dated
         if row["label"] in shown
     ]
-    base = picture(rows, _DRAWN, width=WIDTH + 100, height=_HEIGHT)
+    base = picture(rows, _DRAWN, width=panel.width + 100, height=_HEIGHT)
     x = _days(rows)
     scale = alt.Scale(domain=shown, range=list(MODELS[: len(shown)]))
     colour = alt.Color("label:N", scale=scale, title=None, legend=alt.Legend(symbolOpacity=1))

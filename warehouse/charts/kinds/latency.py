@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from warehouse.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
 from warehouse.charts.chart import Chart, DrawnPanel, Panel
-from warehouse.charts.theme import ACCENT, WIDTH
+from warehouse.charts.theme import ACCENT
 
 _DRAWN = ("label", "p50_ms", "p95_ms")
 
 
 def _draw(panel: Panel) -> DrawnPanel:
     rows = panel.rows[:MAX_MODELS]
-    base = picture(rows, _DRAWN, width=WIDTH, height=HEIGHT)
+    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     low, high = min(row["p50_ms"] for row in rows), max(row["p95_ms"] for row in rows)
     title = "median and 95th percentile, milliseconds"
     x, upper = (

@@ -6,7 +6,7 @@ import altair as alt
 
 from warehouse.charts.axes import HEIGHT, MODELS, figure, picture, values, with_values
 from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
-from warehouse.charts.theme import ACCENT, MUTED, WIDTH
+from warehouse.charts.theme import ACCENT, MUTED
 
 _DRAWN = ("label", "value", "value_low", "value_high", "is_comparable")
 
@@ -15,7 +15,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     rows, notes = with_values(panel)
     if not rows:
         return DrawnPanel(chart=None, words="", notes=notes)
-    base = picture(rows, _DRAWN, width=WIDTH, height=HEIGHT)
+    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     colour = alt.condition("datum.is_comparable", alt.value(ACCENT), alt.value(MUTED))
     low = values(panel, "value_low")
     intervals = base.mark_rule(strokeWidth=2, opacity=0.55).encode(
