@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.decisions.sentences import p_text as _p_text
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 _SECOND_MS = 1_000
 _MINUTE_MS = 60_000
 _SHORT = 24  # characters
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d|[-T])")
 _WIDTH = 100.0  # of a drawn interval, in units of its view box
 
 
@@ -120,8 +122,10 @@ def p_text(p_value: float | None) -> str:
 
 
 def width(text: object) -> str:
-    """Return the class of a cell by its text: `name` for one that wraps, empty for a short one."""
-    return "name" if len(str(text)) > _SHORT else ""
+    """Return the class of a cell by its text: `name` for a long one, which wraps, or `date`."""
+    if len(str(text)) > _SHORT:
+        return "name"
+    return "date" if _DATE.match(str(text)) else ""
 
 
 FOR_TEMPLATES = {

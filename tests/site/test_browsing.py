@@ -40,6 +40,28 @@ def test_pages_work_from_the_disk(visit, site, width, scheme):
         assert window.faults == [], name
 
 
+def cut(page):
+    """Return how many pixels of each table have to be scrolled to."""
+    return page.evaluate("""() => [...document.querySelectorAll(".wide")]
+        .map(each => each.scrollWidth - each.clientWidth)""")
+
+
+def test_no_table_is_cut_on_a_usual_screen(visit, site):
+    window = visit(site)
+    # The summary of an OpenClaw run has too many columns for any screen.
+    for name in set(types_of_pages(site)) - {"openclaw.html"}:
+        page = window.open(name)
+        window.unfold()
+        assert max(cut(page), default=0) <= 1, name
+
+
+def test_a_table_that_scrolls_shows_it(visit, site):
+    page = visit(site, width=390).open("runs/index.html")
+    assert max(cut(page)) > 1
+    style = "each => getComputedStyle(each).backgroundAttachment"
+    assert "local" in page.locator(".wide").first.evaluate(style)
+
+
 def test_every_link_leads_to_a_file_of_the_site(visit, site):
     window = visit(site)
     for name in types_of_pages(site):
