@@ -167,6 +167,23 @@ def test_the_history_has_every_run(store):
     assert re.fullmatch(r"own · passed: m 0\.0 % on \S+, 100\.0 % on \S+", words)
 
 
+def test_runs_of_one_day_are_in_their_order_and_tags_are_marks(store):
+    for run_id in ("b", "a"):
+        with store.record(suite="own", model="m", run_id=run_id) as run:
+            run.log(task_id="t", output="x", passed=run_id == "a")
+    assert command(store.path, "tag", "a", "release=<b>").code == 0
+    drawing = draw_chart(store, "history")
+    runs, marks = drawing.chart.to_dict()["datasets"].values()
+    assert [(row["at"], row["value"]) for row in runs] == [(0, 0), (1, 1)]
+    [mark] = marks
+    assert (mark["at"], mark["tag"]) == (1, "release=<b>")
+    assert "; tags: a release=<b>" in drawing.words[0]
+    text = as_svg(drawing)
+    assert ">release=&lt;b&gt;" in text
+    assert "runs in their order" in text
+    assert not UNSEEN.search(text)
+
+
 # --- what a picture shows
 
 
