@@ -1,4 +1,4 @@
-"""Finds values assigned to names of secrets: `PASSWORD=…`, `"api_key": "…"`.
+"""Finds values assigned to names of secrets: `PASSWORD=…`, `"api_key": "…"`, `--api-key …`.
 
 The name proves nothing, so the value must be sufficiently random and not a placeholder, and these
 secrets have their own kind.
@@ -10,7 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.patterns import late_pattern
-from warehouse.formats.secrets.secret import GENERIC, Secret, is_random_key, is_random_password
+from warehouse.formats.secrets.secret import (
+    GENERIC,
+    START,
+    Secret,
+    is_random_key,
+    is_random_password,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +26,28 @@ _PASSWORDS = r"passw(?:or)?d|passphrase|passcode|pwd"
 # A name may have one of these suffixes: SECRET_KEY_BASE, PASSWORD_PROD, TOKEN_2.
 _SUFFIX = r"(?:[_-]?(?:base|prod|dev|staging|live|test|main|primary|secondary|old|new|value|\d))?"
 _OPERATOR = r"""\\{0,3}(?:''|["'`]?)\s{0,3}(?:=>|:=|={1,2}|:|\sis:?\s)\s{0,3}"""
+# These assign only after `_COMMAND`: in a tag, an attribute, a pair, a command.
+_WEAK_OPERATOR = (
+    r"""(?P<weak>>\s{0,3}|\\{0,3}["']\s{1,3}value=|\\{0,3}["'],\s{0,3}(?=\\{0,3}["'])|[ \t]{1,3})"""
+)
+_COMMAND = late_pattern(
+    rf"""(?:(?<![\w-])--?|{START}(?:set\s+-[\w -]*\s|ENV\s+)|<(?:add\s+key=\\{{0,3}}["'])?"""
+    rf"""|[(\[]\s?\\{{0,3}}["'])[\w.:-]*\Z""".encode(),
+    re.IGNORECASE,
+)
+_LONGEST_COMMAND = 64
 ASSIGNMENT_GATE = (
     rf"(?i:(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"
     r"""\\*["'`]*[\s\v]*(?:=|:|[\s\v]is[\s\v:])"""
     # A value without quotes ends at a comma: `"objective_pass": false, …` holds none.
     r"""(?:[=>\s\v\\]*(?:\\.|[^\s\v"'`,;<>(){}\[\]&|]){6}|[=>\s\v\\"'`]*["'`][^\s\v"]{6}))"""
+    r"""|(?i:(?:-|set[\s\v]+-[\w\s\v-]*[\s\v]|env[\s\v]+|<(?:add[\s\v]+key=\\*["'])?|[(\[][\s\v]?\\*["'])"""
+    rf"""[\w.:-]*(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"""
+    r"""(?:>|\\*["'][\s\v]+value=|\\*["'],|[ \t])[\s\v\\"'`]*[^\s\v]{4})"""
 )
 _NAME = late_pattern(
     rf"(?:(?P<password>{_PASSWORDS})|(?P<key>key)|(?P<pass>pass)|(?P<auth>auth)|(?P<code>code|sig|sid)"
-    rf"|{_NAMES}){_SUFFIX}{_OPERATOR}".encode(),
+    rf"|{_NAMES}){_SUFFIX}(?:{_OPERATOR}|{_WEAK_OPERATOR})".encode(),
     re.IGNORECASE,
 )
 # What each of the names begins with: found in a fraction of the time of the names.
@@ -103,6 +122,8 @@ def assigned_secrets(data: bytes, lowered: bytes, start: int, end: int) -> Itera
 
 def _names_secret(data: bytes, name: re.Match[bytes]) -> bool:
     """Return whether a name, with the text before it, is the name of a secret."""
-    before = _BEFORE.get(name.lastgroup or "")
     start = name.start()
+    if name["weak"] and not _COMMAND.search(data[max(0, start - _LONGEST_COMMAND) : start]):
+        return False
+    before = next((_BEFORE[word] for word in _BEFORE if name[word]), None)
     return before is None or bool(before.search(data[max(0, start - _LONGEST_WORD_BEFORE) : start]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,11 @@ from warehouse.formats.secrets.secret import (
 )
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator
 
 _QUOTES = r"""[\\"'`]{0,6}"""
 _TO = rf"""{_QUOTES}\s{{0,3}}(?:=>|=|:)\s{{0,3}}{_QUOTES}"""
+_TO_OR_COMMA = rf"""(?:{_TO}|[\\"']{{1,4}},\s{{0,3}}[\\"']{{1,4}})"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,11 @@ def _is_not_words(text: bytes) -> bool:
     return not is_words(text) and not is_placeholder(text)
 
 
+def _is_typed_password(text: bytes) -> bool:
+    # `-print` and the ports of `-p3306:3306` are no passwords.
+    return not is_placeholder(text) and not re.fullmatch(rb"[a-z]+\W*|[\d.:]+\W*|\$.*", text)
+
+
 def _is_not_placeholder(text: bytes) -> bool:
     return not is_placeholder(text)
 
@@ -107,7 +113,7 @@ CONTEXTS = (
     _context(
         kind="Authorization header",
         part=b"authorization",
-        pattern=rf"(?i:authorization){_TO}(?:[A-Za-z][\w-]{{1,20}}\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
+        pattern=rf"(?i:authorization){_TO_OR_COMMA}(?:[A-Za-z][\w-]{{1,20}}\s+)?([A-Za-z0-9._~+/=:-]{{8,}})",
         check=_is_credential,
         gate=r"(?i:authorization)\W",
     ),
@@ -211,6 +217,46 @@ CONTEXTS = (
         pattern=rf"""{START}sshpass\s+-p\s*\\*["']?([^\s"'\\]{{4,}})""",
         check=_is_not_placeholder,
         gate=r"sshpass[\s\v]",
+    ),
+    _context(
+        kind="command line password",
+        part=b"mysql",
+        pattern=rf"""{START}(?i:mysql)\w*\s(?:[^\r\n]{{0,400}}?\s)?-p\\*["']?([^\s"'\\`<(\[{{]{{4,}})""",
+        check=_is_typed_password,
+        gate=r"""[\s\v]-p\\*["']?[^\s\v"'\\]""",
+    ),
+    _context(
+        kind="Sentry DSN",
+        part=b"@",
+        pattern=r"(?i:https?):(?:\\*/){2}([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w\[]",
+        check=_accept_any,
+        gate=r"/[0-9a-f]{32}[:@]",
+        shape=rb"/[0-9a-f]{32}[:@]",
+    ),
+    _context(
+        kind="Mailgun key",
+        part=b"-",
+        pattern=rf"{START}([0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}})(?![\w-])",
+        check=_accept_any,
+        gate=r"[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}",
+        shape=rb"[0-9a-f]{32}-[0-9a-f]{8}-",
+    ),
+    _context(
+        kind="Vault token",
+        part=b"s.",
+        # Names in code have few capitals and digits.
+        pattern=rf"{START}(s\.(?=(?:[a-z]*[A-Z0-9]){{7}})(?=(?:[A-Z0-9]*[a-z]){{3}})"
+        r"[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5})?)(?![\w(])",
+        check=_accept_any,
+        gate=r"s\.[A-Za-z0-9]{24}",
+        shape=rb"s\.[A-Za-z0-9]{24}",
+    ),
+    _context(
+        kind="New Relic key",
+        part=b"nral",
+        pattern=rf"{START}([0-9a-z]{{20,36}}NRAL)(?!\w)",
+        check=_accept_any,
+        gate=r"[0-9a-z]{20}NRAL",
     ),
     _context(
         kind="netrc password",

@@ -32,7 +32,9 @@ _PLACEHOLDERS = late_pattern(
     rb"(?:0?1)?23456789?0?|0?1234?5?|111+|000+|[<>{}()\[\]$%_-]",
     re.IGNORECASE,
 )
-_NUMBER_OR_DATE = late_pattern(rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*", re.IGNORECASE)
+_NUMBER_DATE_OR_VARIABLE = late_pattern(
+    rb"[+-]?[\d._,]+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d.*|(?-i:\$[A-Z_][A-Z0-9_]*)", re.IGNORECASE
+)
 _MIXED_RUN = late_pattern(rb"[A-Za-z0-9]{10,}")
 _SHORTEST_KEY, _SHORTEST_PASSWORD, _SHORTEST_REST = 16, 6, 3
 _KEY_BITS, _PASSWORD_BITS, _PUNCTUATED_BITS = 2.8, 2.2, 4.4  # entropy per character
@@ -119,4 +121,4 @@ def _has_letters_and_digits(text: bytes) -> bool:
 
 
 def _is_plain(text: bytes) -> bool:
-    return bool(is_words(text) or _NUMBER_OR_DATE.fullmatch(text))
+    return bool(is_words(text) or _NUMBER_DATE_OR_VARIABLE.fullmatch(text))
