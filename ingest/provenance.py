@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
 from warehouse.files import read_regular
-from warehouse.formats.secrets import redact_file
+from warehouse.formats.secrets import redact_fields, redact_file
 from warehouse.formats.values import utf8
 from warehouse.hashing import content_hash
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # The store keeps the bytes of files up to this size, so that a better reader can read them again.
 LARGEST_KEPT_BYTES = 16 * 2**20
+_SEPARATED = {".csv", ".tsv"}
 
 
 def file_row(file: SourceFile, file_format: str, *, size: int | None = None) -> FileRow:
@@ -59,7 +60,9 @@ def log_row(
     if data is None and size <= LARGEST_KEPT_BYTES:
         data = read_regular(path)
     if data is not None and is_masked:
-        data = None if b"\0" in data else redact_file(data)
+        is_table = path.suffix.lower() in _SEPARATED
+        redact = redact_fields if is_table else redact_file
+        data = None if b"\0" in data else redact(data)
     if data is None:
         return file_row(SourceFile(path, b"", sha256), file_format, size=size)
     return file_row(SourceFile(path, data, sha256), file_format)

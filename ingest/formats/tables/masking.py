@@ -6,9 +6,14 @@ could miss the secret, or take the next field with it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from warehouse.formats.secrets import find_secrets, mask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def searched(
@@ -23,18 +28,46 @@ def searched(
     """
     located: list[tuple[int, str]] = []
     for name in frame.columns:
-        if frame[name].dtype != pl.String or not _has_secrets(frame[name]):
+        column = frame[name]
+        if not _may_have_secrets(column):
             continue
-        texts: list[str | None] = []
-        for line, text in zip(lines.to_list(), frame[name].to_list(), strict=True):
-            data = (text or "").encode()
-            secrets = find_secrets(data)
-            located += [(line, secret.kind) for secret in secrets]
-            texts.append(mask(data, secrets).decode() if secrets and redact else text)
-        frame = frame.with_columns(pl.Series(name, texts, pl.String))
+        values: list[object] = []
+        n_found = 0
+        for line, value in zip(lines.to_list(), column.to_list(), strict=True):
+            masked, kinds = _masked(value)
+            located += [(line, kind) for kind in kinds]
+            n_found += len(kinds)
+            values.append(masked)
+        if n_found and redact:
+            frame = frame.with_columns(pl.Series(name, values, column.dtype))
     return frame, sorted(located)
 
 
-def _has_secrets(texts: pl.Series) -> bool:
-    joined: str = texts.drop_nulls().unique().str.join("\n").item() or ""
+def _masked(value: object, name: str = "") -> tuple[object, list[str]]:
+    """Return a value with its secrets masked, and their kinds; `name` is that of its field."""
+    if isinstance(value, str):
+        # Names of fields may say that a value is secret: `{"password": "…"}`.
+        before = f"{name}=".encode() if name else b""
+        data = before + value.encode()
+        secrets = [each for each in find_secrets(data) if each.start >= len(before)]
+        return mask(data, secrets)[len(before) :].decode(), [each.kind for each in secrets]
+    if isinstance(value, dict):
+        fields = {key: _masked(each, key) for key, each in value.items()}
+        return {key: each for key, (each, _) in fields.items()}, _kinds(fields.values())
+    if isinstance(value, list):
+        items = [_masked(each, name) for each in value]
+        return [each for each, _ in items], _kinds(items)
+    return value, []
+
+
+def _kinds(masked: Iterable[tuple[object, list[str]]]) -> list[str]:
+    return [kind for _, kinds in masked for kind in kinds]
+
+
+def _may_have_secrets(values: pl.Series) -> bool:
+    if values.dtype.is_nested():
+        return any(name in str(values.dtype) for name in ("String", "Categorical"))
+    if values.dtype != pl.String:
+        return False
+    joined: str = values.drop_nulls().unique().str.join("\n").item() or ""
     return bool(find_secrets(joined.encode()))

@@ -39,9 +39,10 @@ class ParquetTable:
                         f"{len(parquet.schema_arrow):,} columns; the limit is {MOST_COLUMNS:,}"
                     )
                 for block in parquet.iter_batches(batch_size=_ROWS):
-                    # Durations become seconds.
+                    # Durations become seconds, dictionaries text.
                     frame = pl.DataFrame(block).with_columns(
-                        pl.col(pl.Duration).dt.total_microseconds() / 1e6
+                        pl.col(pl.Duration).dt.total_microseconds() / 1e6,
+                        pl.col(pl.Categorical, pl.Enum).cast(pl.String),
                     )
                     secrets: list[tuple[int, str]] = []
                     lines = pl.int_range(first, first + len(frame), eager=True)

@@ -5,6 +5,7 @@ find_secrets_in    the same in each of many texts
 may_hold_secrets   which of many texts need a search
 mask               replaces secrets by a mask
 redact_file        the same in a file, whose quotes may be doubled
+redact_fields      the same in each field of a file of separated values
 lines_of           the lines of secrets, for messages
 is_certain         whether a kind is recognised by its format, not by a name next to it
 describe           the number of secrets of each kind, in words
@@ -12,6 +13,7 @@ describe           the number of secrets of each kind, in words
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.private_keys import open_key
@@ -33,6 +35,7 @@ __all__ = [
     "may_hold_secrets",
     "open_key",
     "redact",
+    "redact_fields",
     "redact_file",
 ]
 
@@ -66,6 +69,27 @@ def redact_file(data: bytes) -> bytes:
         for written in (text, text.replace(b'"', b'""')):
             masked = masked.replace(written, _MASK)
     return masked
+
+
+def redact_fields(data: bytes) -> bytes:
+    """Replace every secret in the fields of CSV or TSV by a mask; the fields stay as many."""
+    header = data.partition(b"\n")[0]
+    delimiter = max(b",;\t|", key=header.count)
+    quoted, plain = rb'"(?:[^"]|"")*"', rb'[^"%c\r\n][^%c\r\n]*' % (delimiter, delimiter)
+    fields = [*re.finditer(b"%s|%s" % (quoted, plain), data)]
+    values = [
+        field[0][1:-1].replace(b'""', b'"') if field[0].startswith(b'"') else field[0]
+        for field in fields
+    ]
+    parts, end = [], 0
+    for field, value, may_hold in zip(fields, values, may_hold_secrets(values), strict=True):
+        if may_hold and (secrets := find_secrets(value)):
+            masked = mask(value, secrets)
+            if field[0].startswith(b'"'):
+                masked = b'"%s"' % masked.replace(b'"', b'""')
+            parts += [data[end : field.start()], masked]
+            end = field.end()
+    return b"".join([*parts, data[end:]])
 
 
 def lines_of(data: bytes, secrets: Iterable[Secret], first: int = 1) -> list[tuple[int, str]]:
