@@ -238,7 +238,7 @@ CONTEXTS = (
         part=b"-",
         pattern=rf"{START}([0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}})(?![\w-])",
         check=_accept_any,
-        gate=r"[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}",
+        gate=r"[0-9a-f]-[0-9a-f]{8}-[0-9a-f]{8}",
         shape=rb"[0-9a-f]{32}-[0-9a-f]{8}-",
     ),
     _context(
@@ -256,7 +256,7 @@ CONTEXTS = (
         part=b"nral",
         pattern=rf"{START}([0-9a-z]{{20,36}}NRAL)(?!\w)",
         check=_accept_any,
-        gate=r"[0-9a-z]{20}NRAL",
+        gate=r"[0-9a-z]NRAL",
     ),
     _context(
         kind="netrc password",
