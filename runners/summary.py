@@ -19,6 +19,8 @@ SELECT
         any_value(rates.pass_rate),
         CASE WHEN count(passed) > 0 THEN count(*) FILTER (outcome) / count(outcome) END
     ), 4) AS pass_rate,
+    round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
+    round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
     exact_sum(calls.cost_usd) AS cost_usd,
     count(DISTINCT task_id) AS n_tasks,
     count(*) FILTER (passed) AS n_passed,
@@ -38,7 +40,17 @@ GROUP BY calls.model, calls.settings, calls.provider
 ORDER BY calls.model, calls.settings, calls.provider
 """
 # The columns that answer, for a terminal.
-ANSWER = ("model", "pass_rate", "cost_usd", "n_tasks", "n_passed", "n_empty", "settings")
+ANSWER = (
+    "model",
+    "pass_rate",
+    "min_pass_rate",
+    "max_pass_rate",
+    "cost_usd",
+    "n_tasks",
+    "n_passed",
+    "n_empty",
+    "settings",
+)
 
 _MODELS = """
 SELECT model, settings, count(*), count(DISTINCT task_id), count(*) FILTER (success),

@@ -1,6 +1,7 @@
 -- The models of each task set by its main metric, or by one that is named, best first.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- value: pass rate, else the score
+-- remark, min_pass_rate, max_pass_rate: where verdicts are missing, see leaderboard
 SELECT
     suite,
     task_set,
@@ -12,6 +13,9 @@ SELECT
     settings,
     run_id,
     n_tasks,
+    remark,
+    min_pass_rate,
+    max_pass_rate,
     is_comparable,
     metric = 'passed' AND coalesce(score BETWEEN 0 AND 1, true) AS is_rate,
     coalesce(pass_rate, score) AS value,
@@ -23,5 +27,5 @@ WHERE
     AND ($task_set IS NULL OR task_set = $task_set)
     AND if($metric IS NULL, is_main, metric = $metric)
 ORDER BY
-    suite, task_set, metric, scorer, filter, is_comparable DESC, value DESC NULLS LAST,
-    provider, model, settings
+    suite, task_set, metric, scorer, filter, is_comparable DESC,
+    coalesce(min_pass_rate, value) DESC NULLS LAST, provider, model, settings

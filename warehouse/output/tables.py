@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from warehouse.output.rows import Batch, Rows
     from warehouse.output.terminal import Layout, Screen
 
+REMARK = "remark"  # a column that a terminal shows in notes, below the table
+_MOST_REMARKS = 6
 SHOWN = 1_000  # rows: more are not read on a terminal
 GAP = "  "
 NAMED = 8  # columns that a note names
@@ -63,10 +65,11 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
     shown, has_more = _first_rows(rows)
     flags = constant_flags(rows, shown, screen.layout)
     layout, blocks = _blocks(rows, shown, screen.layout)
+    hidden = {*layout.blocks, *(() if layout.columns else (REMARK,))}
     left_out: dict[str, bool] = {}
     empty: Counter[str] = Counter()
     for place, (heading, block) in enumerate(blocks):
-        columns, names = screen_columns(rows, block, layout, without={*flags, *layout.blocks})
+        columns, names = screen_columns(rows, block, layout, without={*flags, *hidden})
         placed = fit(columns, width, gap=len(GAP))
         if place:
             yield "\n"
@@ -79,6 +82,8 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
         screen.note("0 rows")
     if has_more:
         screen.note(f"only the first {SHOWN:,} rows are shown; --format csv gives all of them")
+    for text in _remarks(rows, shown, layout, n_blocks=len(blocks)):
+        screen.note(text)
     if left_out:
         answers = [name for name, is_answer in left_out.items() if is_answer]
         text = _shortened(answers or list(left_out), len(left_out))
@@ -86,6 +91,22 @@ def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
     for what, names in _said_of_all([n for n in empty if empty[n] == len(blocks)], flags).items():
         if names:
             screen.note(f"{what}: {_shortened(names, len(names))}")
+
+
+def _remarks(rows: Rows, shown: Batch, layout: Layout, *, n_blocks: int) -> Iterator[str]:
+    """Yield what must be known to read a row, each with the block and model of the row."""
+    if layout.columns:
+        return
+    blocks = layout.blocks if n_blocks > 1 else ()
+    named = [name for name in (*blocks, "model", "settings") if name in rows.columns]
+    remarks = [
+        (", ".join(filter(None, (human(row[name]) for name in named))), row[REMARK])
+        for row in (dict(zip(rows.columns, values, strict=True)) for values in shown)
+        if row.get(REMARK)
+    ]
+    yield from (f"{label}: {remark}" for label, remark in remarks[:_MOST_REMARKS])
+    if len(remarks) > _MOST_REMARKS:
+        yield f"{len(remarks) - _MOST_REMARKS} more rows have a remark; --columns model,{REMARK}"
 
 
 def _said_of_all(empty: Sequence[str], flags: Mapping[str, bool]) -> dict[str, list[str]]:

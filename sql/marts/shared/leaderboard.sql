@@ -1,12 +1,12 @@
--- The models of every task set by every metric, best first, each by its latest full run. The main
--- metric of each task set comes first. Of the some twenty scores of posters only app_quality, the
+-- The models of every task set by every metric, best first, each by its latest full run; where verdicts
+-- are missing, they count as failed in this order. The main metric of each task set comes first. Of the some twenty scores of posters only app_quality, the
 -- main one, and app_core are here, because the others are parts of them, and the use of tools is here
 -- as tool_tier; `metrics` has all.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- inherits: metrics
 -- blocks: suite, task_set
--- first: metric, model, settings, is_comparable, pass_rate, score, n_tasks, total_cost_usd,
---     p50_ms, run_date, newer_partial_run_id
+-- first: metric, model, settings, is_comparable, pass_rate, min_pass_rate, max_pass_rate,
+--     score, n_tasks, total_cost_usd, p50_ms, run_date, newer_partial_run_id
 -- metric: what the row ranks by: `passed`, the verdict, has a pass_rate; every other metric a score
 -- is_main: whether it is the main metric of the task set: app_quality for posters, else `passed`; of a
 --     task set without verdicts, the score `passed` if there is one, else the metric with the most
@@ -15,7 +15,12 @@
 --     not pass; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
 --     narrower where repeated attempts add information; see effective_tasks
--- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- pass_rate_high: upper end of the 95 % interval of the pass rate; where verdicts are missing, both ends
+--     are of the judged tasks only
+-- min_pass_rate: pass rate over all tasks asked if every answer without a verdict had failed; NULL where
+--     none is missing. Tasks whose validator judges nothing have none to miss
+-- max_pass_rate: the same if every such answer had passed
+-- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; else NULL
 -- n_tasks: tasks asked, those without an answer included
 -- n_unjudged: tasks among them that nothing judges, so that pass_rate leaves them out
 -- is_first_only: whether only first attempts count, because the run repeated tasks until they passed
@@ -140,7 +145,13 @@ figures AS (
         AND full_runs.model = poster_scores.model
     UNION ALL
     SELECT
-        full_runs.* REPLACE (NULL AS pass_rate, NULL AS pass_rate_low, NULL AS pass_rate_high),
+        full_runs.* REPLACE (
+            NULL AS pass_rate,
+            NULL AS pass_rate_low,
+            NULL AS pass_rate_high,
+            NULL AS min_pass_rate,
+            NULL AS max_pass_rate
+        ),
         metrics.metric,
         metrics.scorer,
         metrics.filter,
@@ -206,6 +217,21 @@ SELECT
     boards.pass_rate,
     boards.pass_rate_low,
     boards.pass_rate_high,
+    boards.min_pass_rate,
+    boards.max_pass_rate,
+    CASE WHEN boards.min_pass_rate IS NOT NULL THEN format(
+        '{} of {} judged, {} tasks; {:.1f} % if the missing verdicts are failures, '
+        || '{:.1f} % if passes; the interval is of the judged',
+        if(
+            abs(boards.pass_rate * boards.n_rated - round(boards.pass_rate * boards.n_rated)) < 1e-9,
+            CAST(CAST(round(boards.pass_rate * boards.n_rated) AS BIGINT) AS VARCHAR),
+            format('{:.1f} %', 100 * boards.pass_rate)
+        ),
+        boards.n_rated,
+        boards.n_tasks,
+        100 * boards.min_pass_rate,
+        100 * boards.max_pass_rate
+    ) END AS remark,
     boards.n_tasks,
     boards.n_tasks - boards.n_rated AS n_unjudged,
     boards.is_first_only,
@@ -262,5 +288,6 @@ LEFT JOIN tool_tiers AS tiers
     AND boards.settings = tiers.settings
 ORDER BY
     is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
-    is_comparable DESC, pass_rate DESC NULLS LAST, score DESC NULLS LAST,
+    is_comparable DESC, coalesce(min_pass_rate, pass_rate) DESC NULLS LAST,
+    score DESC NULLS LAST,
     provider, model, settings

@@ -29,10 +29,9 @@ WITH boards AS (
         run_id,
         pass_rate,
         score,
-        coalesce(pass_rate, score) AS figure,
         row_number() OVER (
             PARTITION BY suite, task_set
-            ORDER BY coalesce(pass_rate, score) DESC, provider, model, settings
+            ORDER BY coalesce(min_pass_rate, pass_rate, score) DESC, provider, model, settings
         ) AS place,
         count(*) OVER (PARTITION BY suite, task_set) AS n_models
     FROM leaderboard

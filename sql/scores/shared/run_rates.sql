@@ -12,6 +12,8 @@
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
 --     narrower where repeated attempts add information; see effective_tasks
 -- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- min_pass_rate: pass rate if all attempts without a verdict had failed; NULL where none is missing
+-- max_pass_rate: pass rate if all of them had passed; NULL where none is missing
 -- is_first_only: whether only first attempts count; see task_rates
 -- asked: hash of the tasks asked, equal for runs that asked the same ones
 WITH placed AS (
@@ -45,6 +47,8 @@ sums AS (
         bool_or(is_first_only) AS is_first_only,
         exact_sum(pass_rate) AS rates,
         exact_sum(pass_rate ** 2) AS squares,
+        CASE WHEN sum(n_missing) > 0 THEN exact_sum(min_rate) / count(min_rate) END AS min_rate,
+        CASE WHEN sum(n_missing) > 0 THEN exact_sum(max_rate) / count(max_rate) END AS max_rate,
         exact_sum(CASE WHEN is_in_set THEN pass_rate END)
             / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
         bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
@@ -80,6 +84,8 @@ SELECT
     CASE WHEN rated.is_judged THEN rated.covered_rate END AS covered_pass_rate,
     wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
     wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
+    CASE WHEN rated.is_judged THEN rated.min_rate END AS min_pass_rate,
+    CASE WHEN rated.is_judged THEN rated.max_rate END AS max_pass_rate,
     rated.is_first_only,
     rated.asked,
     rated.entry

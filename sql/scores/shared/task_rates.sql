@@ -9,6 +9,10 @@
 -- n_trials_passed: attempts among n_trials that passed
 -- n_trials: attempts behind pass_rate: those with an outcome, that count
 -- pass_rate: share of n_trials that passed; NULL if there are none
+-- n_missing: attempts without a verdict that are not in n_trials, so that pass_rate leaves them out; NULL
+--     where the task's validator judges nothing, so that no verdict can be missing
+-- min_rate: pass_rate if all of them had failed
+-- max_rate: pass_rate if all of them had passed
 -- is_first_passed: whether the first of n_trials passed
 -- is_judged: whether any attempt of the entry at any task has a verdict
 -- is_first_only: whether only first attempts count, because the entry repeated tasks until they
@@ -33,6 +37,13 @@ SELECT
     if(judged_entries.is_first_only, coalesce(CAST(is_first_passed AS BIGINT), 0), facts.n_passed)
         AS n_trials_passed,
     n_trials_passed / nullif(n_trials, 0) AS pass_rate,
+    CASE
+        WHEN unchecked.task IS NOT NULL AND n_outcomes = 0 THEN NULL
+        WHEN judged_entries.is_first_only THEN 1 - n_trials
+        ELSE facts.n_results - n_outcomes
+    END AS n_missing,
+    n_trials_passed / (n_trials + n_missing) AS min_rate,
+    (n_trials_passed + n_missing) / (n_trials + n_missing) AS max_rate,
     facts.entry,
     facts.task,
     entries.series,
@@ -42,6 +53,12 @@ FROM scores.task_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
+LEFT JOIN (
+    SELECT DISTINCT hash(suite, task_set, task_id) AS task
+    FROM lake.tasks
+    WHERE validator ->> '$.type' = 'noop'
+) AS unchecked
+    ON facts.task = unchecked.task
 JOIN (
     SELECT
         entry,

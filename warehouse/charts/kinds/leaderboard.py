@@ -26,6 +26,11 @@ def _draw(panel: Panel) -> DrawnPanel:
     )
     if not all(row["is_comparable"] for row in rows):
         notes.append(f"{panel.title}: grey models were asked other tasks, and do not compare")
+    if any(row["remark"] is not None for row in rows):
+        notes.append(
+            f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
+            "order counts the missing ones as failures"
+        )
     words = "; ".join(_words(panel, row) for row in rows[:5])
     return DrawnPanel(chart=intervals + points, words=words, notes=notes)
 
@@ -35,13 +40,17 @@ def _words(panel: Panel, row: PanelRow) -> str:
     if row["value_low"] is None:
         return text
     low, high = figure(panel, row["value_low"]), figure(panel, row["value_high"])
-    return f"{text} (95 % interval {low} to {high})"
+    of_what = "" if row["remark"] is None else f", {row['remark']}"
+    return f"{text} (95 % interval {low} to {high}{of_what})"
 
 
 CHART = Chart(
     name="leaderboard",
     title="Leaderboard",
     purpose="the models of each task set, with 95 % intervals",
-    columns=("label", "model", "settings", "value", "value_low", "value_high", "n_tasks", "run_id"),
+    columns=(
+        *("label", "model", "settings", "value", "value_low", "value_high", "min_pass_rate"),
+        *("max_pass_rate", "remark", "n_tasks", "run_id"),
+    ),
     draw=_draw,
 )
