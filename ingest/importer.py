@@ -146,9 +146,12 @@ class _Importer:
 
     def _write(self, file: SourceFile, reading: Reading) -> None:
         session = self._session
-        if session.options.strict and (reading.violations or reading.rejects):
-            session.refuse(file, reading)
-            return
+        if session.options.strict:
+            if reading.violations or reading.rejects:
+                session.refuse(file, reading)
+                return
+            if not reading.is_restated and session.is_unchanged(file):
+                return
         reconciled = reconcile(reading, self._contents, replace=session.options.replace)
         session.count(reconciled.outcome)
         if reconciled.outcome is FileOutcome.CONFLICT:

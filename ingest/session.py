@@ -139,6 +139,11 @@ class ImportSession:
             self.count(FileOutcome.FORGOTTEN)
             self._note(file.path, "skipped: it was forgotten; `--restore` brings it back")
             return True
+        # Whether a file breaks a rule is found by parsing it, also where it is in the store.
+        return not self.options.strict and self.is_unchanged(file)
+
+    def is_unchanged(self, file: SourceFile) -> bool:
+        """Return whether the store has all of a file; if so, it is counted."""
         if self.options.replace or not self.sources.is_current(file):
             return False
         self.count(FileOutcome.UNCHANGED)

@@ -95,7 +95,10 @@ class StreamImport:
             BadInput: `run_as` was given and the stream has several runs.
         """
         session, reading = self._session, streamed.reading
-        if session.options.strict and self._is_refused(streamed):
+        if session.options.strict and (
+            self._is_refused(streamed)
+            or (not reading.is_restated and session.is_unchanged(streamed.file))
+        ):
             return
         n_before, n_violations = session.summary.n_quarantined, session.summary.n_violations
         is_new = self._is_new_run(streamed)

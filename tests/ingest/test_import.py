@@ -381,6 +381,20 @@ def test_strict_refuses_violations_and_imports_the_rest(cli, store, tmp_path):
     assert len(store.sql("FROM runs").fetchall()) == 1
 
 
+def test_strict_refuses_files_that_the_store_has(cli, store, tmp_path):
+    write_log(tmp_path / "logs" / "2026-04-01-kokeilu.yaml")
+    (tmp_path / "logs" / "tasks.yaml").write_text("tasks: [{prompt: a, reference: b}]\n")
+    bad = log(tasks=[task(1, is_correct="True")], date="2026-04-02")
+    write_log(tmp_path / "logs" / "2026-04-02-kokeilu.yaml", bad)
+    assert cli("import", tmp_path / "logs").code == 0
+    batches = store.lake.batch_names()
+    ended = cli("import", "--strict", tmp_path / "logs")
+    assert ended.code == 1
+    assert "tasks[0].is_correct" in ended.err
+    assert "3  (2 unchanged, 1 refused)" in ended.out
+    assert store.lake.batch_names() == batches
+
+
 def test_violations_are_rows_with_line_and_field(store, tmp_path):
     path = tmp_path / "nimi.yaml"
     path.write_text(
