@@ -83,6 +83,15 @@ def test_two_paths_without_a_model_file_stay_separate(store, tmp_path):
     assert names == {"m-1.yaml", "m-2.yaml"}
 
 
+def test_values_that_no_column_holds_are_exported(store, tmp_path):
+    odd = {"timestamp": "yesterday", "metadata": {"cost_usd": 1e16, "input_tokens": 5}}
+    tasks = [task(1) | odd, task(2) | {"attempt": "second"}]
+    import_into(store, write_log(tmp_path / "2026-04-01-kokeilu.yaml", log(tasks=tasks)))
+    export(store, tmp_path / "out", with_extras=True)
+    [path] = (tmp_path / "out" / "benchmark_logs").iterdir()
+    assert independent(path.read_text("utf-8"))["tasks"] == tasks
+
+
 # Logs contain no raw control characters: YAML forbids them.
 TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Cn", "Zl", "Zp"], exclude_characters="\ufeff")

@@ -23,6 +23,8 @@ from warehouse.formats.yaml.fields import Fields, Violation
 from warehouse.hashing import content_hash, numbered
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from warehouse.types import ResultRow, RunRow
 
 SUITE = "palindrome"
@@ -208,7 +210,9 @@ def _result_rows(
 
 def _result_row(fields: Fields, run: RunRow, *, seq: int) -> ResultRow:
     prompt = fields.text("prompt", required=True)
-    extra = fields.unknown(_TASK_KEYS)
+    attempt, timestamp = fields.count("attempt"), fields.timestamp("timestamp")
+    optional = {"attempt": attempt, "timestamp": timestamp}
+    extra = fields.unknown(_TASK_KEYS) | _unsuitable(fields, optional)
     return {
         "suite": SUITE,
         "run_id": run["run_id"],
@@ -220,8 +224,8 @@ def _result_row(fields: Fields, run: RunRow, *, seq: int) -> ResultRow:
         "task_set": SUITE,
         "task_id": prompt,
         "prompt": prompt,
-        "attempt": fields.count("attempt"),
-        "started_at": fields.timestamp("timestamp"),
+        "attempt": attempt,
+        "started_at": timestamp,
         "answer": fields.text("answer", required=True),
         "is_correct": fields.boolean("is_correct", required=True),
         "duration_seconds": fields.number("duration_seconds", required=True, is_float=True),
@@ -245,11 +249,18 @@ def _metadata(task: Fields, extra: dict[str, object]) -> ResultRow:
         "cost_usd": fields.number("cost_usd"),
         "cost_source": fields.text("cost_source"),
     }
-    unknown = fields.unknown(_METADATA_KEYS)
+    unknown = fields.unknown(_METADATA_KEYS) | _unsuitable(fields, row)
     if unknown:
         extra["metadata"] = unknown
     task.is_faithful = task.is_faithful and fields.is_faithful
     return row
+
+
+def _unsuitable(fields: Fields, row: Mapping[str, object]) -> dict[str, object]:
+    """Return the values that their columns cannot hold, as they stand, for exports."""
+    keys = [key for key, value in row.items() if value is None and fields.node(key) is not None]
+    lost = {key: fields.plain(key) for key in keys}
+    return {key: value for key, value in lost.items() if value is not None}
 
 
 def _record_keys(mapping: MappingNode) -> str:
