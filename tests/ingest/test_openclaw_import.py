@@ -342,6 +342,11 @@ def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):
     path = write_lines(tmp_path / "r.jsonl", line(), "broken")
     assert outcomes(import_into(store, path, strict=True)) == {FileOutcome.REFUSED: 1}
     assert not store.lake.batch_names()
+    import_into(store, path)
+    assert outcomes(import_into(store, path, strict=True)) == {FileOutcome.REFUSED: 1}
+    whole = write_lines(tmp_path / "whole.jsonl", line(run_id="whole"))
+    import_into(store, whole)
+    assert outcomes(import_into(store, whole, strict=True)) == {FileOutcome.UNCHANGED: 1}
 
 
 def test_runs_are_recognised_by_content(store, tmp_path):
@@ -411,7 +416,21 @@ def test_an_odd_prompt_does_not_break_the_run(store, tmp_path, prompt):
     assert import_into(store, folder).n_violations
     assert store.sql("SELECT count(computed) FROM verdicts").fetchall() == [(1,)]
     assert store.sql("SELECT count(*) FROM tool_checks").fetchall() == [(2,)]
-    assert store.sql("FROM tool_drift").fetchall() == []
+    # As the original has it, a text is a list of characters: none is the tool that was recorded.
+    is_text = isinstance(prompt.get("expected_tool_calls"), str)
+    assert store.sql("SELECT count(*) FROM tool_drift").fetchall() == [(int(is_text),)]
+
+
+@pytest.mark.parametrize(
+    ("tools", "success"), [("free", False), ("q`", True), ("", True), (5, True)]
+)
+def test_expected_tools_as_a_text_are_its_characters(store, tmp_path, tools, success):
+    folder = write_run(tmp_path / "runs" / "r", line(prompt_id="P0", raw_output="`free` and `q`"))
+    prompt = {"id": "P0", "name": PROMPTS[0]["name"], "prompt": "x", "expected_tool_calls": tools}
+    (tmp_path / "prompts.json").write_text(json.dumps([prompt]))
+    import_into(store, folder)
+    found = store.sql("SELECT tools, original_success FROM tool_checks").fetchall()
+    assert found == [(["free", "q"], success)]
 
 
 def test_huge_token_counts_do_not_break_the_costs(store, tmp_path):

@@ -6,8 +6,15 @@ WITH tasks AS (
         run_id,
         hash(task_id, task_name, task_hash) AS prompt_key,
         expected_tools,
-        -- A value that is not a list expects nothing.
-        lowercase_names(try_cast(expected_tool_calls AS VARCHAR[])) AS original_tools,
+        -- A text is a list of its characters to the original program; what else is not a list
+        -- expects nothing.
+        lowercase_names(
+            CASE
+                WHEN json_type(expected_tool_calls) = 'VARCHAR'
+                    THEN regexp_extract_all(expected_tool_calls ->> '$', '(?s).')
+                ELSE try_cast(expected_tool_calls AS VARCHAR[])
+            END
+        ) AS original_tools,
         coalesce(json_extract_string(validator, '$.type'), '') = 'tool_invocation'
             AS can_ask_for_tools
     FROM scores.openclaw_run_tasks
