@@ -91,6 +91,18 @@ def test_rows_of_a_sample(store, tmp_path):
     assert json.loads(config)["task_args"] == {"hard": True}
 
 
+def test_empty_answers_and_explanations_are_kept(store, tmp_path):
+    scores = {"match": {"value": "I", "answer": "", "explanation": ""}}
+    samples = [sample(1, scores=scores), sample(2, scores={"match": {"value": "I"}})]
+    write_eval(tmp_path / "log.eval", header(ids=(1, 2)), samples)
+    import_into(store, tmp_path)
+    columns = "SELECT answer, explanation FROM lake.result_scores ORDER BY result_id = $1"
+    [(first,)] = store.sql("SELECT result_id FROM results WHERE task_id = '1'").fetchall()
+    assert store.sql(columns, {"1": first}).fetchall() == [(None, None), ("", "")]
+    answers = store.sql("SELECT answer FROM results ORDER BY task_id").fetchall()
+    assert answers == [("",), (None,)]
+
+
 def test_items_have_the_question_and_the_right_answers(store, tmp_path, samples):
     chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where?"}]
     samples[0] |= {"input": chat, "choices": ["here", "there"], "target": "B"}

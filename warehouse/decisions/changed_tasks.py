@@ -22,7 +22,8 @@ SELECT
     wanted.place,
     arg_min(calls.prompt, (calls.attempt, calls.seq)) AS prompt,
     arg_min(
-        coalesce(calls.answer, calls.raw_output, calls.failure_type), (calls.attempt, calls.seq)
+        coalesce(nullif(calls.answer, ''), calls.raw_output, calls.answer, calls.failure_type),
+        (calls.attempt, calls.seq)
     ) AS answer
 FROM wanted
 JOIN results AS calls

@@ -36,7 +36,8 @@ _CALL_HASH = """CASE
         ) IS NOT NULL
         OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
     THEN hash(
-        suite, thinking_level, coalesce(prompt, task_id), coalesce(answer, raw_output),
+        suite, thinking_level, coalesce(prompt, task_id),
+        coalesce(nullif(answer, ''), raw_output, answer),
         coalesce(duration_seconds, e2e_ms),
         CASE
             WHEN model_path IS NOT NULL THEN hash(run_date)

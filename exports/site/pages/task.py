@@ -69,7 +69,9 @@ asked AS (
 
 SELECT
     asked.*,
-    left(coalesce(results.answer, results.raw_output), {_LONG + 1}) AS answer,
+    left(
+        coalesce(nullif(results.answer, ''), results.raw_output, results.answer), {_LONG + 1}
+    ) AS answer,
     results.prompt,
     results.failure_type
 FROM asked

@@ -34,7 +34,8 @@ ROW_FIELDS = {
     "latency_ms": "CASE WHEN isfinite(result.latency_ms) THEN result.latency_ms END",
     "tokens": "result.input_tokens + result.output_tokens",
     "cost_usd": "CASE WHEN isfinite(result.cost_usd) THEN result.cost_usd END",
-    "answer": f"left(coalesce(result.answer, result.raw_output), {_ANSWER_CHARACTERS})",
+    "answer": "left(coalesce(nullif(result.answer, ''), result.raw_output, result.answer), "
+    f"{_ANSWER_CHARACTERS})",
     "prompt": "left(coalesce(result.prompt, known.tasks[1].question, known.tasks[1].prompt), "
     f"{_PROMPT_CHARACTERS})",
     # The start of the item's hash, if it was asked as another task, too; see `items.py`.

@@ -118,6 +118,11 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def as_recorded_text(value: object) -> str | None:
+    """Return a text, also an empty one; None for anything else."""
+    return utf8(value) if isinstance(value, str) else None
+
+
 def as_object(value: object) -> dict[str, Any]:
     """Return an object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}

@@ -12,6 +12,7 @@ from ingest.formats.inspect.documents import (
     as_list,
     as_moment,
     as_object,
+    as_recorded_text,
     as_text,
 )
 from ingest.formats.inspect.messages import (
@@ -91,12 +92,11 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     result = _result(log, shared, key, attachments)
     scorer, first = first_score(scores)
     passed = verdict(first.get("value"), is_graded=scorer in shared.graded)
-    answer = as_text(first.get("answer"))
     result["content_id"] = result_id
     result["prompt"] = prompt
     result["seq"] = _seq(shared, key, number)
     result["task_hash"] = task["task_hash"]
-    result["answer"] = answer and utf8(answer)
+    result["answer"] = as_recorded_text(first.get("answer"))
     result["is_correct"] = passed
     result["scorer"] = utf8(scorer) if scorer is not None and passed is not None else None
     result["extra"] = log.as_json(_rest(sample, {*kept, "scores"} if scores else kept))

@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import NUMBER, LogObject, as_object, as_text
+from ingest.formats.inspect.documents import NUMBER, LogObject, as_object, as_recorded_text
 from warehouse.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def score_rows(
         score = given if isinstance(given, dict) else {"value": given}
         value = score.get("value")
         parts = value if isinstance(value, dict) and value else {scorer: value}
-        answer, explanation = as_text(score.get("answer")), as_text(score.get("explanation"))
+        answer = as_recorded_text(score.get("answer"))
+        explanation = as_recorded_text(score.get("explanation"))
         extra = {
             key: item
             for key, item in score.items()
@@ -92,8 +93,8 @@ def score_rows(
                 "value": number,
                 "text": _as_recorded(log, part) if is_text else None,
                 "passed": verdict(part, is_graded=scorer in graded),
-                "answer": answer and utf8(answer),
-                "explanation": explanation and utf8(explanation),
+                "answer": answer,
+                "explanation": explanation,
                 "extra": log.as_json(extra) if extra and not place else None,
             }
 
@@ -101,7 +102,7 @@ def score_rows(
 def _is_held(key: str, item: object) -> bool:
     """Return whether columns reproduce a field of a score that they have."""
     if key != "value":
-        return as_text(item) is not None
+        return isinstance(item, str)
     if isinstance(item, dict) and item:
         return all(isinstance(part, _EXACT) for part in item.values())
     return isinstance(item, _EXACT)

@@ -12,7 +12,7 @@ SELECT
     verdicts.model,
     verdicts.settings,
     verdicts.task_id,
-    coalesce(results.answer, results.raw_output) AS answer,
+    coalesce(nullif(results.answer, ''), results.raw_output, results.answer) AS answer,
     coalesce(ours.reference, inputs.validator) AS reference,
     verdicts.recorded,
     verdicts.computed,
