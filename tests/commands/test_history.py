@@ -15,7 +15,16 @@ MODEL = "example/aurora-2"
 
 def row(**figures):
     ends = [f"{figure}{end}" for figure in ("pass_rate", "score") for end in ("", "_low", "_high")]
-    others = ("scorer", "filter", "change", "p_holm", "run_date", "provider")
+    others = (
+        "scorer",
+        "filter",
+        "change",
+        "p_holm",
+        "run_date",
+        "provider",
+        "n_results",
+        "n_unanswered",
+    )
     unknown = dict.fromkeys((*ends, *others))
     names = {"suite": "s", "task_set": "t", "metric": "passed", "model": "m", "settings": ""}
     return {**unknown, **names, "run_id": "r", **figures}

@@ -1,5 +1,6 @@
 """Runs without any answer are named where the figures of the run before still stand."""
 
+import json
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from support import command, import_into
 from exports.site.addresses import model_page, run_page, suite_page
 from exports.site.pages import model, overview, run, suite
 from exports.site.site import opened_site
+from warehouse.commands.history_chart import chart
 
 DAY_MS = 86_400_000
 SAID = (
@@ -56,6 +58,15 @@ def test_what_is_named_is_linked(outage):
 def test_history_names_an_outage(outage):
     ended = command(outage.path, "history", "m:1b")
     assert " ".join(ended.err.split()) == f"warning: {SAID}"
+
+
+def test_history_has_rows_of_runs_without_answers(outage):
+    ended = command(outage.path, "history", "m:1b", "--format", "json")
+    rows = json.loads(ended.out)
+    found = [(row["run_id"], row["n_unanswered"], row["pass_rate"] is None) for row in rows]
+    assert found == [("day0", 0, False), ("day1", 20, True), ("day2", 20, True)]
+    day0, day1, _ = chart(rows, 80, encoding="utf-8")[2:]
+    assert ("no answers" in day0, "no answers" in day1, "●" in day1) == (False, True, False)
 
 
 def test_a_plan_is_made_by_the_run_with_answers(outage):

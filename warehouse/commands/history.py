@@ -34,8 +34,50 @@ _VIEW = "model_history"
 _VERDICT = "passed"
 _MODELS = "SELECT DISTINCT model FROM results WHERE model IS NOT NULL ORDER BY model"
 _OF_MODEL = "model = $model AND ($suite IS NULL OR suite = $suite)"
-_HISTORY = f"SELECT * FROM {_VIEW} WHERE {_OF_MODEL}"  # noqa: S608 - a constant
-_ROWS = f"{_HISTORY} AND metric = $metric"
+# The rows of the view, and one of each series for every run of it that got no answer at all.
+_HISTORY = f"""
+WITH figures AS (FROM {_VIEW} WHERE {_OF_MODEL}),
+
+runs AS (
+    SELECT
+        *, [suite, task_set, provider, model, settings] AS tasks_of_model,
+        n_unanswered = n_results AS is_unanswered
+    FROM scores.run_rates
+    WHERE {_OF_MODEL}
+),
+
+listed AS (
+    SELECT
+        *, [suite, task_set, provider, model, settings] AS tasks_of_model,
+        [tasks_of_model::VARCHAR, metric, scorer, filter] AS series
+    FROM figures
+),
+
+unanswered AS (
+    SELECT DISTINCT
+        listed.suite, listed.task_set, listed.metric, listed.scorer, listed.filter,
+        listed.provider, listed.model, listed.settings, runs.run_id, runs.run_date,
+        runs.started_at, runs.n_tasks, runs.n_results, runs.n_unanswered
+    FROM runs
+    JOIN listed ON runs.tasks_of_model = listed.tasks_of_model
+    WHERE runs.is_unanswered AND (runs.run_id, listed.series) NOT IN (
+        SELECT (run_id, series) FROM listed
+    )
+),
+
+shown AS (FROM figures UNION ALL BY NAME FROM unanswered)
+
+SELECT shown.*
+FROM shown
+JOIN runs
+    ON shown.run_id = runs.run_id
+    AND [shown.suite, shown.task_set, shown.provider, shown.model, shown.settings]
+        = runs.tasks_of_model
+WHERE $metric IS NULL OR shown.metric = $metric
+ORDER BY
+    shown.suite, shown.task_set, shown.metric <> 'passed', shown.metric, shown.scorer,
+    shown.filter, shown.provider, shown.model, shown.settings, runs.position
+"""  # noqa: S608 - a constant
 _DRIFT = f"SELECT * FROM drift WHERE {_OF_MODEL} AND is_drift"  # noqa: S608 - a constant
 _OUTAGES = f"SELECT * FROM outages WHERE {_OF_MODEL}"  # noqa: S608 - a constant
 _SERIES = ("suite", "task_set", "metric", "scorer", "filter", "provider", "model", "settings")
@@ -54,7 +96,8 @@ def history(
 
     On a terminal, a line for each run: the figure, its 95 % interval as a chart, and the change
     against the run before on the tasks that both asked. Pipes and other formats get the rows of
-    the view model_history; `--wide` and `--columns` show them on a terminal, too.
+    the view model_history, and one for each run without any answer; `--wide` and `--columns` show
+    them on a terminal, too.
 
     \b
       evalstore history example/aurora-2
@@ -67,7 +110,7 @@ def history(
         hint = did_you_mean(model, known, "`evalstore show leaderboard` lists the models")
         raise BadInput(f"the store has no results of a model {model!r}; {hint}")
     of_model = {"model": model, "suite": suite}
-    rows = _rows(store, _HISTORY, of_model)
+    rows = _rows(store, _HISTORY, {**of_model, "metric": None})
     for row in _rows(store, _OUTAGES, of_model):
         from warehouse.commands.history_chart import outage_pieces, sentence
 
@@ -76,7 +119,7 @@ def history(
     is_plain = output.is_wide or output.columns or not sys.stdout.isatty()
     if output.fmt != "table" or is_plain:
         parameters = {**of_model, "metric": metric}
-        print_rows(path, _ROWS, output, parameters, answer=shown_views()[_VIEW].answer)
+        print_rows(path, _HISTORY, output, parameters, answer=shown_views()[_VIEW].answer)
         return
     _print_charts([row for row in rows if row["metric"] == metric])
     for row in _rows(store, _DRIFT, of_model):

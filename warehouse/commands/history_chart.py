@@ -70,7 +70,7 @@ def chart(rows: Sequence[Row], width: int, *, encoding: str) -> list[str]:
     """
     is_rate = _is_rate(rows[0])
     marks = _LINES if _can_show(encoding, _LINES) else _ASCII
-    values = [_number(_of(row, "value"), is_rate=is_rate) for row in rows]
+    values = [_value(row, is_rate=is_rate) for row in rows]
     changes = _changes(rows)
     before = [
         _column("run_date", [_date(row) for row in rows], to_the_right=False),
@@ -163,6 +163,12 @@ def _of(row: Row, name: str) -> float | None:
     of_rate, of_score = {**ends, "high": ("pass_rate_high", "score_high")}[name]
     value: float | None = row[of_rate] if row[of_rate] is not None else row[of_score]
     return value
+
+
+def _value(row: Row, *, is_rate: bool) -> str:
+    is_unanswered = row["n_results"] and row["n_results"] == row["n_unanswered"]
+    value = _of(row, "value")
+    return "no answers" if is_unanswered and value is None else _number(value, is_rate=is_rate)
 
 
 def _number(value: float | None, *, is_rate: bool) -> str:
