@@ -67,6 +67,7 @@ _COMMANDS: CommandTable = (
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
     ("runs", "warehouse.commands.runs:runs", "List the runs."),
     ("tag", "warehouse.commands.tag:tag", "Tag a run, such as with the release it tested."),
+    ("version", "warehouse.commands.version:version", "Declare which tasks a set consists of."),
     ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
     ("history", "warehouse.commands.history:history", "Show how a model did from run to run."),
@@ -86,7 +87,9 @@ _COMMANDS: CommandTable = (
     ("forget", "warehouse.commands.store.forget:forget", "Remove a run permanently."),
 )
 # What tables, which `sync --to` wrote, cannot be used for.
-_WRITING = frozenset({"import", "run", "rescore", "tag", "annotate", "compact", "forget"})
+_WRITING = frozenset(
+    {"import", "run", "rescore", "tag", "version", "annotate", "compact", "forget"}
+)
 _EXAMPLES = """
 Examples:
 

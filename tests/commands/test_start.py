@@ -39,6 +39,7 @@ LIMITS = (
     ("runs", 285, READS),
     ("tag 2026-03-04/models/example-usva-3.yaml", 300, READS),
     ("tag 2026-03-04/models/example-usva-3.yaml a=b", 480, WRITES),
+    ("version palindrome 2026-03-04/models/example-usva-3.yaml", 480, WRITES),
     ("show leaderboard", 285, READS),
     ("show results --format csv", 280, {"duckdb"}),
     ("sql FROM+leaderboard", 285, READS),

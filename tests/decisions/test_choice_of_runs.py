@@ -140,3 +140,28 @@ def test_of_attempts_until_a_pass_only_the_first_counts(table):
 def test_attempts_of_equal_number_all_count(table, attempts):
     table.run("a", {f"t{n:03}": attempts for n in range(20)})
     assert table.board("is_first_only, pass_rate")["a"] == (False, sum(attempts) / 2)
+
+
+def test_a_run_is_declared_to_have_the_tasks_that_count(table):
+    for model in ("a", "b"):
+        table.run(model, verdicts(50, 40))
+    small = table.run("c", verdicts(20, 10))
+    where = ("version", "quiz", small)
+    ended = command(table.store.path, *where)
+    assert (ended.code, ended.out) == (0, "")
+    assert "the tasks of r03 are the version of its task sets that counts" in ended.err
+    columns = "n_tasks_in_set, is_comparable, pass_rate_in_set, version_reason"
+    board = table.board(columns)
+    assert board["c"] == (20, True, None, "declared")
+    assert board["a"] == (20, False, 1.0, "declared")
+    # Of several the one declared last, also again.
+    later = table.run("d", verdicts(30, 10))
+    assert command(table.store.path, "version", "quiz", later).code == 0
+    assert table.board("n_tasks_in_set")["c"] == (30,)
+    assert command(table.store.path, *where).code == 0
+    assert table.board("n_tasks_in_set")["c"] == (20,)
+    for run in (small, later):
+        assert command(table.store.path, "version", "quiz", run, "--remove").code == 0
+    assert table.board(columns)["c"] == (50, False, None, "largest")
+    ended = command(table.store.path, *where, "--remove")
+    assert (ended.code, "has no tag 'task-set-version'" in ended.err) == (2, True)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from warehouse.store import Store
     from warehouse.types import TagRow
 
+# The tag by which `evalstore version` declares the version of a task set.
+VERSION_TAG = "task-set-version"
 _NAME = re.compile(r"[\w][\w./-]{0,99}")
 _LONGEST_VALUE = 1_000  # characters
 

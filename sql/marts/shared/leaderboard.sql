@@ -39,7 +39,8 @@
 -- newer_partial_run_id: latest run after it, which covers less of the set or got no answer at all;
 --     NULL if there is none
 -- newer_partial_reason: why it does not count: `fewer_tasks`, `failures_again` (only tasks that had
---     failed) or `no_answer`; see scores.newer_partial_runs
+--     failed), `unanswered_again` (only tasks that had got no answer) or `no_answer`; see
+--     scores.newer_partial_runs
 -- passed_over_run: former name of newer_partial_run_id, for one release
 -- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds

@@ -2,9 +2,10 @@
 -- grain: suite × task set × provider × model × settings
 -- inherits: scores.board_runs
 -- entry: hash of the run and model on the board
--- reason: `no_answer`: nothing was answered; `failures_again`: five tasks or more, all of which had
---     failed in the run on the board, which a choice at random would do with p < 0.001 (the
---     hypergeometric distribution): such a run cannot show how good the model is; `fewer_tasks`
+-- reason: `no_answer`: nothing was answered; `unanswered_again`: only tasks that got no answer in the
+--     run on the board; `failures_again`: five tasks or more, all of which had failed in the run on
+--     the board, which a choice at random would do with p < 0.001 (the hypergeometric distribution):
+--     such a run cannot show how good the model is; `fewer_tasks`
 WITH partial AS (
     SELECT board.entry, board.newer_partial_entry, newer.run_id, newer.n_tasks, newer.is_answered
     FROM scores.board_runs AS board
@@ -18,7 +19,8 @@ before AS (
         count(*) AS n_before,
         count(*) FILTER (rates.pass_rate = 0) AS n_failed,
         count(again.task) AS n_again,
-        count(again.task) FILTER (rates.pass_rate = 0) AS n_failed_again
+        count(again.task) FILTER (rates.pass_rate = 0) AS n_failed_again,
+        count(again.task) FILTER (rates.n_unanswered = rates.n_results) AS n_unanswered_again
     FROM partial
     JOIN scores.task_rates AS rates ON partial.entry = rates.entry
     LEFT JOIN scores.task_facts AS again
@@ -32,6 +34,7 @@ SELECT
     partial.run_id,
     CASE
         WHEN NOT partial.is_answered THEN 'no_answer'
+        WHEN before.n_unanswered_again = partial.n_tasks THEN 'unanswered_again'
         WHEN before.n_again >= 5
             AND before.n_again = partial.n_tasks
             AND before.n_failed_again = before.n_again

@@ -1,12 +1,14 @@
 -- Which version of each task set counts, and by which rule.
 -- grain: suite × task set
 -- inherits: lake.tasks
--- version_reason: `declared`: a task file or a run names it, and of these the latest run used it;
---     `largest`: no run asked more tasks; `agreed`: fewer tasks, but three models or more were asked
+-- version_reason: `declared`: `evalstore version`, a task file or a run names it, and of several
+--     that files or runs name the latest run used it; `largest`: no run asked more tasks; `agreed`: fewer tasks, but three models or more were asked
 --     exactly these last, and none was asked more since; `sample`: logs with a limit, of which the
 --     most models were asked these tasks
 -- task_set_hash: the version declared; NULL if none is
--- entry: hash of a run and model that was asked exactly this version; NULL if one is declared
+-- entry: hash of a run and model that was asked exactly this version; NULL if a file or run names it
+-- planned_run_id: the run of this entry, where its log names more tasks than the run came to: these
+--     are the version
 WITH named AS (
     SELECT
         suite,
@@ -87,24 +89,21 @@ newest AS (
     ) = 1
 ),
 
--- The calls that logs of Inspect, lm-eval, HELM and openai/evals were limited to.
-limits AS (
+-- `evalstore version`
+tagged AS (
     SELECT
-        suite,
-        run_id,
-        max(coalesce(
-            try_cast(json_extract_string(config, '$.config.limit') AS DOUBLE),
-            -- A range of samples
-            if(json_type(config, '$.config.limit') = 'ARRAY', 0, NULL),
-            try_cast(json_extract_string(config, '$.limit') AS DOUBLE),
-            try_cast(json_extract_string(
-                config, '$.run_spec.adapter_spec.max_eval_instances'
-            ) AS DOUBLE),
-            try_cast(json_extract_string(config, '$.max_samples') AS DOUBLE)
-        )) AS most_tasks
-    FROM lake.runs
-    WHERE suite IN ('inspect', 'lm-eval', 'helm', 'openai_evals')
-    GROUP BY suite, run_id
+        sets.suite,
+        sets.task_set,
+        arg_max(sets.entry, (tags.tagged_at, sets.n_tasks, times.position)) AS entry
+    FROM scores.asked_sets AS sets
+    JOIN run_tags AS tags
+        ON sets.suite = tags.suite
+        AND sets.run_id = tags.run_id
+    JOIN scores.run_times AS times
+        ON sets.suite = times.suite
+        AND sets.run_id = times.run_id
+    WHERE tags.name = 'task-set-version'
+    GROUP BY sets.suite, sets.task_set
 ),
 
 asked AS (
@@ -113,10 +112,11 @@ asked AS (
         sets.task_set,
         sets.asked,
         sets.entry,
-        sets.n_tasks,
+        greatest(sets.n_tasks, headers.n_planned) AS n_tasks,
         sets.is_answered,
+        CASE WHEN headers.n_planned > sets.n_tasks THEN sets.run_id END AS planned_run_id,
         times.position,
-        coalesce(limits.most_tasks <= sets.n_tasks, false) AS is_limited,
+        coalesce(headers.task_limit <= sets.n_tasks, false) AS is_limited,
         row_number() OVER (
             of_series ORDER BY sets.is_answered DESC, times.position DESC
         ) = 1 AS is_latest,
@@ -131,9 +131,9 @@ asked AS (
     JOIN scores.run_times AS times
         ON sets.suite = times.suite
         AND sets.run_id = times.run_id
-    LEFT JOIN limits
-        ON sets.suite = limits.suite
-        AND sets.run_id = limits.run_id
+    LEFT JOIN scores.run_headers AS headers
+        ON sets.suite = headers.suite
+        AND sets.run_id = headers.run_id
     WINDOW of_series AS (PARTITION BY sets.suite, sets.task_set, entries.series)
 ),
 
@@ -142,12 +142,13 @@ sets AS (
         suite,
         task_set,
         asked,
-        any_value(n_tasks) AS n_tasks,
+        max(n_tasks) AS n_tasks,
         bool_or(is_answered) AS is_answered,
         bool_or(is_limited) AS is_limited,
         count(*) FILTER (is_fullest) AS n_models,
         max(position) AS last_position,
-        arg_max(entry, (position, entry)) AS entry
+        arg_max(entry, (n_tasks, position)) AS entry,
+        arg_max_null(planned_run_id, (n_tasks, position)) AS planned_run_id
     FROM asked
     GROUP BY suite, task_set, asked
 ),
@@ -176,6 +177,7 @@ chosen AS (
         suite,
         task_set,
         entry,
+        planned_run_id,
         CASE
             WHEN agreed.asked IS NOT NULL THEN 'agreed'
             WHEN is_limited THEN 'sample'
@@ -195,8 +197,19 @@ chosen AS (
     ) = 1
 )
 
-SELECT suite, task_set, 'declared' AS version_reason, task_set_hash, NULL::UBIGINT AS entry
+SELECT
+    suite,
+    task_set,
+    'declared' AS version_reason,
+    task_set_hash,
+    NULL::UBIGINT AS entry,
+    NULL::VARCHAR AS planned_run_id
 FROM newest
+ANTI JOIN tagged USING (suite, task_set)
 UNION ALL
-SELECT suite, task_set, version_reason, NULL AS task_set_hash, entry
+SELECT suite, task_set, version_reason, NULL, entry, planned_run_id
 FROM chosen
+ANTI JOIN tagged USING (suite, task_set)
+UNION ALL
+SELECT suite, task_set, 'declared', NULL, entry, NULL
+FROM tagged
