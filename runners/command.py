@@ -134,9 +134,10 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     from runners.estimate import addresses, check, simultaneous
     from runners.progress import Progress
 
-    for text in addresses(run):
-        note(text)
+    calls_at = addresses(run)
     if dry_run:
+        for text in calls_at:
+            note(text)
         _print_estimates(run)
         return
     for text in check(run):
@@ -146,7 +147,11 @@ def _execute(store: Store, run: Run, prepared: PreparedRun | None, *, dry_run: b
     shard = run.settings.shard
     part = f" of shard {shard}" if shard else ""
     at_once = f", {simultaneous(run)}" if run.pending else ""
-    note_wrapped(f"run {run.run_id}: {len(run.pending)} calls{part} to make{at_once}")
+    n_calls = len(run.pending)
+    calls = f"{n_calls} call{'s' * (n_calls != 1)}"
+    note_wrapped(f"run {run.run_id}: {calls}{part} to make{at_once}")
+    for text in calls_at:
+        note(text)
     try:
         with Progress(pending.cell.model.name for pending in run.pending) as progress:
             run.execute(prepared.rows if prepared else {}, progress.count)

@@ -87,7 +87,7 @@ def test_an_address_given_for_a_run_is_that_of_its_judge(space, servers, provide
     base = f"{house.base}/v1" if provider == "ollama_openai" else house.base
     assert f"openai/big is called at {base}, without a key\n" in err
     assert f"judge openai/judge is called at {base}, without a key\n" in err
-    assert err.index("is called at") < err.index("calls to make")
+    assert err.index("calls to make") < err.index("is called at") < err.index("of 2 done")
     (row,) = new_store(space / "store").sql("SELECT count(*) FROM verdicts WHERE passed").fetchall()
     assert row == (2,)
 

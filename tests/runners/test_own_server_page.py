@@ -50,11 +50,11 @@ def test_example_of_the_page_calls_each_server_with_its_key(space):
     ):
         bases = (big.base, small.base, judge.base)
         write(space, *bases)
-        ended = command(space / "store", "run", "greetings.yaml", "--model", "ALL")
+        (called,) = re.findall(r"^\$ evalstore (run greetings.yaml .*)$", PAGE, re.MULTILINE)
+        ended = command(space / "store", *called.split())
     assert ended.code == 0, ended.err
-    shown = re.findall(r"^(?:judge )?openai/\w+ is called at .*$", PAGE, re.MULTILINE)
-    assert len(shown) == 3
-    assert ended.err.splitlines()[:3] == [moved(line, bases) for line in shown]
+    (shown,) = re.findall(r"^(run r1: .*\n(?:.* is called at .*\n){3})```$", PAGE, re.MULTILINE)
+    assert ended.err.startswith(moved(shown, bases))
     keys = [{r["headers"].get("authorization") for r in s.requests} for s in (big, small, judge)]
     assert keys == [{"Bearer big-key-1"}, {None}, {"Bearer judge-key-2"}]
     assert [len(server.requests) for server in (big, small, judge)] == [2, 2, 4]

@@ -173,7 +173,9 @@ def test_a_run_begins_with_how_many_calls_are_made_at_once(space):
             f"name: m\nprovider: ollama_openai\nbase_url: {server.base}\n"
         )
         ended = command(space / "store", "run", "mine.json", *models)
-    (line,) = [line for line in ended.err.splitlines() if line.startswith("run ")]
+    line, *where = ended.err.splitlines()[:3]
+    assert line.startswith("run ")
+    assert [said.partition(" at ")[0] for said in where] == ["m is called", "other is called"]
     at_once = "1 at once to m (more with --concurrency); 2 at once to other"
     assert line.partition(": ")[2] == f"4 calls to make, {at_once}"
 
