@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from runners.providers.base import Reply
+from runners.providers.base import EMPTY, Reply
 from warehouse.console.cli import note
 from warehouse.output.formatting import visible
 
@@ -27,6 +27,7 @@ class _Count:
     total: int
     done: int = 0
     failed: int = 0
+    empty: int = 0
     n_of_unknown_cost: int = 0
     cost_usd: float | None = None
     bar: TaskID | None = None
@@ -65,16 +66,19 @@ class Progress:
         """Count the outcome of a cell."""
         count = self._counts[model]
         count.done += 1
-        is_reply = isinstance(outcome.result, Reply)
-        count.failed += not is_reply
+        if not isinstance(outcome.result, Reply):
+            is_empty = outcome.result.failure_type == EMPTY
+            count.empty += is_empty
+            count.failed += not is_empty
         if outcome.result.cost_usd is not None:
             count.cost_usd = (count.cost_usd or 0.0) + outcome.result.cost_usd
-        elif is_reply:
+        elif isinstance(outcome.result, Reply):
             count.n_of_unknown_cost += 1
+        now = time.monotonic()
         if self._bars is not None and count.bar is not None:
             self._bars.update(count.bar, completed=count.done, state=self._state(count))
-        elif time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
+        elif count.done < count.total and now - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = now
             note(self._line(model, count))
 
     def _line(self, model: str, count: _Count) -> str:
@@ -83,7 +87,8 @@ class Progress:
     def _state(self, count: _Count) -> str:
         seconds = max(time.monotonic() - self._began, 1e-9)
         left = (count.total - count.done) * seconds / max(count.done, 1)
-        text = f"{count.failed} failed, {count.done / seconds:.1f}/s, {_cost(count)}"
+        empty = f"{count.empty} empty, " if count.empty else ""
+        text = f"{count.failed} failed, {empty}{count.done / seconds:.1f}/s, {_cost(count)}"
         return text + (f", {left:.0f} s left" if 0 < count.done < count.total else "")
 
 

@@ -66,22 +66,23 @@ def test_the_pass_rate_is_that_of_the_leaderboard(space, attempts):
         2: "m: 4 of 8 attempts at 4 tasks passed; 2 empty answers",
     }
     assert expected[attempts] in ended.err.splitlines()
+    assert f"m: {4 * attempts} of {4 * attempts} done, 0 failed, {attempts} empty, " in ended.err
 
 
 @pytest.mark.slow
 def test_a_terminal_shows_the_pass_rate_and_the_cost_first(space):
     write(space, 1, reference="yes")
-    (space / "a.jsonl").write_text(json.dumps({"task": "t0", "text": "yes"}))
-    where = ("run", "mine.json", "-m", "m", "--provider", "replay", "--answers", "a.jsonl")
     reader, terminal = os.openpty()
-    ended = subprocess.run(
-        [sys.executable, "-m", "evalstore", "--store", "store", *where],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
-        stdout=terminal,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    with serving(http(200, chat("yes"))) as server:
+        where = ("-m", "m", "--provider", "ollama_openai", "--base-url", server.base)
+        ended = subprocess.run(
+            [sys.executable, "-m", "evalstore", "--store", "store", "run", "mine.json", *where],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+            stdout=terminal,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
     os.close(terminal)
     first, *_ = os.read(reader, 9999).decode().splitlines()
     os.close(reader)
