@@ -176,8 +176,8 @@ def _report(store: Store, run: Run) -> None:
     # This command has no option for columns.
     output = TableOptions(hint="a pipe or file has all")
     print_rows(store.path, run.suite.summary, output, which, answer=run.suite.answer)
-    sentences, problem = summarise(store, run)
-    for text in sentences:
+    ended = summarise(store, run)
+    for text in ended.sentences:
         note_wrapped(text)
     again = f"evalstore run --resume {run.run_id}{f' --shard {shard}' if shard else ''}"
     if run.stopped is not None:
@@ -185,9 +185,10 @@ def _report(store: Store, run: Run) -> None:
             again += " --max-cost-usd USD"
         if isinstance(run.stopped, ModelsUnavailable):
             again += " --retry-failed"
-        raise type(run.stopped)(f"stopped: {run.stopped}; resume with `{again}`")
-    if problem is not None:
-        raise CheckFailed(f"{problem} with `{again} --retry-failed`")
+        left = f"; calls still to make: {ended.n_left}" if ended.n_left else ""
+        raise type(run.stopped)(f"stopped: {run.stopped}{left}; resume with `{again}`")
+    if ended.problem is not None:
+        raise CheckFailed(f"{ended.problem} with `{again}{ended.options}`")
     is_replay = any(model.provider == "replay" for model in run.plan.models)
     view = "results" if is_replay else run.suite.view
     note(f"see more: evalstore sql \"FROM {view} WHERE run_id = '{run.run_id}'\"")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from runners.engine.breaker import CIRCUIT_OPEN
+from runners.plan import cells_of
 from runners.providers.base import EMPTY, EXCEPTION, REPLY_TOO_LARGE
 
 if TYPE_CHECKING:
@@ -109,7 +112,7 @@ class _Problem(NamedTuple):
         """The reason in one line."""
         if self.failure_type == REPLY_TOO_LARGE:
             return REPLY_TOO_LARGE
-        line = (self.message.strip().splitlines() or [""])[0].removeprefix("judge: ")
+        line = _plain(self.message).removeprefix("judge: ")
         kind = self.failure_type or ""
         if line and kind not in {"", EXCEPTION}:
             line = f"{kind}: {line}"
@@ -117,11 +120,26 @@ class _Problem(NamedTuple):
         return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
 
 
-def summarise(store: Store, run: Run) -> tuple[list[str], str | None]:
-    """Return a sentence for each model of a run, and why it counts as failed; None if it does not.
+class Summary(NamedTuple):
+    """How a run ended.
 
-    It failed if no call was answered, or if the answers were to be judged and none was.
+    Attributes:
+        sentences: one for each model.
+        n_left: the calls of its plan that are still to be made, those of other shards included.
+        problem: why it counts as failed, and what to do with the options that follow; None if it
+            does not. It failed if no call was answered, or if no answer was judged and some were to
+            be.
+        options: of `evalstore run --resume`.
     """
+
+    sentences: list[str]
+    n_left: int
+    problem: str | None = None
+    options: str = ""
+
+
+def summarise(store: Store, run: Run) -> Summary:
+    """Return how a run ended."""
     which = {"suite": run.plan.suite, "run_id": run.run_id}
     models = [_Model(*row) for row in store.sql(_MODELS, which).fetchall()]
     problems = [_Problem(*row) for row in store.sql(_PROBLEMS, which).fetchall()]
@@ -130,13 +148,21 @@ def summarise(store: Store, run: Run) -> tuple[list[str], str | None]:
         own = [p for p in problems if (p.model, p.settings) == (model.name, model.settings)]
         name = f"{model.name} ({model.settings})" if model.settings else model.name
         sentences.append(f"{name}: {_sentence(model, own)}")
+    n_cells = len(list(cells_of(run.plan)))
+    ended = Summary(sentences, max(n_cells - sum(model.n_results for model in models), 0))
     if models and not any(model.n_answered for model in models):
-        return sentences, "no call was answered; make the calls again"
+        are_empty = {problem.failure_type == EMPTY for problem in problems}
+        what = "every answer was empty" if are_empty == {True} else "no call was answered"
+        options = {True: " --retry-empty", False: " --retry-failed"}
+        return ended._replace(
+            problem=f"{what}; make the calls again",
+            options="".join(options[is_empty] for is_empty in sorted(are_empty)),
+        )
     if any(p.is_answered for p in problems) and not any(model.n_judged for model in models):
         # What a function failed to judge is no failed call: it is judged again from the store.
         how = "judge the answers with `evalstore rescore`, or make calls whose judge failed again"
-        return sentences, f"no answer was judged; {how}"
-    return sentences, None
+        return ended._replace(problem=f"no answer was judged; {how}", options=" --retry-failed")
+    return ended
 
 
 def _sentence(model: _Model, problems: list[_Problem]) -> str:
@@ -148,6 +174,17 @@ def _sentence(model: _Model, problems: list[_Problem]) -> str:
         of_kind.setdefault(_kind(problem), []).append(problem)
     parts = [_part(*kind, of_kind[kind]) for kind in _KINDS if kind in of_kind]
     return "; ".join([f"{n_good} of {model.n_results}{times} {good}", *parts])
+
+
+def _plain(message: str) -> str:
+    """Return a message in one line; of a server's JSON, only the error that it states."""
+    head, brace, rest = message.partition("{")
+    with suppress(ValueError, RecursionError):
+        value = json.loads(brace + rest)
+        for key in ("error", "message", "detail"):
+            value = value.get(key, value) if isinstance(value, dict) else value
+        message = head + value if isinstance(value, str) else message
+    return " ".join(message.partition("Traceback (most recent call last)")[0].split())
 
 
 def _kind(problem: _Problem) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from support import ROOT, command, new_store
 
 from runners.command import run as run_command
 from runners.providers.registry import make_provider
+from runners.summary import _Problem
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -140,8 +141,43 @@ def test_a_suite_without_a_scorer_counts_answers(space):
     with serving(lambda _: [next(replies)]) as server:
         ended = run(space, server.base, "--concurrency", 1)
     assert ended.code == 0
-    sentence = "m: 1 of 4 answered; 3 calls failed: http_401: no (and 1 other reason)"
+    sentence = "m: 1 of 4 answered; 3 calls failed: http_401: no way (and 1 other reason)"
     assert sentence in ended.err.splitlines()
+
+
+@pytest.mark.slow
+def test_a_run_of_empty_answers_fails_and_names_the_option_that_asks_again(space):
+    write(space, 3, reference="yes")
+    replies = iter([http(200, chat(""))] * 4 + [http(401, "no")] * 2)
+    with serving(lambda _: [next(replies)]) as server:
+        ended = run(space, server.base, "--run-id", "r")
+        assert (ended.code, len(server.requests)) == (1, 3)
+        said = "error: every answer was empty; make the calls again with `evalstore run --resume r"
+        assert ended.err.splitlines()[-1] == f"{said} --retry-empty`"
+        ended = command(space / "store", "run", "--resume", "r", "--retry-empty")
+    assert len(server.requests) == 6
+    assert "m: 0 of 3 answered; 1 empty answer; 2 calls failed: http_401: no" in ended.err
+    assert ended.err.endswith("`evalstore run --resume r --retry-failed --retry-empty`\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ('{"error": {"message": "out of memory", "code": 5}}', "out of memory"),
+        ('{\n  "error": {\n    "message": "bad\\nkey"\n  }\n}', "bad key"),
+        ('{"error": "model is loading"}', "model is loading"),
+        ('{"object": "error", "message": "too long"}', "too long"),
+        ('judge: http_500: {"detail": "later"}', "http_500: later"),
+        ('{"error": {"code": 5}}', '{"error": {"code": 5}}'),
+        ('{"a": ' * 2_000, ('{"a": ' * 2_000)[:200].strip() + "…"),
+        ("<html>\n<h1>502 Bad Gateway</h1>", "<html> <h1>502 Bad Gateway</h1>"),
+        ("Invalid response Traceback (most recent call last):\n x", "Invalid response"),
+        ("", "exception"),
+    ],
+)
+def test_the_reason_is_what_the_server_says(message, said):
+    failed = {"is_answered": False, "failure_type": "exception", "n_results": 1}
+    assert _Problem("m", "", message=message, **failed).reason == said
 
 
 @pytest.mark.slow
@@ -150,11 +186,13 @@ def test_a_run_against_dead_addresses_stops_and_can_be_resumed(space):
     ended = run(space, closed_port(), "-m", "m2", "--concurrency", 2)
     run_id = ended.err.partition("run ")[2].partition(":")[0]
     assert ended.code == 1
+    ((n_made,),) = rows(space, "SELECT count(*) FROM results")
+    assert n_made < 60
     assert ended.err.splitlines()[-1] == (
-        "error: stopped: every model failed 5 calls in a row; resume with "
+        "error: stopped: every model failed 5 calls in a row; "
+        f"calls still to make: {60 - n_made}; resume with "
         f"`evalstore run --resume {run_id} --retry-failed`"
     )
-    assert rows(space, "SELECT count(*) < 60 FROM results") == [(True,)]
     with serving(http(200, chat("yes"))) as server:
         again = ("--resume", run_id, "--retry-failed", "--base-url", server.base)
         ended = command(space / "store", "run", *again)
