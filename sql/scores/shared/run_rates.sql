@@ -47,8 +47,10 @@ sums AS (
         bool_or(is_first_only) AS is_first_only,
         exact_sum(pass_rate) AS rates,
         exact_sum(pass_rate ** 2) AS squares,
-        CASE WHEN sum(n_missing) > 0 THEN exact_sum(min_rate) / count(min_rate) END AS min_rate,
-        CASE WHEN sum(n_missing) > 0 THEN exact_sum(max_rate) / count(max_rate) END AS max_rate,
+        count(n_missing) AS n_bounded,
+        -- Only of the few tasks that differ from their pass rate.
+        exact_sum(CASE WHEN n_missing > 0 THEN min_rate - coalesce(pass_rate, 0) END) AS below,
+        exact_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
         exact_sum(CASE WHEN is_in_set THEN pass_rate END)
             / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
         bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
@@ -84,8 +86,8 @@ SELECT
     CASE WHEN rated.is_judged THEN rated.covered_rate END AS covered_pass_rate,
     wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
     wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
-    CASE WHEN rated.is_judged THEN rated.min_rate END AS min_pass_rate,
-    CASE WHEN rated.is_judged THEN rated.max_rate END AS max_pass_rate,
+    CASE WHEN rated.is_judged THEN (rated.rates + rated.below) / rated.n_bounded END AS min_pass_rate,
+    CASE WHEN rated.is_judged THEN (rated.rates + rated.above) / rated.n_bounded END AS max_pass_rate,
     rated.is_first_only,
     rated.asked,
     rated.entry
