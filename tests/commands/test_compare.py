@@ -9,7 +9,8 @@ from warehouse.store import Store
 
 FIRST_COLUMNS = [
     "suite", "task_set", "metric", "a", "b", "n_tasks", "n_attempts_a", "n_attempts_b", "mean_a",
-    "mean_b", "difference", "low", "high", "p_value", "p_adjusted", "test", "n_only_a", "n_only_b",
+    "mean_b", "difference", "low", "high", "p_value", "p_missing", "p_adjusted",
+    "test", "n_only_a", "n_only_b",
     "conclusion", "noninferior", "detectable_difference",
 ]  # fmt: skip
 

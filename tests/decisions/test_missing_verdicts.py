@@ -1,7 +1,9 @@
 """Verdicts that are missing: no board, rank or comparison may be right only if they are ignored."""
 
 import csv
+import json
 
+import numpy as np
 import pytest
 from support import command, new_store
 
@@ -9,6 +11,10 @@ from exports.site.boards import boards
 from exports.site.site import opened_site
 from tools.screens import shown_on_terminal
 from warehouse.charts.registry import draw_chart
+from warehouse.decisions.comparison import Contest, compare
+from warehouse.decisions.paired import pair, panels
+from warehouse.decisions.series import Asked, MetricKey, Series, SeriesKey
+from warehouse.statistics.score_test import equality_p_values
 
 N = 60
 
@@ -75,3 +81,80 @@ def test_a_page_says_so(store):
     with opened_site(store, [], samples="none") as site:
         [board] = boards(site)
     assert [place.row["remark"] for place in board.places] == [None, REMARK, None]
+
+
+def test_no_model_leads_by_ignoring_them(store):
+    ranks = store.sql("SELECT model, rank_low, rank_high FROM leaderboard_groups").fetchall()
+    assert ranks == [("solid", 1, 2), ("lucky", 1, 2), ("weak", 3, 3)]
+    pairs = "SELECT model_a, model_b, p_value < 0.05, p_missing, p_holm FROM paired_comparisons"
+    found = {row[:2]: row[2:] for row in store.sql(pairs).fetchall()}
+    # With the missing verdicts against it, lucky passes fewer tasks than solid.
+    assert found["lucky", "solid"] == (True, 1.0, 1.0)
+    assert found["solid", "weak"][1] is None
+
+
+def test_a_comparison_says_that_it_would_not_hold(store):
+    ended = command(store.path, "compare", "lucky", "solid")
+    said = " ".join(ended.out.split())
+    assert "lucky is ahead of solid on the tasks that both were judged on" in said
+    assert "but need not be better: not if the missing verdicts are counted against it." in said
+    said = " ".join(command(store.path, "compare", "lucky", "weak", "--margin", "0.05").out.split())
+    assert "lucky passes" in said
+    assert "; this holds with the missing verdicts counted against it." in said
+    assert "lucky is not worse than weak by 5 points" in said
+    # On the judged tasks lucky is far better than solid less 5 points, on all it need not be.
+    margin = command(store.path, "compare", "lucky", "solid", "--margin", "0.05").out
+    assert "It is not shown that lucky is less than 5 points worse than solid" in margin
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_views_and_compare_agree(tmp_path, attempts):
+    random = np.random.default_rng(attempts)
+
+    def verdicts(rate, missing):
+        drawn = random.random((40, attempts)) < rate
+        is_missing = random.random((40, attempts)) < missing
+        listed = np.where(is_missing, None, drawn).tolist()
+        return [tuple(task) for task in listed]
+
+    shares = {"a": (0.95, 0.1), "b": (0.5, 0.05), "c": (0.2, 0.0), "d": (0.15, 0.2)}
+    store = import_verdicts(tmp_path, {name: verdicts(*each) for name, each in shares.items()})
+    pairs = "SELECT model_a, model_b, p_value, p_missing FROM paired_comparisons"
+    rows = store.sql(pairs).fetchall()
+    assert len(rows) == 6
+    for a, b, *p_values in rows:
+        (row,) = json.loads(command(store.path, "compare", a, b, "--format", "json").out)
+        for found, expected in zip(p_values, (row["p_value"], row["p_missing"]), strict=True):
+            assert found == (None if expected is None else pytest.approx(expected, abs=1e-12))
+        assert (row["p_missing"] or 1.0) >= row["p_value"] - 1e-12
+    ended = command(store.path, "compare", "a", "b", "c", "d", "--ranks", "--format", "json")
+    ranked = {row["model"]: (row["rank_low"], row["rank_high"]) for row in json.loads(ended.out)}
+    groups = store.sql("SELECT model, rank_low, rank_high FROM leaderboard_groups").fetchall()
+    assert ranked == {model: tuple(ranks) for model, *ranks in groups}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_claim_holds_whatever_the_missing_verdicts_are(seed):
+    random = np.random.default_rng(seed)
+    values = (random.random((2, 60)) < np.array([[0.9], [0.45]])).astype(float)
+    is_missing = random.random((2, 60)) < 0.1
+    series = [
+        Series(
+            key=SeriesKey(side, "quiz", "quiz", None, f"m{side}", ""),
+            metric=MetricKey("passed", None, None),
+            asked={f"t{task}": Asked("r", None) for task in range(60)},
+            values={f"t{t}": (v,) for t, v in enumerate(values[side]) if not is_missing[side, t]},
+            bounds={f"t{task}": (0.0, 1.0) for task in np.flatnonzero(is_missing[side])},
+        )
+        for side in range(2)
+    ]
+    (panel,) = panels(series)
+    (row,) = compare([Contest(a="a", b="b", paired=pair(panel, 0, 1))])
+    for _ in range(20):
+        drawn = (random.random((2, 60)) < random.random((2, 1))).astype(float)
+        filled = np.where(is_missing, drawn, values)
+        only_a = int((filled[0] > filled[1]).sum())
+        only_b = int((filled[0] < filled[1]).sum())
+        assert only_a > only_b
+        assert equality_p_values([only_a], [only_b], 60)[0] <= row.p_missing + 1e-12

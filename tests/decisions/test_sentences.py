@@ -8,7 +8,7 @@ from warehouse.decisions.sentences import margin_sentence, p_text, sentence
 ROW = {
     "suite": "mine", "task_set": "mine", "metric": "passed", "a": "aurora-2", "b": "kaamos-mini",
     "n_tasks": 97, "n_attempts_a": 97, "n_attempts_b": 97, "mean_a": 0.6, "mean_b": 0.5,
-    "difference": 8 / 97, "low": 0.0168, "high": 0.1474, "p_value": 22 / 1024,
+    "difference": 8 / 97, "low": 0.0168, "high": 0.1474, "p_value": 22 / 1024, "p_missing": None,
     "p_adjusted": 22 / 1024,
     "test": "score", "n_only_a": 9, "n_only_b": 1, "conclusion": "a",
     "noninferior": None, "detectable_difference": 0.107, "scorer": None, "filter": None,

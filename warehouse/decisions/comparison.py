@@ -53,8 +53,10 @@ class Comparison:
             of `sign_flip_log`, whose interval is that of the ratio.
         high: upper end.
         p_value: two-sided p-value.
-        p_adjusted: the same, adjusted for all comparisons made together (Holm); None below 6
-            clusters, where no data could be significant.
+        p_missing: two-sided p-value with every missing verdict counted against the side that is
+            ahead, 1 if it then is not; None if none is missing.
+        p_adjusted: the larger of the two, adjusted for all comparisons made together (Holm); None
+            below 6 clusters, where no data could be significant.
         test: `score`, `bounded_mean`, `sign_flip_log` or `sign_flip`, see
             `warehouse/decisions/evidence.py`.
         n_only_a: tasks that only the first passed; None unless each was passed or failed once.
@@ -97,6 +99,7 @@ class Comparison:
     low: float | None
     high: float | None
     p_value: float
+    p_missing: float | None
     p_adjusted: float | None
     test: str
     n_only_a: int | None
@@ -158,13 +161,45 @@ def compare(
     evidence = find_evidence([contest.paired for contest in shared], clusters=clusters, seed=seed)
     # No data of fewer clusters could be significant (Tarone 1990, Biometrics 46, 515).
     family = [place for place, each in enumerate(evidence) if each.n_clusters >= MIN_CLUSTERS]
-    adjusted = dict(zip(family, holm([evidence[place].p_value for place in family]), strict=True))
+    missing = _with_missing(shared, clusters, seed)
+    held = [max(evidence[place].p_value, missing.get(place, 0.0)) for place in family]
+    adjusted = dict(zip(family, holm(held), strict=True))
     alpha = ALPHA / max(1, len(family))
     rows = []
     for place, (contest, found) in enumerate(zip(shared, evidence, strict=True)):
         detectable = _detectable(contest, found, clusters, alpha)
-        rows.append(_row(contest, found, adjusted.get(place), margin, detectable))
+        row = _row(contest, found, adjusted.get(place), detectable)
+        worst = found
+        if margin is not None and (against := contest.paired.against(is_a_ahead=True)):
+            (worst,) = find_evidence([against], clusters=clusters, seed=seed)
+        sign = -1.0 if is_smaller_better(row.metric) else 1.0
+        rows.append(
+            replace(
+                row,
+                p_missing=missing.get(place),
+                noninferior=None if margin is None else _is_noninferior(worst, margin, sign),
+            )
+        )
     return rows
+
+
+def _with_missing(
+    contests: Sequence[Contest], clusters: Mapping[str, Hashable] | None, seed: int
+) -> dict[int, float]:
+    """Return `p_missing` of the pairs on which a verdict is missing, by place."""
+    against: dict[int, Paired] = {}
+    found: dict[int, float] = {}
+    for place, contest in enumerate(contests):
+        ahead = float(contest.paired.differences.sum())
+        worst = contest.paired.against(is_a_ahead=ahead > 0)
+        if worst is None:
+            continue
+        if ahead * float(worst.differences.sum()) > 0:
+            against[place] = worst
+        else:
+            found[place] = 1.0
+    evidence = find_evidence(list(against.values()), clusters=clusters, seed=seed)
+    return found | {p: each.p_value for p, each in zip(against, evidence, strict=True)}
 
 
 def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
@@ -176,6 +211,7 @@ def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
         tasks=tasks,
         means_a=paired.means_a[chosen],
         means_b=paired.means_b[chosen],
+        bounded=paired.bounded[np.isin(paired.bounded, tasks)],
         n_attempts_a=int(attempts[paired.a, tasks].sum()),
         n_attempts_b=int(attempts[paired.b, tasks].sum()),
         is_single=bool(
@@ -213,7 +249,6 @@ def _row(
     contest: Contest,
     found: Evidence,
     p_adjusted: float | None,
-    margin: float | None,
     detectable: float | None,
 ) -> Comparison:
     paired, panel = contest.paired, contest.paired.panel
@@ -236,12 +271,13 @@ def _row(
         low=ends.low if ends else None,
         high=ends.high if ends else None,
         p_value=found.p_value,
+        p_missing=None,
         p_adjusted=p_adjusted,
         test=found.test,
         n_only_a=only_a,
         n_only_b=only_b,
         conclusion=_conclusion(found, p_adjusted, sign),
-        noninferior=None if margin is None else _is_noninferior(found, margin, sign),
+        noninferior=None,
         detectable_difference=detectable,
         scorer=panel.metric.scorer,
         filter=panel.metric.filter,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from warehouse.decisions.comparison import Contest, subset
 from warehouse.decisions.paired import across_suites, pair, pairs_of_sides, panels
@@ -123,9 +125,14 @@ def sliced(
     for contest in contests:
         paired = contest.paired
         of_tasks = _values_of(paired.panel, values, f"--by {column}")
-        for label, keep in slices(of_tasks, paired.task_ids).items():
+        # Tasks whose verdicts are missing are in a slice, too.
+        tasks = np.union1d(paired.tasks, paired.bounded)
+        task_ids = [paired.panel.task_ids[task] for task in tasks]
+        for label, keep in slices(of_tasks, task_ids).items():
             name = f"{column} {label}"
-            part = subset(paired, keep)
+            kept = tasks[np.array(keep)]
+            part = subset(paired, np.isin(paired.tasks, kept))
+            part = replace(part, bounded=paired.bounded[np.isin(paired.bounded, kept)])
             found.append(Contest(a=contest.a, b=contest.b, paired=part, slice=name))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -39,6 +39,9 @@ class Panel:
         n_attempts: attempts with a value: shape (series, tasks).
         is_asked: whether the task was asked: shape (series, tasks).
         hashes: a number for each hash of a task's content, -1 if not known: shape (series, tasks).
+        least: the least that each task can count, if every verdict that is missing is a failure:
+            the mean, where none is; NaN without a call: shape (series, tasks).
+        most: the most that it can count, likewise.
         is_binary: whether each attempt passed or failed.
         scale: largest possible value, 1 or 100; None if not known.
     """
@@ -52,6 +55,8 @@ class Panel:
     n_attempts: Indices
     is_asked: npt.NDArray[np.bool_]
     hashes: Indices
+    least: Floats
+    most: Floats
     is_binary: bool
     scale: float | None
 
@@ -74,6 +79,8 @@ class Paired:
         n_unjudged_b: tasks that the second was asked, but that have no value.
         n_excluded: tasks that both were asked and that were left out, because only one has a value.
         n_changed: tasks of the same name whose content differs between the sides: not paired.
+        bounded: positions of the tasks that both were asked, each of which has a mean or bounds, if
+            a verdict is missing on any of them; none otherwise.
     """
 
     panel: Panel
@@ -89,6 +96,7 @@ class Paired:
     n_unjudged_b: int
     n_excluded: int
     n_changed: int
+    bounded: Indices
 
     @property
     def task_ids(self) -> list[str]:
@@ -99,6 +107,25 @@ class Paired:
     def differences(self) -> Floats:
         """The differences on the tasks, of all attempts."""
         return self.means_a - self.means_b
+
+    def against(self, *, is_a_ahead: bool) -> Paired | None:
+        """Return the pair with every missing verdict counted against the side that is ahead.
+
+        None if no verdict is missing.
+        """
+        if not len(self.bounded):
+            return None
+        worse, better = self.panel.least, self.panel.most
+        if self.panel.is_binary and self.is_single:
+            # What is passed once in two attempts, and not judged the other time, is not passed.
+            worse, better = np.floor(worse), np.ceil(better)
+        of_a, of_b = (worse, better) if is_a_ahead else (better, worse)
+        return replace(
+            self,
+            tasks=self.bounded,
+            means_a=of_a[self.a, self.bounded],
+            means_b=of_b[self.b, self.bounded],
+        )
 
 
 def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Panel]:
@@ -164,6 +191,9 @@ def pair(panel: Panel, a: int, b: int) -> Paired:
     shared = panel.is_asked[a] & panel.is_asked[b]
     has_a, has_b = ~np.isnan(panel.means[a]), ~np.isnan(panel.means[b])
     tasks = np.flatnonzero(shared & has_a & has_b & ~has_changed)
+    is_known = ~np.isnan(panel.least[a]) & ~np.isnan(panel.least[b])
+    is_open = (panel.least[a] < panel.most[a]) | (panel.least[b] < panel.most[b])
+    is_bounded = shared & ~has_changed & is_known
     means_a, means_b = panel.means[a, tasks], panel.means[b, tasks]
     attempts_a, attempts_b = panel.n_attempts[a, tasks], panel.n_attempts[b, tasks]
     return Paired(
@@ -180,6 +210,7 @@ def pair(panel: Panel, a: int, b: int) -> Paired:
         n_unjudged_b=_n_unjudged(panel, b),
         n_excluded=int((shared & ~has_changed & (has_a ^ has_b)).sum()),
         n_changed=int((shared & has_changed).sum()),
+        bounded=np.flatnonzero(is_bounded & (is_bounded & is_open).any()),
     )
 
 
@@ -190,6 +221,7 @@ def _panel(
     places = {task_id: place for place, task_id in enumerate(task_ids)}
     shape = len(series), len(task_ids)
     means, n_attempts = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+    least, most = np.full(shape, np.nan), np.full(shape, np.nan)
     is_asked, hashes = np.zeros(shape, dtype=np.bool_), np.full(shape, _UNKNOWN, dtype=np.int64)
     numbers: dict[str, int] = {}
     if missing == "fail" and metric.metric not in CALL_METRICS:
@@ -203,6 +235,9 @@ def _panel(
         for task_id, values in one.values.items():
             means[row, places[task_id]] = sum(values) / len(values)
             n_attempts[row, places[task_id]] = len(values)
+        least[row], most[row] = means[row], means[row]
+        for task_id, ends in one.bounds.items() if missing == "exclude" else ():
+            least[row, places[task_id]], most[row, places[task_id]] = ends
     is_binary, scale = _kind(suite, metric, series)
     return Panel(
         suite=suite,
@@ -214,6 +249,8 @@ def _panel(
         n_attempts=n_attempts,
         is_asked=is_asked,
         hashes=hashes,
+        least=least,
+        most=most,
         is_binary=is_binary,
         scale=scale,
     )
@@ -240,6 +277,9 @@ def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) ->
         asked={item: Asked(series.asked[task].run_id, None, task) for item, task in single.items()},
         values={
             item: series.values[task] for item, task in single.items() if task in series.values
+        },
+        bounds={
+            item: series.bounds[task] for item, task in single.items() if task in series.bounds
         },
     )
 

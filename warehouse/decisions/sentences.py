@@ -42,7 +42,12 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
     winner, loser = _winner(row)
     figures = ", ".join([*_figures(row), _p(row, n_comparisons), _counts(row)])
     if row.conclusion != "unclear":
-        return f"{where}{_claim(row)} ({figures})."
+        return f"{where}{_claim(row)} ({figures}){_held(row)}."
+    if row.p_missing is not None and row.p_value < ALPHA <= row.p_missing:
+        return (
+            f"{where}{winner} is ahead of {loser} on the tasks that both were judged on ({figures})"
+            ", but need not be better: not if the missing verdicts are counted against it."
+        )
     if row.p_value < ALPHA <= (row.p_adjusted or 0.0):
         # The number of comparisons is all that stands against it.
         than = "" if n_comparisons == 1 else f" than {loser}"
@@ -94,6 +99,12 @@ def size_of(row: Comparison, value: float) -> str:
 def _is_pass_rate(row: Comparison) -> bool:
     """Return whether each task was passed or not: what a scorer calls `passed` can be a score."""
     return row.metric == "passed" and (row.scorer is None or row.n_only_a is not None)
+
+
+def _held(row: Comparison) -> str:
+    if row.p_missing is None:
+        return ""
+    return "; this holds with the missing verdicts counted against it"
 
 
 def _where(row: Comparison, n_comparisons: int) -> str:

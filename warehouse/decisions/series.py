@@ -132,6 +132,21 @@ WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL AND {metric}
 ORDER BY ALL
 """
 )
+# The least and most that each task can count, whose attempts lack a verdict. The first condition
+# is of the table that all others are computed from.
+_BOUNDS = (
+    _SIDES
+    + """
+SELECT
+    sides.side, rates.suite, rates.task_set, rates.provider, rates.model, rates.settings,
+    rates.task_id, rates.run_id, rates.min_rate, rates.max_rate
+FROM scores.task_rates AS rates
+JOIN sides"""
+    + _OF_SIDE.format(table="rates")
+    + """
+WHERE rates.n_results > rates.n_judged AND rates.n_missing > 0 AND rates.task_id IS NOT NULL
+"""
+)
 _OF_CALLS = (
     _SIDES  # noqa: S608 - `value` is one of the constants above
     + """
@@ -269,6 +284,7 @@ class Series:
         metric: the metric.
         asked: the tasks asked, by ID, whether or not they have a value.
         values: the values of the attempts at each task that has any, in their order.
+        bounds: the least and most that a task can count, of each task that lacks a verdict.
         newer: later runs of the side that do not count, because they cover less of the task set or
             got no answer; none if runs are mixed.
     """
@@ -278,6 +294,7 @@ class Series:
     newer: tuple[SidedRun, ...] = ()
     asked: dict[str, Asked] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[str]:
@@ -347,6 +364,13 @@ def read_series(
     for row in scored:
         if asked[row.key][row.task_id].run_id == row.run_id:
             found[row.key, row.metric].values[row.task_id] = row.values
+    if metric == VERDICT and rescorer is None:
+        for row in connection.execute(_BOUNDS, parameters).fetchall():
+            key, (task_id, run_id, least, most) = SeriesKey(*row[:6]), row[6:]
+            one = found.get((key, MetricKey(VERDICT, None, None)))
+            # A model without any verdict has no rate to bound.
+            if one is not None and one.values and one.asked[task_id].run_id == run_id:
+                one.bounds[task_id] = least, most
     return [found[key] for key in sorted(found, key=_order)]
 
 

@@ -23,11 +23,22 @@ _MOST_MODELS = 100
 _MOST_WITH_INTERVALS = 20
 _COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
 _MISSING = f"""
+WITH pairs AS MATERIALIZED (
+    FROM scores.pair_counts
+    WHERE n_models <= {_MOST_MODELS}
+)
+
 SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
 FROM (
     SELECT test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, n_models
-    FROM scores.pair_counts
-    WHERE n_models <= {_MOST_MODELS}
+    FROM pairs
+    UNION ALL
+    -- With missing verdicts as bounds, only the p-value is asked for.
+    SELECT
+        bounded_key, test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
+        bounded_differences, {_MOST_MODELS}
+    FROM pairs
+    WHERE bounded_key IS NOT NULL
 )
 ANTI JOIN {TABLE} USING (test_key)
 GROUP BY test_key

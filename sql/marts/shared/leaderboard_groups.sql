@@ -8,7 +8,7 @@
 --     alike_models
 -- metric: the main metric of the task set
 -- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05,
---     and at least 6 tasks differ)
+--     at least 6 tasks differ, and it holds with every missing verdict counted against the better one)
 -- rank_high: worst rank that the data leave open: all models but those that are worse. All these
 --     intervals hold together with 95 % confidence (Mohamad et al. 2019, Biostatistics 20, 676)
 -- n_models: rows of the leaderboard that are compared: same tasks, and a figure
@@ -48,7 +48,7 @@ pairs AS (
         pairs.n_better_a + pairs.n_better_b AS n_differing,
         pairs.difference_low,
         pairs.difference_high,
-        CASE WHEN pairs.n_tasks >= 6 THEN pairs.p_value END AS p_value
+        CASE WHEN pairs.n_tasks >= 6 THEN pairs.p_held END AS p_value
     FROM scores.compared_pairs AS pairs
     JOIN boards AS a
         ON pairs.suite = a.suite

@@ -20,8 +20,10 @@
 -- pass_rate_difference_high: upper end of that interval
 -- test: as in `evalstore compare`: `score`, or `bounded_mean` where a task was attempted several times
 -- p_value: two-sided p-value; NULL on boards of more than 100 models
+-- p_missing: p-value with every missing verdict counted against the model that is ahead, 1 if it then is
+--     not; NULL where none is missing
 -- p_mcnemar: McNemar's exact p-value, for reference; NULL where the test is not `score`
--- p_holm: p_value adjusted for all pairs of the task set (Holm 1979, Scand. J. Statist. 6, 65); NULL
+-- p_holm: the larger of p_value and p_missing, adjusted for all pairs of the task set (Holm 1979, Scand. J. Statist. 6, 65); NULL
 --     below 6 tasks, where no data could be significant
 SELECT
     suite,
@@ -46,6 +48,7 @@ SELECT
     difference_high AS pass_rate_difference_high,
     test,
     p_value,
+    p_missing,
     CASE WHEN test = 'score' THEN mcnemar_p(n_better_a, n_better_b) END AS p_mcnemar,
     p_holm
 FROM scores.compared_pairs

@@ -1,13 +1,19 @@
 -- What the tests of two models see: the tasks that both were scored on, by each metric; see
 -- board_scores. The unit is the task. The tests themselves are kept in scores.pair_tests.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
--- inherits: score_comparisons
+-- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score
 -- scale: largest possible score, if known
 -- n_both: tasks on which both have the same score, above 0
 -- n_neither: tasks on which both have the score 0
 -- differences: differences of the scores, ascending; NULL if each is pass or fail
 -- test_key: hash of what the test depends on
+-- bounded_tasks: where verdicts are missing, tasks that both were asked; NULL where none is. On these, each
+--     missing verdict is counted against the model that is ahead on the tasks that both were judged on
+-- bounded_better_a: tasks that only the first then passes
+-- bounded_better_b: tasks that only the second then passes
+-- bounded_differences: differences then, ascending; NULL if each is pass or fail
+-- bounded_key: hash of what the test of these depends on
 WITH scored AS (
     SELECT
         suite,
@@ -87,6 +93,74 @@ sides AS (
         AND scored.series = models.series
 ),
 
+-- Tasks of which at least one verdict is missing; those of no attempt have no score.
+unsettled AS (
+    SELECT
+        models.contest,
+        models.place,
+        facts.task,
+        models.is_single,
+        if(
+            sides.task IS NULL,
+            facts.n_results,
+            facts.n_results - facts.n_judged - facts.n_open
+        ) AS n_missing,
+        coalesce(sides.n_scored, 0) + n_missing AS n_attempts,
+        coalesce(sides.score * sides.n_scored, 0) / n_attempts AS least,
+        (coalesce(sides.score * sides.n_scored, 0) + n_missing) / n_attempts AS most
+    FROM scores.task_facts AS facts
+    JOIN scores.board_runs AS board ON facts.entry = board.entry
+    JOIN models
+        ON board.series = models.series
+        AND hash(board.suite, board.task_set, NULL::VARCHAR, 'passed', NULL::VARCHAR)
+        = models.contest
+    LEFT JOIN sides
+        ON models.contest = sides.contest
+        AND models.place = sides.place
+        AND facts.task = sides.task
+    LEFT JOIN scores.unchecked_tasks AS unchecked ON facts.task = unchecked.task
+    WHERE
+        facts.n_results > facts.n_judged
+        AND NOT facts.is_replay
+        AND (sides.task IS NOT NULL OR unchecked.task IS NULL)
+        AND n_missing > 0
+),
+
+-- All tasks of the boards on which verdicts are missing, with the least and most that each can score.
+bounds AS (
+    SELECT contest, place, task, is_single, least, most, true AS is_unsettled
+    FROM unsettled
+    UNION ALL
+    SELECT contest, place, task, is_single, score AS least, score AS most, false AS is_unsettled
+    FROM sides
+    SEMI JOIN unsettled AS boards ON sides.contest = boards.contest
+    ANTI JOIN unsettled
+        ON sides.contest = unsettled.contest
+        AND sides.place = unsettled.place
+        AND sides.task = unsettled.task
+),
+
+bounded AS (
+    SELECT
+        a.contest,
+        a.place AS place_a,
+        b.place AS place_b,
+        count(*) AS n_asked,
+        count(*) FILTER (floor(a.least) > ceil(b.most)) AS n_surely_a,
+        count(*) FILTER (floor(a.least) < ceil(b.most)) AS n_maybe_b,
+        count(*) FILTER (ceil(a.most) > floor(b.least)) AS n_maybe_a,
+        count(*) FILTER (ceil(a.most) < floor(b.least)) AS n_surely_b,
+        list_sort(list(a.least - b.most) FILTER (NOT (a.is_single AND b.is_single))) AS least,
+        list_sort(list(a.most - b.least) FILTER (NOT (a.is_single AND b.is_single))) AS most
+    FROM bounds AS a
+    JOIN bounds AS b
+        ON a.contest = b.contest
+        AND a.task = b.task
+        AND a.place < b.place
+    GROUP BY a.contest, a.place, b.place
+    HAVING bool_or(a.is_unsettled OR b.is_unsettled)
+),
+
 compared AS (
     SELECT
         a.contest,
@@ -135,7 +209,8 @@ pairs AS (
             -- Scores that all happen to be 0 can be of any scale.
             WHEN compared.are_shares AND compared.n_neither < compared.n_tasks THEN 1
         END AS scale,
-        compared.* EXCLUDE (contest, place_a, place_b, are_shares)
+        compared.* EXCLUDE (contest, place_a, place_b, are_shares),
+        bounded.* EXCLUDE (contest, place_a, place_b)
     FROM compared
     JOIN contests ON compared.contest = contests.contest
     JOIN models AS a
@@ -144,6 +219,10 @@ pairs AS (
     JOIN models AS b
         ON compared.contest = b.contest
         AND compared.place_b = b.place
+    LEFT JOIN bounded
+        ON compared.contest = bounded.contest
+        AND compared.place_a = bounded.place_a
+        AND compared.place_b = bounded.place_b
 ),
 
 averaged AS (
@@ -188,5 +267,15 @@ SELECT
         WHEN scale IS NOT NULL THEN 'bounded_mean'
         ELSE 'sign_flip'
     END AS test,
-    hash(test, n_tasks, n_better_a, n_better_b, scale, differences) AS test_key
+    hash(test, n_tasks, n_better_a, n_better_b, scale, differences) AS test_key,
+    CASE WHEN test <> 'sign_flip' THEN n_asked END AS bounded_tasks,
+    if(mean_difference > 0, n_surely_a, n_maybe_a) AS bounded_better_a,
+    if(mean_difference > 0, n_maybe_b, n_surely_b) AS bounded_better_b,
+    if(mean_difference > 0, least, most) AS bounded_differences,
+    CASE
+        WHEN bounded_tasks IS NOT NULL THEN
+            hash(
+                test, n_asked, bounded_better_a, bounded_better_b, scale, bounded_differences
+            )
+    END AS bounded_key
 FROM averaged

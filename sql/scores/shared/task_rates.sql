@@ -53,12 +53,7 @@ FROM scores.task_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
-LEFT JOIN (
-    SELECT DISTINCT hash(suite, task_set, task_id) AS task
-    FROM lake.tasks
-    WHERE validator ->> '$.type' = 'noop'
-) AS unchecked
-    ON facts.task = unchecked.task
+LEFT JOIN scores.unchecked_tasks AS unchecked ON facts.task = unchecked.task
 JOIN (
     SELECT
         entry,
