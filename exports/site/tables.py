@@ -40,12 +40,14 @@ class Table:
         rows: for each row its cells: text, and path of the page that it links to, or None.
         n_left_out: rows that the page leaves out.
         empty: names of columns that are left out because they are empty.
+        common: header and value of columns that are said once, below the table.
     """
 
     columns: list[tuple[str, bool]]
     rows: list[list[tuple[str, str | None]]]
     n_left_out: int = 0
     empty: list[str]
+    common: list[tuple[str, str]]
 
 
 def table(
@@ -56,6 +58,7 @@ def table(
     links: Mapping[str, Address] | None = None,
     shares: Sequence[str] = (),
     unknown: Mapping[str, str] | None = None,
+    once: Sequence[str] = (),
     limit: int = _ROWS,
     n_rows: int | None = None,
 ) -> Table:
@@ -69,10 +72,16 @@ def table(
         links: for a column, the path of the page that a row's cell links to.
         shares: columns that are shares though their names do not say so: in per cent.
         unknown: for a column, what a cell says that would be empty.
+        once: columns that are said once, below the table, where all rows have the same value.
         limit: maximum number of rows.
         n_rows: number of rows that there are, if `rows` are only some of them.
     """
     names = list(columns) or list(rows[0] if rows else ())
+    same = {name: rows[0][name] for name in once if len({row[name] for row in rows}) == 1}
+    if len(rows) > 1:
+        names = [name for name in names if name not in same]
+    else:
+        same = {}
     shown = [tuple(_shared(name, row[name]) for name in names) for row in rows[:limit]]
     layout = Layout(answer=tuple(names), shares=tuple(shares))
     # Of costs a page says that they are unknown; other columns without a value are left out.
@@ -96,6 +105,11 @@ def table(
         rows=cells,
         n_left_out=(len(rows) if n_rows is None else n_rows) - len(shown),
         empty=empty,
+        common=[
+            ((headings or {}).get(name) or heading(human(name)), str(value))
+            for name, value in same.items()
+            if value not in (None, "")
+        ],
     )
 
 

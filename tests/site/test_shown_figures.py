@@ -14,6 +14,7 @@ from exports.site.paths import shared_path
 from exports.site.report import write_site
 from exports.site.series import is_rate_of
 from exports.site.site import opened_site
+from exports.site.tables import table
 from warehouse.charts.chart import Drawing
 from warehouse.charts.page import as_page
 from warehouse.charts.registry import draw_chart
@@ -78,6 +79,17 @@ def test_only_verdicts_are_rates(metric, score, expected):
 )
 def test_a_path_on_a_page_has_no_folder_of_a_person(path, expected):
     assert shared_path(path) == expected
+
+
+def test_a_column_with_one_value_is_said_once():
+    rows = [{"metric": m, "model": "a", "source": None, "file": f} for m, f in (("x", 1), ("y", 2))]
+    shown = table(rows, once=("model", "source", "file"), headings={"model": "the model"})
+    assert [title for title, _ in shown.columns] == ["metric", "file"]
+    assert shown.common == [("the model", "a")]
+    # Of a single row the columns stay.
+    alone = table(rows[:1], once=("model",))
+    assert [title for title, _ in alone.columns] == ["metric", "model", "file"]
+    assert alone.common == []
 
 
 def test_pages_show_no_folder_of_the_machine(tmp_path):

@@ -57,7 +57,7 @@ GROUP BY suite, source, reason
 ORDER BY n DESC, suite, source, reason
 """
 _DIFFERENT_COLUMNS = (
-    "suite", "run_id", "report", "model", "settings", "metric", "reported", "recomputed",
+    "suite", "run_id", "report", "model", "settings", "metric",
     "reported_text", "recomputed_text", "n_reported", "n", "task_set", "task_group", "scorer",
     "filter", "statistic", "reducer", "reducer_parameters", "source", "file", "reason",
 )  # fmt: skip
@@ -111,6 +111,7 @@ def pages(site: Site) -> Iterator[Page]:
             different,
             _DIFFERENT_COLUMNS,
             headings=_DIFFERENT_HEADINGS,
+            once=_DIFFERENT_COLUMNS,
             links={"run_id": _run},
             limit=_ROWS,
         ),

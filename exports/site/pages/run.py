@@ -116,8 +116,12 @@ _COST_COLUMNS = (
 _FAILURE_COLUMNS = ("model", "settings", "availability_status", "failure_type", "n", "example")
 _REPORTED_COLUMNS = (
     "status", "model", "settings", "task_set", "task_group", "metric", "scorer", "filter",
-    "perturbation", "statistic", "reducer", "reducer_parameters", "reported", "recomputed",
+    "perturbation", "statistic", "reducer", "reducer_parameters",
     "reported_text", "recomputed_text", "n_reported", "n", "source", "report", "file", "reason",
+)  # fmt: skip
+_REPORTED_ONCE = (
+    "model", "settings", "task_set", "task_group", "scorer", "filter", "statistic", "reducer",
+    "reducer_parameters", "n_reported", "n", "source", "report", "file", "reason",
 )  # fmt: skip
 _REPORTED_HEADINGS = {"n": "computed of", "file": "file (SHA-256)"}
 _FAILURE_HEADINGS = {"n": "calls"}
@@ -168,6 +172,7 @@ def pages(site: Site) -> Iterator[Page]:
                 of_run,
                 _REPORTED_COLUMNS,
                 headings=_REPORTED_HEADINGS,
+                once=_REPORTED_ONCE,
                 n_rows=of_run[0]["n_figures"] if of_run else 0,
             ),
             statuses=statuses[key],
