@@ -22,8 +22,6 @@ SELECT
         any_value(rates.pass_rate),
         CASE WHEN count(passed) > 0 THEN count(*) FILTER (outcome) / count(outcome) END
     ), 4) AS pass_rate,
-    round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
-    round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
     exact_sum(calls.cost_usd) AS cost_usd,
     count(DISTINCT task_id) AS n_tasks,
     count(*) FILTER (passed) AS n_passed,
@@ -31,6 +29,8 @@ SELECT
     count(*) FILTER (NOT is_answered AND failure_type <> 'empty_response') AS n_failed,
     count(passed) AS n_judged,
     count(*) AS n_results,
+    round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
+    round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
     round(median(calls.latency_ms) FILTER (is_answered)) AS p50_ms,
     calls.settings,
     calls.provider
@@ -46,12 +46,12 @@ ORDER BY calls.model, calls.settings, calls.provider
 ANSWER = (
     "model",
     "pass_rate",
-    "min_pass_rate",
-    "max_pass_rate",
     "cost_usd",
     "n_tasks",
     "n_passed",
     "n_empty",
+    "min_pass_rate",
+    "max_pass_rate",
     "settings",
 )
 
