@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runners.models.model_files import read_model_files
 from runners.plan import cells_of
+from runners.providers.base import VENDORS_OWN
 from runners.providers.keys import named_key
 from runners.providers.pool import estimated_tokens
 from runners.providers.transport.http import shown_address
@@ -64,17 +65,17 @@ def estimate(run: Run) -> list[Estimate]:
 
 
 def addresses(run: Run) -> list[str]:
-    """Return where the models with an address of their own are called, and all judges.
+    """Return where the models are called that are not at their vendor's, and all judges.
 
     Said before the first call: prompts and answers leave for these addresses.
     """
     models = list({id(p.cell.model): p.cell.model for p in run.pending}.values())
-    called = [("", model) for model in models if model.base_url is not None]
+    called = [("", model) for model in models]
     called += [("judge ", model) for model, _ in run.later_calls()]
     lines = []
     for role, model in called:
         address = run.providers.provider(model).address(model.name, model.base_url)
-        if address is not None:
+        if address is not None and (role or address != VENDORS_OWN):
             lines.append(f"{role}{model.name} is called at {shown_address(address)}{_key(model)}")
     return lines
 

@@ -154,6 +154,43 @@ def test_a_resumed_run_moves_its_judge_too(space, servers):
 
 
 @pytest.mark.slow
+def test_a_resumed_run_keeps_its_addresses_and_keys(space, servers):
+    _, other = servers
+    write_model(space, "openai/big", api_key_env="HOUSE_KEY")
+    write_suite(space, scorer=", api_key_env: OTHER_KEY")
+    replies = iter([http(500, "no")] * 2)
+    with serving(lambda _: [next(replies, http(200, REPLY))]) as house:
+        where = ("--base-url", house.base, "--judge-base-url", other.base)
+        begun = run(space, *where, "--run-id", "r", "--max-tries", 1, code=1)
+        resumed = run(space, "--resume", "r", "--retry-failed")
+        assert received(house) == [("big", HOUSE)] * 4
+    assert received(other) == [("judge", OTHER)] * 2
+    for said in (begun, resumed):
+        assert f"openai/big is called at {house.base}, with the key in HOUSE_KEY" in said
+        assert f"judge openai/judge is called at {other.base}, with the key in OTHER_KEY" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "provider"),
+    [
+        ("OPENAI_BASE_URL", "litellm"),
+        ("OPENAI_BASE_URL", "openai_responses"),
+        ("OLLAMA_OPENAI_BASE", "ollama_openai"),
+    ],
+)
+def test_an_address_of_the_environment_is_said_before_the_first_call(
+    space, servers, monkeypatch, variable, provider
+):
+    house, other = servers
+    monkeypatch.setenv(variable, f"{house.base}/v1")
+    write_suite(space)
+    err = run(space, "--provider", provider, "--judge-base-url", other.base)
+    assert len(house.requests) == 2
+    assert err.splitlines()[1] == f"openai/big is called at {house.base}/v1"
+
+
+@pytest.mark.slow
 def test_default_models_are_called_at_the_address_of_the_run(space, servers, monkeypatch):
     house, _ = servers
     monkeypatch.setenv("OLLAMA_MODELS", "little")
