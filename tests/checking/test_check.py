@@ -262,6 +262,13 @@ def test_a_value_of_a_lake_table_is_checked(store):
     assert result.sample == ({"suite": "own", "run_id": "r", "content_id": "c0", "seq": 0},)
 
 
+def test_a_pass_rate_without_missing_verdicts_has_no_bounds(store, tmp_path):
+    import_into(store, write_log(tmp_path / "1.yaml", log([1, 2])))
+    boards = store.sql("SELECT pass_rate IS NULL, min_pass_rate FROM leaderboard").fetchall()
+    assert boards == [(False, None)]
+    assert problems(run_checks(store, only("leaderboard"))) == {}
+
+
 @pytest.mark.slow
 def test_merged_or_forgotten_batches_are_not_missing(copy, monkeypatch):
     monkeypatch.setattr(shipped, "shipped_relations", list)
