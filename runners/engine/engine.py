@@ -307,7 +307,9 @@ class Engine(Generic[CellT]):
             async with asyncio.timeout(self._settings.timeout_seconds):
                 result = await job.provider.call(job.request)
         except TimeoutError:
-            result = job.provider.timed_out
+            timed_out = job.provider.timed_out
+            seconds = f"{self._settings.timeout_seconds:g}"
+            result = replace(timed_out, text=timed_out.text.format(seconds))
         except Exception as error:  # noqa: BLE001 - one broken response must not end the run
             result = Failure(ERROR, EXCEPTION, str(error) or type(error).__name__)
         e2e_ms = max(int(self._clock.seconds() * 1000) - began, 0)

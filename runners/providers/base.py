@@ -180,7 +180,7 @@ class Failure:
 
 Result = Reply | Failure
 
-TIMED_OUT = Failure(ERROR, EXCEPTION, "timed out", is_transient=True)
+TIMED_OUT = Failure(ERROR, EXCEPTION, "timed out after {} s (--timeout-s)", is_transient=True)
 
 
 class Provider(Protocol):
@@ -190,7 +190,7 @@ class Provider(Protocol):
         name: as given to `--provider` and recorded in results.
         concurrency: maximum simultaneous calls per server, unless the user sets another.
         streams: whether it can stream responses.
-        timed_out: the failure recorded for a call that exceeds its time limit.
+        timed_out: the failure recorded for a call that exceeds its time limit, in seconds `{}`.
     """
 
     name: str

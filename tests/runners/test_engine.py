@@ -237,7 +237,7 @@ def test_the_timeout_covers_the_whole_call():
     recorded, _ = run(
         Hanging([]), 1, timeout_seconds=0.01, retries=RetryPolicy(max_tries=2, first_seconds=0)
     )
-    assert recorded[0].result.text == "timed out"
+    assert recorded[0].result.text == "timed out after 0.01 s (--timeout-s)"
     assert len(recorded[0].failed_calls) == 1
 
 
