@@ -207,7 +207,17 @@ def test_a_mapping_file(store, cli, tmp_path):
         ("pass", "Yes,no,", "passed        pass                      Yes = pass, no = fail"),
         ("latency", "1,2,3", "score         latency"),  # of an unknown unit
         ("temperature", "0,1,2", "extra         temperature"),
-        ("cost", "0.1,2 EUR,3", "extra         cost                      not always a number: 0.1"),
+        (
+            "cost",
+            "0.1,2 EUR,3",
+            "extra         cost                      not always a number: 2 EUR",
+        ),
+        # Of many values those are named that are no numbers.
+        (
+            "cost",
+            "1,2,3,4,5,cheap",
+            "extra         cost                      not always a number: cheap",
+        ),
         ("time", "1.5,2.5,3", "score         time"),
         ("time", "2026-03-01,2026-03-02,", "time          time"),
     ],
@@ -523,6 +533,12 @@ NOON = datetime.fromisoformat("2026-03-04T12:00:00")
             ["250", "1.2 s", "1e999 s"],
             [0.25, 1.2, None],
             [2],
+        ),
+        (
+            values.number,
+            ["$1,000.5", "-12,345,678.25", "1,234.5 %", "12,34.5", "1,234", "1,234,5.0"],
+            [1000.5, -12345678.25, 12.345, None, None, None],
+            [3, 4, 5],
         ),
         (values.finite_number, [1.5, float("inf"), float("nan")], [1.5, None, None], [1]),
         (

@@ -43,6 +43,8 @@ _UNITS = {
     r"^min": (60, 1),
     r"^h": (3600, 1),
 }
+# With a point behind them, commas can only be between thousands.
+_WITH_POINT = r"^[+-]?\d{1,3}(?:,\d{3})+\.\d+ ?%?$"
 # Numbers with a decimal comma, with points between thousands or without.
 _SIGN = r"^(?:US ?|USD )?[-+$ ]*"
 _COMMA = _SIGN + r"(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?[^\d,.]*$"
@@ -87,7 +89,7 @@ def is_missing(texts: pl.Series) -> pl.Series:
 
 
 def number(series: pl.Series) -> Converted:
-    """Return numbers, `85 %` as 0.85 and `$0.5` as 0.5; NaN and words such as NA are NULL."""
+    """Return numbers, `85 %` as 0.85 and `$1,000.5` as 1000.5; NaN and words as NA are NULL."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return series.cast(pl.Float64).fill_nan(None), _none(series)
     text = as_text(series)
@@ -96,6 +98,10 @@ def number(series: pl.Series) -> Converted:
         return values.fill_nan(None), _none(series)
     # Some are not plain numbers.
     text = text.str.strip_chars().str.replace(_DOLLARS, "${1}")
+    is_grouped = text.str.contains(_WITH_POINT)
+    if is_grouped.any():
+        ungrouped = text.str.replace_all(",", "", literal=True)
+        text = pl.select(pl.when(is_grouped).then(ungrouped).otherwise(text)).to_series()
     is_percent = text.str.ends_with("%")
     plain = text.str.strip_suffix("%").str.strip_chars().cast(pl.Float64, strict=False)
     values = pl.select(pl.when(is_percent).then(plain / 100).otherwise(plain)).to_series()

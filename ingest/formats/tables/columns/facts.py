@@ -35,6 +35,7 @@ class ColumnFacts:
         is_list: all are JSON lists; only looked at where the name suggests it.
         low: the smallest number.
         samples: the first three different values, as text.
+        no_numbers: the first three that are no numbers, if any.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ColumnFacts:
     is_list: bool = True
     low: float | None = None
     samples: list[str] = field(default_factory=list)
+    no_numbers: list[str] = field(default_factory=list)
 
     def add(self, series: pl.Series, *, decimal_comma: bool) -> None:
         """Add values of the column."""
@@ -58,7 +60,9 @@ class ColumnFacts:
         read = values.decimal_points(series) if decimal_comma else series
         self.is_duration = self.is_duration and not values.duration(read, unit)[1].any()
         numbers, bad = values.number(read) if self.is_number else (series, series.is_null())
-        self.is_number = self.is_number and not bad.any()
+        if self.is_number and bad.any():
+            self.is_number = False
+            self.no_numbers = _first_shown(values.as_text(series.filter(bad)).to_list())
         if self.is_with_commas and not self.is_number:
             pointed = values.decimal_points(series)
             bad = values.number(pointed)[1] & values.duration(pointed, unit)[1]
@@ -93,9 +97,12 @@ class ColumnFacts:
         texts = values.as_text(series.head(_ROWS_SAMPLED)).unique(maintain_order=True)
         first = [*self.samples, *texts.filter(~values.is_missing(texts)).to_list()]
         # They are shown on the screen.
-        self.samples = [
-            redact(text.encode()).decode() for text in list(dict.fromkeys(first))[:_SAMPLES]
-        ]
+        self.samples = _first_shown(first)
+
+
+def _first_shown(texts: list[str]) -> list[str]:
+    """Return the first different texts, as the screen may show them."""
+    return [redact(text.encode()).decode() for text in list(dict.fromkeys(texts))[:_SAMPLES]]
 
 
 def facts_of(file: TableFile, *, decimal_comma: bool = False) -> tuple[list[ColumnFacts], int]:

@@ -157,6 +157,8 @@ def _why_extra(facts: ColumnFacts, spec: TableSpec) -> str:
     if not facts.n or (facts.needs_commas and not spec.map.decimal_comma):
         return f"decimal commas? --decimal-comma: {shown}" if facts.n else "no values"
     if role is not None and not _suits(role, facts):
+        if role.kind in {NUMBER, INTEGER} and facts.no_numbers:
+            shown = ", ".join(map(_quoted, facts.no_numbers))
         return f"not always {_KINDS[role.kind]}: {shown}"
     if role is not None and (taken := spec.map.columns.get(role.name, _constant(role.name, spec))):
         return f"{role.name} is {taken}"
