@@ -55,12 +55,14 @@ judged AS (
 
 -- A score `passed` is the verdict, but for logs that have no other.
 recorded AS (
-    SELECT result_id, scorer, metric, filter, value, answer, scorer AS method
+    SELECT
+        result_id, scorer, metric, filter, value, answer, scorer AS method, false AS is_verdict
     FROM result_scores
     WHERE suite = $suite AND run_id = $run AND value IS NOT NULL
         AND (metric <> 'passed' OR result_id NOT IN (SELECT result_id FROM judged))
     UNION ALL
-    SELECT result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), given.answer, given.method
+    SELECT
+        result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), given.answer, given.method, true
     FROM judged
     LEFT JOIN (
         SELECT result_id, min(answer) AS answer, min(scorer) AS method
@@ -97,7 +99,7 @@ SELECT
     calls.output_tokens, calls.tool_call_count, calls.cost_usd, calls.is_cached,
     calls.started_at, calls.extra, asked.question, asked.choices, asked.target, items.item_hash,
     recorded.scorer, recorded.metric, recorded.filter, recorded.value, recorded.method,
-    outcomes.passed, turns.n_turns, turns.messages,
+    recorded.is_verdict, outcomes.passed, turns.n_turns, turns.messages,
     row_number() OVER (
         PARTITION BY calls.result_id
         ORDER BY recorded.metric <> 'passed', recorded.metric, recorded.scorer, recorded.filter
@@ -289,6 +291,6 @@ def _metadata(row: Row) -> dict[str, str]:
         "cost_usd": row["cost_usd"],
         "started_at": row["started_at"] and row["started_at"].isoformat(),
         "is_cached": row["is_cached"] or None,
-        "verdict": "unknown" if row["passed"] is None and row["metric"] != "passed" else None,
+        "verdict": "unknown" if row["passed"] is None and not row["is_verdict"] else None,
     }
     return {name: as_text(value) for name, value in known.items() if value is not None}

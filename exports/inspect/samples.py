@@ -282,6 +282,9 @@ def _made_scores(row: Row) -> Document:
         if score["metric"] == "passed" and row["passed"] is not None and value in {0.0, 1.0}:
             value = "C" if value else "I"
         known = {name: score[name] for name in ("answer", "explanation") if score[name] is not None}
+        if isinstance(value, str) and score["value"] is None:
+            # Inspect counts any text as a number, most as 0; this score is none.
+            known["metadata"] = {"is_text": True}
         scores[name] = {"value": value, **known}
     return scores
 

@@ -12,13 +12,13 @@ as_float = value_to_float()
 
 
 def scores_of(sample):
-    """Return the scores that are single values, as numbers; None for one that was not given."""
+    """Return the scores that are single values, as numbers; None for one that is none."""
     single = {
-        name: as_float(score.value)
+        name: math.nan if (score.metadata or {}).get("is_text") else as_float(score.value)
         for name, score in (sample.scores or {}).items()
         if not isinstance(score.value, dict | list)
     }
-    return {name: None if math.isnan(value) else value for name, value in single.items()}
+    return {name: value if math.isfinite(value) else None for name, value in single.items()}
 
 
 scores = {

@@ -11,7 +11,8 @@ from urllib.parse import quote
 import pytest
 from helm_cases import write_run
 from inspect_cases import IDS, figures, header, sample, write_eval
-from support import command, import_into, new_store
+from peers import PEERS
+from support import NO_REFERENCE, command, import_into, new_store
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,10 @@ def fetch(address):
         return json.load(reply)
 
 
-@pytest.fixture(params=["other suites", "shared samples", "small", "just written"])
+LOGS = ("bfcl", "eee", "helm", "inspect", "lm-eval", "openai-evals", "promptfoo")
+
+
+@pytest.fixture(params=["other suites", "shared samples", "small", "just written", *LOGS])
 def exported(request, examples, store, tmp_path):
     """Return a folder of exported logs: of our own suites, of Inspect's logs as tests make them."""
     if request.param == "small":
@@ -77,6 +81,10 @@ def exported(request, examples, store, tmp_path):
     elif request.param == "shared samples":
         for n in (1, 2):
             import_into(store, write_run(tmp_path / f"run{n}", name=f"trivia:seed={n}"))
+    elif request.param in LOGS:
+        if not PEERS.is_dir():
+            pytest.skip(NO_REFERENCE)
+        import_into(store, PEERS / request.param)
     elif request.param == "just written":
         import_into(store, request.getfixturevalue("inspect_logs"))
     source = examples if request.param == "other suites" else store

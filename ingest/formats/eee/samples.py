@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ingest.reading import Block
     from warehouse.types import Json, JsonObject, MessageRow, ResultRow, ResultScoreRow, TaskRow
 
+_LONGEST_EPOCH = 9
 _IDENTITY = ("evaluation_id", "evaluation_name", "model_id", "sample_id")
 
 
@@ -41,9 +42,9 @@ class SampleRows:
         fields = Fields(sample)
         for field in _IDENTITY:
             fields.value(field)
-        attempt = self._attempt(name, sample_id, fields.peek("evaluation_result_id"))
+        line = self._nth(name, sample_id, fields.peek("evaluation_result_id"))
         task = self._task(fields, name, sample_id)
-        result = self._result(record, fields, task, attempt)
+        result = self._result(record, fields, task, line)
         model = sample.get("model_id")
         if model is not None and model != self._model:
             result["model"] = plain_text(model)
@@ -54,18 +55,21 @@ class SampleRows:
         """Yield what was not yet yielded."""
         return self._rows.rest()
 
-    def _attempt(self, name: str, sample_id: str, result_id: Json) -> int:
+    def _nth(self, name: str, sample_id: str, result_id: Json) -> int:
         """Return which line of a sample this is, of those of the same result."""
         key = int(content_hash(name, sample_id, result_id)[:16], 16)
         self._attempts[key] = self._attempts.get(key, 0) + 1
         return self._attempts[key]
 
-    def _result(self, record: LineRecord, fields: Fields, task: TaskRow, attempt: int) -> ResultRow:
-        content_id = self._rows.id_of("sample", record.value, attempt)
+    def _result(self, record: LineRecord, fields: Fields, task: TaskRow, nth: int) -> ResultRow:
+        content_id = self._rows.id_of("sample", record.value, nth)
+        recorded = Fields(fields.peek("metadata"))
         usage, timing = fields.inside("token_usage"), fields.inside("performance")
         evaluation, output = fields.inside("evaluation"), fields.inside("output")
         asked = fields.inside("input").text("formatted") or task.get("question")
         error = fields.value("error")
+        # The format demands a verdict; an export of ours says where it is none.
+        is_judged = error is None and recorded.peek("verdict") != "unknown"
         self._add_messages(content_id, fields)
         self._add_score(content_id, fields, evaluation)
         latency_ms = timing.peek("latency_ms")
@@ -76,7 +80,8 @@ class SampleRows:
             "task_set": task["task_set"],
             "task_id": task["task_id"],
             "task_hash": task["task_hash"],
-            "attempt": attempt,
+            # A result may have two scores of one name.
+            "attempt": _epoch(recorded.peek("epoch")) or nth,
             "prompt": asked,
             "availability_status": "ok" if error is None else "error",
             "success": error is None,
@@ -89,7 +94,7 @@ class SampleRows:
             "raw_output": _output(output),
             "answer": _answer(fields.peek("answer_attribution")),
             # Without an answer there is no verdict; what is recorded stays in `extra`.
-            "objective_pass": evaluation.boolean("is_correct") if error is None else None,
+            "objective_pass": evaluation.boolean("is_correct") if is_judged else None,
             "tool_call_count": evaluation.integer("tool_calls_count"),
             "source": record.source,
         }
@@ -208,6 +213,11 @@ def _is_list_in_text(reference: Json) -> bool:
     """Return whether a right answer is a text that looks like a list of several."""
     only = reference[0] if isinstance(reference, list) and len(reference) == 1 else None
     return isinstance(only, str) and only.startswith("[")
+
+
+def _epoch(text: Json) -> int | None:
+    is_number = isinstance(text, str) and text.isdecimal() and len(text) <= _LONGEST_EPOCH
+    return int(str(text)) if is_number else None
 
 
 def _seconds(timing: Fields, latency_ms: Json) -> float | None:

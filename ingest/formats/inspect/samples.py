@@ -24,7 +24,7 @@ from ingest.formats.inspect.messages import (
     message_texts,
     sent_text,
 )
-from ingest.formats.inspect.scores import first_score, score_rows, verdict
+from ingest.formats.inspect.scores import first_score, has_number, score_rows, verdict
 from warehouse.formats.json_text import json_text
 from warehouse.formats.values import is_integer, utf8
 
@@ -91,7 +91,8 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     prompt = sent_text(messages, texts) or joined_text(sample.get("input"), attachments)
     result = _result(log, shared, key, attachments)
     scorer, first = first_score(scores)
-    passed = verdict(first.get("value"), is_graded=scorer in shared.graded)
+    value = first.get("value") if has_number(first) else None
+    passed = verdict(value, is_graded=scorer in shared.graded)
     result["content_id"] = result_id
     result["prompt"] = prompt
     result["seq"] = _seq(shared, key, number)

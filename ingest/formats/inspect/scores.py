@@ -72,6 +72,7 @@ def score_rows(
     for scorer, given in scores.items():
         score = given if isinstance(given, dict) else {"value": given}
         value = score.get("value")
+        is_rated = has_number(score)
         parts = value if isinstance(value, dict) and value else {scorer: value}
         answer = as_recorded_text(score.get("answer"))
         explanation = as_recorded_text(score.get("explanation"))
@@ -82,7 +83,7 @@ def score_rows(
         }
         for place, (metric, part) in enumerate(parts.items()):
             position += 1
-            number = as_number(part)
+            number = as_number(part) if is_rated else None
             is_text = part is not None and (number is None or isinstance(part, str))
             yield {
                 "content_id": f"{result_id}/{_short(scorer, metric, is_plain=log.is_plain)}",
@@ -92,11 +93,20 @@ def score_rows(
                 "position": position,
                 "value": number,
                 "text": _as_recorded(log, part) if is_text else None,
-                "passed": verdict(part, is_graded=scorer in graded),
+                "passed": verdict(part, is_graded=scorer in graded) if is_rated else None,
                 "answer": answer,
                 "explanation": explanation,
                 "extra": log.as_json(extra) if extra and not place else None,
             }
+
+
+def has_number(score: Mapping[str, Any]) -> bool:
+    """Return whether Inspect's rule gives the number of a score.
+
+    An export of ours says of a text that it is none: Inspect takes any text for a number.
+    """
+    metadata = score.get("metadata")
+    return not (isinstance(metadata, dict) and metadata.get("is_text") is True)
 
 
 def _is_held(key: str, item: object) -> bool:
