@@ -276,6 +276,8 @@ def _fail_if_bad(summary: ImportSummary) -> None:
         n_given = sum(outcomes.values()) + len(summary.missing)
         given = "of 1 file" if n_given == 1 else f"of {n_given:,} files"
         named = ", ".join([given, *(f"{n:,} {what}" for what, n in problems.items() if n)])
+        left_out = [FileOutcome.DECLINED, FileOutcome.FORGOTTEN]
+        named = ", ".join([named, *(f"{outcomes[e]:,} {e}" for e in left_out if outcomes[e])])
         if any(outcomes[each] for each in IN_THE_STORE):
             raise BadInput(f"not everything was imported: {named}; the rest was")
         raise BadInput(f"nothing was imported: {named}")

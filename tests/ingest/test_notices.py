@@ -57,7 +57,9 @@ def test_problems_stand_before_what_is_as_usual(cli, tmp_path):
     assert all("quarantined: not a log" in line for line in messages[:5])
     assert f"{folder}/broken4.yaml and 1 more: quarantined: not a log" in messages[4]
     assert messages[5] == f"{folder}/a0.yaml and 5 more: not imported: an empty document"
-    error = "error: not everything was imported: of 19 files, 6 quarantined; the rest was"
+    error = (
+        "error: not everything was imported: of 19 files, 6 quarantined, 6 declined; the rest was"
+    )
     assert messages[-1] == error
     assert len(lines_with(ended, "rule broken")) == 5
 
