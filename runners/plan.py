@@ -31,6 +31,7 @@ class Task:
         scorer: in suites of one's own, how an answer is judged; see `warehouse.scoring.custom`.
         expected_tools: tools of which the answer should use one.
         image: file name of the image in the cache.
+        cluster: name that it shares with the tasks of its set that it depends on.
     """
 
     task_id: str
@@ -43,6 +44,7 @@ class Task:
     scorer: Mapping[str, object] | None = None
     expected_tools: tuple[str, ...] = ()
     image: str | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

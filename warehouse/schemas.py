@@ -259,6 +259,12 @@ TASKS = Table(
         Column("target", "VARCHAR", "the right answer as text; several as a JSON list"),
         Column("set_title", "VARCHAR", "title of the task set"),
         Column("set_template", "VARCHAR", "prompt template of the task set"),
+        Column(
+            "cluster",
+            "VARCHAR",
+            "name in the task set that the task shares with those it depends on, such as questions "
+            "about one passage; NULL if none was declared",
+        ),
         *_SOURCE,
         _FILE,
     ),

@@ -134,6 +134,7 @@ class TaskRow(_Source, total=False):
     target: str | None
     set_title: str | None
     set_template: str | None
+    cluster: str | None
 
 
 class ModelRow(_Source, total=False):

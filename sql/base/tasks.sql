@@ -32,6 +32,7 @@ SELECT
     exclusion,
     set_title,
     set_template,
+    cluster,
     extra,
     source,
     file_sha256,

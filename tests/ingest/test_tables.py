@@ -82,6 +82,34 @@ def test_a_wide_table(store, cli, tmp_path):
     ]
 
 
+TASKS = "SELECT task_id, cluster, task_hash FROM tasks ORDER BY task_id"
+
+
+def test_clusters_of_tasks_leave_the_tasks_as_they_are(store, cli, tmp_path):
+    header, *lines = "run_id,model,item,question,correct", "r,m,q1,Why?,yes", "r,m,q2,How?,no"
+    plain = table(tmp_path / "plain.csv", "\n".join([header, *lines]))
+    assert cli("import", plain, "--yes", "--suite", "a").code == 0
+    before = rows(store, TASKS)
+    assert [cluster for _, cluster, _ in before] == [None, None]
+    # Each table with clusters is another version of the set, with the same versions of its tasks.
+    named = [f"{line}, p1 " for line in lines]
+    grouped = table(tmp_path / "grouped.csv", "\n".join([f"{header},Cluster", *named]))
+    assert cli("import", grouped, "--yes", "--suite", "b").code == 0
+    after = rows(store, TASKS.replace("tasks", "tasks WHERE suite = 'b'"))
+    assert after == [(task, "p1", task_hash) for task, _, task_hash in before]
+    sets = "SELECT count(DISTINCT task_set_hash), count(DISTINCT item_hash) FROM tasks"
+    assert rows(store, sets) == [(2, 2)]
+    assert rows(store, "SELECT extra, count(*) FROM lake.results GROUP BY ALL") == [(None, 4)]
+
+
+def test_clusters_of_tasks_without_texts(store, cli, tmp_path):
+    path = table(tmp_path / "first.csv", "model,task_id,correct,cluster_id\nm,x,yes,1\nm,y,no,1\n")
+    assert cli("import", path, "--yes").code == 0
+    found = rows(store, TASKS)
+    assert [row[:2] for row in found] == [("x", "1"), ("y", "1")]
+    assert len({task_hash for *_, task_hash in found}) == 2
+
+
 @pytest.mark.slow
 def test_again_and_grown(store, cli, tmp_path):
     path = table(tmp_path / "first.csv", WIDE)

@@ -61,6 +61,25 @@ def rows(space, query):
     return new_store(space / "store").sql(query).fetchall()
 
 
+TASKS = "SELECT task_id, cluster, task_hash, task_set_hash, task_version FROM tasks ORDER BY ALL"
+
+
+def test_a_cluster_makes_a_version_of_the_set_not_of_the_task(space):
+    run(space, SUITE)
+    (before,) = [row for row in rows(space, TASKS) if row[0] == "pi"]
+    assert before[1] is None
+    run(space, SUITE.replace("id: pi,", "id: pi, cluster: 7,"))
+    clustered, plain = [row for row in rows(space, TASKS) if row[0] == "pi"]
+    assert plain == before
+    assert clustered[1:3] == ("7", before[2])
+    assert clustered[3] != before[3]
+
+
+def test_a_cluster_is_a_name(space):
+    said = run(space, SUITE.replace("id: pi,", "id: pi, cluster: [a],"), code=2)
+    assert "tasks[2].cluster: must be a name that tasks share" in said
+
+
 VERDICTS = """
 SELECT task_id, recorded, computed, scorer, violation
 FROM verdicts JOIN results USING (suite, run_id, result_id, task_id) ORDER BY results.seq

@@ -48,6 +48,7 @@ _DEMANDED = {
 }
 _KEY = ("run_id", "provider", "model", "task_set", "task_id", "attempt")
 _TASK = ("question", "prompt", "choices", "target")
+_CLUSTER = "cluster"
 _RESULT = (
     *(*_KEY, "prompt", "task_hash", "started_at", "run_date", "duration_seconds"),
     *("input_tokens", "output_tokens", "cost_usd", "raw_output", "answer", "objective_pass"),
@@ -82,7 +83,7 @@ class RowMaker:
         self._connection = connection
         self._converters = {**_CONVERTERS, DURATION: self._duration}
         self.is_long = "metric" in spec.map.columns
-        self.has_tasks = not spec.map.columns.keys().isdisjoint(_TASK)
+        self.has_tasks = not spec.map.columns.keys().isdisjoint((*_TASK, _CLUSTER))
 
     def rows(self, batch: TableBatch) -> ConvertedRows:
         """Return the rows of a batch."""
@@ -119,7 +120,8 @@ class RowMaker:
             frame = frame.filter(pl.Series(~is_bad))
         task_hash = pl.repeat(None, len(frame), dtype=pl.String, eager=True)
         if self.has_tasks:
-            task_hash = self.hashes(_as_json(frame, _TASK))
+            asks = not self._spec.map.columns.keys().isdisjoint(_TASK)
+            task_hash = self.hashes(_as_json(frame, _TASK if asks else ("task_id",)))
         frame = frame.with_columns(task_hash.alias("task_hash"))
         frame = frame.with_columns(
             _as_json(frame, _KEY).hash().alias("key"),
@@ -190,6 +192,7 @@ class RowMaker:
             asked.alias("prompt"),
             column("choices", pl.String, "choices"),
             column("target", pl.String, "target"),
+            constant(_CLUSTER, _CLUSTER, None),
             column("started_at", pl.Datetime("us"), "time"),
             (
                 values.date_text(batch.values[time])

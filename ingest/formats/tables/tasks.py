@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _SET = ("run_id", "task_set")
 _TASK = (*_SET, "task_id", "task_hash")
-_TEXTS = ("prompt", "question", "choices", "target")
+_TEXTS = ("prompt", "question", "choices", "target", "cluster")
 _MERGED_AT = 16
 
 
@@ -32,7 +32,7 @@ class TaskSets:
 
     def add(self, results: pl.DataFrame) -> None:
         """Add the tasks of some results, in the order of the file."""
-        self._parts.append(results.select(*_TASK, "line").unique(_TASK, keep="first"))
+        self._parts.append(results.select(*_TASK, "cluster", "line").unique(_TASK, keep="first"))
         if len(self._parts) >= _MERGED_AT:
             self._parts = [self._all()]
 
@@ -82,7 +82,10 @@ class TaskSets:
 
 def _set_hash(tasks: pl.DataFrame) -> str:
     """Return a hash of a set's tasks, whatever their order."""
-    said = tasks.select(pl.struct("task_id", "task_hash").struct.json_encode()).to_series().sort()
+    columns = ["task_id", "task_hash"]
+    if tasks["cluster"].count():  # Sets without clusters keep the hashes that they have.
+        columns.append("cluster")
+    said = tasks.select(pl.struct(columns).struct.json_encode()).to_series().sort()
     joined = hashlib.sha256()
     for text in said.to_list():
         joined.update(text.encode())

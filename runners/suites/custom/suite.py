@@ -262,4 +262,4 @@ def _row(task: Task, seq: int, shared: TaskRow) -> TaskRow:
         "validator": json_text(task.validator) if task.validator is not None else None,
         "scorer": json_text(without_address(task.scorer)) if task.scorer is not None else None,
     }
-    return {**row, "content_id": content_hash("task", row)}
+    return {**row, "cluster": task.cluster, "content_id": content_hash("task", row)}

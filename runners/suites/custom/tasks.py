@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _TASK_KEYS = (
     "id",
     "name",
+    "cluster",
     "prompt",
     "reference",
     "references",
@@ -90,17 +91,22 @@ def _task(file: SuiteFile, place: str, item: object, default: object) -> Task | 
     file.check_keys(place, item, _TASK_KEYS)
     if not isinstance(item.get("name"), str | None):
         file.report(f"{place}.name", "must be text; put it in quotes")
+    cluster = item.get("cluster")
+    if "cluster" in item and (not isinstance(cluster, str | int) or isinstance(cluster, bool)):
+        file.report(f"{place}.cluster", "must be a name that tasks share: text or a whole number")
     for problem in check_prompts([{**item, "id": str(item.get("id", "task"))}]):
         file.report(f"{place}.{problem.field}", problem.message)
     rule = _rule(file, place, item, default)
     # Which version of a task it is depends on how it is judged, too.
     is_default = rule is not None and default is not None and "scorer" not in item
+    judged = {key: value for key, value in item.items() if key != "cluster"}
     references = (rule or {}).get("references")
     return Task(
         str(item.get("id", item["prompt"])),
         item["prompt"],
-        task_hash=content_hash(_hashed({**item, "scorer": rule} if is_default else item)),
+        task_hash=content_hash(_hashed({**judged, "scorer": rule} if is_default else judged)),
         name=item.get("name"),
+        cluster=None if cluster is None else str(cluster),
         reference=_reference_text(references, item),
         validator=item.get("validator"),
         scorer=rule,

@@ -72,6 +72,7 @@ ROLES = (
         "passed pass is_pass has_passed correct is_correct right is_right verdict outcome result "
         "bestanden korrekt richtig",
     ),
+    Role("cluster", TEXT, "cluster cluster_id"),
     Role("attempt", INTEGER, "attempt epoch repeat repetition trial replicate"),
     Role("cost", NUMBER, "cost_usd total_cost_usd price_usd usd cost total_cost kosten"),
     Role(
