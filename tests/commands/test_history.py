@@ -147,10 +147,10 @@ def test_a_model_without_verdicts_is_explained(store):
 
 
 def test_drift_is_named(store):
-    for run_id, passed in (("before", True), ("after", False)):
+    for run_id in ("first", "second", "before", "after"):
         with store.record(suite="mine", model="m", run_id=run_id) as run:
             for n in range(30):
-                run.log(task_id=f"t{n}", output="x" * 9, passed=passed)
+                run.log(task_id=f"t{n}", output="x" * 9, passed=run_id != "after")
     shown = shown_on_terminal(store.path, ["history", "m"], 200)
     assert "Drift in mine: the pass rate of m changed by -100.0 points with run after of" in shown
     assert "30 tasks)." in shown

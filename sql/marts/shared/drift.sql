@@ -19,14 +19,19 @@
 --     the other metrics (0.1: ten percent more)
 -- change_low: lower end of the 95 % interval of the change at this break
 -- change_high: upper end of the 95 % interval of the change at this break
--- test: `mantel_haenszel` for the pass rate, with tasks as strata and corrected for continuity (Mantel
---     and Haenszel 1959); `van_elteren`, its form for ranks (van Elteren 1960): both take the answers to a
---     task as exchangeable over all runs if nothing has changed. `t_of_runs` for the latency, which
---     differs from run to run anyway: a t test over four runs or more, two on each side
+-- test: the one with the larger p-value of two. `t_of_runs`: a t test over the means of four runs or
+--     more, as runs differ from each other anyway, and those of neighbouring nights less, which leaves
+--     fewer effective runs; for the latency nothing else. `mantel_haenszel` for the pass rate, with
+--     tasks as strata and corrected for continuity (Mantel and Haenszel 1959), and `van_elteren`, its
+--     form for ranks (van Elteren 1960): both take the answers to a task as exchangeable over all runs
+--     if nothing has changed
+-- autocorrelation: of runs next to each other on the same side of the break, corrected for its bias in
+--     few runs as far as they differ by more than their answers explain; 0 if it is negative
 -- n_breaks: places at which a break was looked for
--- p_value: of the test, times n_breaks (Bonferroni); NULL if nothing can be tested
+-- p_value: of the test, times 0.7 n_breaks, since breaks next to each other are nearly the same:
+--     simulated, see docs/history.md; NULL if nothing can be tested, as with fewer than four runs
 -- p_holm: adjusted for all series of the suite (Holm 1979)
--- is_drift: whether p_holm is below 0.05; NULL if nothing can be tested
+-- is_drift: whether p_holm is below 0.05 and the interval excludes 0; NULL if nothing can be tested
 WITH
 -- As many rows as answers, and narrow: models and tasks are hashes until little is left. Only the
 -- metrics that are tested by ranks go through a window, which keeps all its rows.
@@ -102,7 +107,7 @@ tasks AS (
     WHERE passed IS NOT NULL
     GROUP BY subject, task, position
     UNION ALL
-    -- A test over runs needs neither squares nor ranks.
+    -- A test over runs needs no ranks.
     SELECT
         subject,
         3 AS metric,
@@ -110,7 +115,7 @@ tasks AS (
         position,
         count(*) AS n,
         exact_sum(ln(latency_ms)) AS total,
-        0 AS squares,
+        exact_sum(ln(latency_ms) ** 2) AS squares,
         0 AS score_total,
         0 AS score_squares
     FROM calls
@@ -184,9 +189,12 @@ of_runs AS (
     SELECT
         subjects.* EXCLUDE (subject),
         summed.* EXCLUDE (subject, metric),
-        ['passed', 'answer_characters', 'latency_ms', 'cost_usd'][summed.metric] AS metric
+        ['passed', 'answer_characters', 'latency_ms', 'cost_usd'][summed.metric] AS metric,
+        lag(mean_excess) OVER series AS mean_excess_before,
+        lead(mean_excess) OVER series AS mean_excess_next
     FROM summed
     JOIN subjects ON summed.subject = subjects.subject
+    WINDOW series AS (PARTITION BY summed.subject, summed.metric ORDER BY position)
 ),
 
 breaks AS (
@@ -205,7 +213,10 @@ breaks AS (
         CAST(sum(n_tasks) OVER until AS BIGINT) AS n_tasks_both,
         sum(mean_excess) OVER until AS sum_before,
         sum(mean_excess) OVER series AS sum_all,
-        sum(mean_excess ** 2) OVER series AS squares_all
+        sum(mean_excess ** 2) OVER series AS squares_all,
+        sum(mean_excess * mean_excess_before) OVER series AS lagged_all,
+        first_value(mean_excess) OVER series AS first_excess,
+        last_value(mean_excess) OVER series AS last_excess
     FROM of_runs
     WINDOW
         until AS (
@@ -220,37 +231,89 @@ breaks AS (
         )
 ),
 
-sized AS (
+-- The residuals of the runs from the means of their sides: their squares, and the products of
+-- neighbours on the same side.
+residuals AS (
     SELECT
         *,
         n_runs - n_before AS n_after,
-        -- Not -excess: that of 0 would be shown as -0.
-        (0 - excess_before) / weight_before AS shift,
-        CASE
-            WHEN metric <> 'latency_ms' THEN sqrt(variance_before) / weight_before
-            WHEN n_before >= 2 AND n_after >= 2 THEN sqrt(greatest(0, squares_all
-                - sum_before ** 2 / n_before - (sum_all - sum_before) ** 2 / n_after
-            ) / (n_runs - 2) * (1 / n_before + 1 / n_after))
-        END AS error,
-        CASE metric WHEN 'latency_ms' THEN student_quantile(n_runs - 2) ELSE 1.959963984540054 END
-            * error AS margin,
-        CASE
-            WHEN metric = 'latency_ms' AND error > 1e-9
-                THEN (sum_all - sum_before) / n_after - sum_before / n_before
-            WHEN metric = 'passed' AND score_variance_before > 1e-9
-                THEN greatest(0, abs(score_excess_before) - 0.5)
-            WHEN score_variance_before > 1e-9 THEN score_excess_before
-        END AS deviation
+        sum_before / n_before AS mean_before,
+        (sum_all - sum_before) / n_after AS mean_after,
+        greatest(
+            0, squares_all - n_before * mean_before ** 2 - n_after * mean_after ** 2
+        ) AS residual_squares,
+        coalesce(lagged_all, 0) - mean_excess * mean_excess_next
+            - mean_before * (2 * sum_before - first_excess - mean_excess)
+            + (n_before - 1) * mean_before ** 2
+            - mean_after * (2 * (sum_all - sum_before) - mean_excess_next - last_excess)
+            + (n_after - 1) * mean_after ** 2 AS residual_products
     FROM breaks
     WHERE next_position IS NOT NULL AND n_tasks_both > 0
+),
+
+-- How much of what runs differ by their answers do not explain: only that can be correlated.
+unexplained AS (
+    SELECT
+        *,
+        sqrt(variance_before) / weight_before AS error_of_answers,
+        CASE
+            WHEN n_runs >= 4
+                THEN sqrt(residual_squares / (n_runs - 2) * (1 / n_before + 1 / n_after))
+        END AS error_of_equal_runs,
+        -- 1 from twice the variance that the answers explain
+        least(1, 2 * greatest(0, coalesce(
+            1 - (error_of_answers / nullif(error_of_equal_runs, 0)) ** 2, 0
+        ))) AS unexplained
+    FROM residuals
+),
+
+correlated AS (
+    SELECT
+        *,
+        CASE
+            WHEN unexplained > 0
+                THEN least(0.95, greatest(0,
+                    (n_runs * coalesce(residual_products / nullif(residual_squares, 0), 0)
+                        + 3 * unexplained)
+                    / greatest(n_runs - 6 * unexplained, n_runs / 2)
+                ))
+            ELSE 0
+        END AS autocorrelation,
+        (1 + autocorrelation) / (1 - autocorrelation) AS inflation,
+        CAST(greatest(1, floor(n_runs / inflation) - 2) AS BIGINT) AS df,
+        error_of_equal_runs * sqrt(inflation) AS error_of_runs
+    FROM unexplained
+),
+
+sized AS (
+    SELECT
+        *,
+        -- Not -excess: that of 0 would be shown as -0.
+        (0 - excess_before) / weight_before AS shift,
+        greatest(student_quantile(df) * error_of_runs, 1.959963984540054 * error_of_answers)
+            AS margin,
+        CASE
+            WHEN metric = 'passed' THEN greatest(0, abs(score_excess_before) - 0.5)
+            WHEN metric <> 'latency_ms' THEN score_excess_before
+        END AS deviation
+    FROM correlated
 ),
 
 tested AS (
     SELECT
         *,
         CASE
-            WHEN metric = 'latency_ms' THEN student_p(deviation / error, greatest(n_runs - 2, 1))
-            ELSE normal_p(deviation / sqrt(score_variance_before))
+            WHEN score_variance_before > 1e-9
+                THEN normal_p(deviation / sqrt(score_variance_before))
+        END AS p_of_answers,
+        CASE
+            WHEN error_of_runs > 1e-9 THEN student_p((mean_after - mean_before) / error_of_runs, df)
+            -- All runs of a side are alike, so that only the answers can be in doubt.
+            WHEN error_of_runs IS NOT NULL AND p_of_answers IS NOT NULL THEN 0
+        END AS p_of_runs,
+        CASE
+            WHEN metric = 'latency_ms' OR p_of_answers IS NOT NULL
+                THEN if(p_of_runs IS NULL, NULL, greatest(p_of_runs, p_of_answers))
         END AS p_of_break
     FROM sized
 ),
@@ -260,7 +323,10 @@ likeliest AS (
         *,
         count(p_of_break) OVER of_series AS n_breaks,
         -- least() passes over NULL.
-        CASE WHEN p_of_break IS NOT NULL THEN least(1.0, p_of_break * n_breaks) END AS p_value
+        CASE
+            WHEN p_of_break IS NOT NULL
+                THEN least(1.0, p_of_break * greatest(1, 0.7 * n_breaks))
+        END AS p_value
     FROM tested
     WINDOW of_series AS (PARTITION BY suite, task_set, metric, provider, model, settings)
     QUALIFY row_number() OVER (of_series ORDER BY p_of_break NULLS LAST, position) = 1
@@ -309,14 +375,15 @@ SELECT
         AS change_high,
     CASE
         WHEN p_value IS NULL THEN NULL
+        WHEN p_of_answers IS NULL OR p_of_runs >= p_of_answers THEN 't_of_runs'
         WHEN metric = 'passed' THEN 'mantel_haenszel'
-        WHEN metric = 'latency_ms' THEN 't_of_runs'
         ELSE 'van_elteren'
     END AS test,
+    CASE WHEN p_value IS NOT NULL THEN autocorrelation END AS autocorrelation,
     n_breaks,
     p_value,
     p_holm,
-    p_holm < 0.05 AS is_drift
+    CASE WHEN p_holm IS NOT NULL THEN p_holm < 0.05 AND abs(shift) > margin END AS is_drift
 FROM found
 JOIN scores.run_times AS first
     ON found.suite = first.suite
