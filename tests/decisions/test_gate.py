@@ -212,6 +212,48 @@ def test_missing_answers_count_as_failures_if_asked_for(store):
     assert (decision.n_tasks, decision.n_only_baseline, decision.n_only_candidate) == (60, 10, 6)
 
 
+def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
+    store = new_store(tmp_path / "store")
+    write(
+        store,
+        run_rows("m/base", [1] * 180 + [0] * 20),
+        run_rows("m/lost", [1] * 170 + [None] * 10 + [0] * 20),
+        run_rows("m/little", [1] * 179 + [None] + [0] * 20),
+        run_rows("m/worse", [1] * 150 + [0] * 20 + [None] * 10 + [0] * 20),
+    )
+    verdict = decide(store, drop(0.0), candidate="m/lost")
+    lost = only(verdict)
+    assert (verdict.exit_code, lost.drop, lost.n_unjudged) == (3, 0.0, 10)
+    assert lost.p_missing == excess_of_proportions(10, 0, 200, 0.0) < 0.05 < lost.p_value
+    assert lost.reason.endswith(
+        "inconclusive: with the missing verdicts counted as failed, it fails (p = 0.00077)"
+    )
+    # Where the decision is the same either way, it stands.
+    assert only(decide(store, drop(0.0), candidate="m/little")).outcome is Outcome.PASSED
+    assert only(decide(store, drop(0.0), candidate="m/worse")).outcome is Outcome.FAILED
+    assert only(decide(store, drop(), candidate="m/base", baseline="m/lost")).p_missing is None
+
+
+def test_a_pass_that_could_have_missed_too_much_is_inconclusive(store):
+    passed = only(decide(store, drop(), max_missed=0.2))
+    assert (passed.outcome, passed.missed_drop < 0.2) == (Outcome.PASSED, True)
+    verdict = decide(store, drop(), max_missed=0.03)
+    assert (verdict.exit_code, only(verdict).missed_drop) == (3, passed.missed_drop)
+    assert only(verdict).reason.endswith(
+        "inconclusive: the power to detect a drop of max_missed (3 points) is below 80 %"
+    )
+    # The rule's own limit counts before that of all, and a drop that was found still fails.
+    assert only(decide(store, drop(max_missed=0.2), max_missed=0.03)).outcome is Outcome.PASSED
+    assert only(decide(store, drop(), candidate="m/worse", max_missed=0.03)).outcome == "failed"
+    with pytest.raises(BadInput, match=r"max_missed \(0.02\) must be larger than max_drop"):
+        decide(store, drop(), max_missed=0.02)
+    with pytest.raises(BadInput, match="max_missed does not go with prove"):
+        decide(store, drop(), max_missed=0.1, proves=True)
+    arguments = ["--candidate", "m/same", "--baseline", "m/base", "--suite", "mine"]
+    limits = ["--max-drop", "0.02", "--max-missed", "0.03"]
+    assert command(store.path, "gate", *arguments, *limits).code == 3
+
+
 @pytest.mark.parametrize(
     ("fallback", "code", "treated"),
     [

@@ -13,6 +13,7 @@ suite: mine
 alpha: 0.01
 min_tasks: 50
 min_coverage: 1
+max_missed: 0.1
 missing: fail
 cluster: page
 prove: true
@@ -20,6 +21,7 @@ on_inconclusive: fail
 rules:
   - metric: exact_match
     max_drop: 0.02
+    max_missed: 0.05
     min_value: 0.5
   - {max_cost_per_passed_usd: 0.02, task_set: hard}
   - {max_p95_ms: 5000, on_inconclusive: warn}
@@ -35,12 +37,13 @@ def test_everything_is_read():
         alpha=0.01,
         min_tasks=50,
         min_coverage=1.0,
+        max_missed=0.1,
         missing="fail",
         cluster="page",
         proves=True,
         on_inconclusive="fail",
         rules=(
-            Rule(kind="max_drop", limit=0.02, metric="exact_match"),
+            Rule(kind="max_drop", limit=0.02, metric="exact_match", max_missed=0.05),
             Rule(kind="min_value", limit=0.5, metric="exact_match"),
             Rule(kind="max_cost_per_passed_usd", limit=0.02, task_set="hard"),
             Rule(kind="max_p95_ms", limit=5000.0, on_inconclusive="warn"),
@@ -73,6 +76,7 @@ def test_defaults():
         ("rules: [{max_drop: 2}]", "r:1: max_drop: must be below 1: pass rates are 0 to 1"),
         ("rules: [{max_drop: -0.1}]", "r:1: max_drop: must not be negative"),
         ("rules: [{metric: latency_ms, max_drop: 1}]", "r:1: max_drop: latency_ms is better if"),
+        ("rules: [{must_pass: [a], max_missed: 1}]", "r:1: max_missed: only with max_drop"),
         ("rules: [{must_pass: t1}]", "r:1: must_pass: must be a list"),
         ("alpha: 1\nrules: [{max_drop: 0.1}]", "r:1: alpha: must be a number between 0 and 1"),
         ("alpha: 0.1\nalpha: 0.2\nrules: [{max_drop: 0.1}]", "r:2: alpha: duplicate key"),

@@ -44,6 +44,11 @@ _FALLBACKS = ("fail", "warn", "pass")
     help="Tasks with the same value are not independent: a column of tasks.",
 )
 @click.option("--max-drop", type=float, help="Largest drop allowed, in the metric's unit.")
+@click.option(
+    "--max-missed",
+    type=click.FloatRange(0),
+    help="Inconclusive if only a drop larger than this has 80 % power to be found.",
+)
 @click.option("--min-value", type=float, help="Minimum of the lower end of the interval.")
 @click.option(
     "--max-cost-per-passed-usd", type=float, help="Maximum cost per passed call, in US dollars."
@@ -166,7 +171,7 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     found: dict[str, Any] = _of_file(file) if file is not None else {}
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
-    others = ("missing", "on_inconclusive", "scorer", "cluster")
+    others = ("max_missed", "missing", "on_inconclusive", "scorer", "cluster")
     found |= {name: given[name] for name in (*named, *others) if name in given}
     if "prove" in given:
         found["proves"] = True

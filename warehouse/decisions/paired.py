@@ -127,6 +127,20 @@ class Paired:
             means_b=of_b[self.b, self.bounded],
         )
 
+    def with_missing_failed(self) -> Paired | None:
+        """Return the pair with what the second lacks on tasks of the first counted as failed.
+
+        None if it lacks no verdict there.
+        """
+        panel = self.panel
+        tasks = self.bounded[~np.isnan(panel.means[self.a, self.bounded])]
+        least = panel.least[self.b, tasks]
+        if (least == panel.means[self.b, tasks]).all():
+            return None
+        if panel.is_binary and self.is_single:
+            least = np.floor(least)
+        return replace(self, tasks=tasks, means_a=panel.means[self.a, tasks], means_b=least)
+
 
 def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Panel]:
     """Return the series, grouped by suite, task set and metric.

@@ -43,12 +43,15 @@ class Decision:
         candidate_value: mean of the candidate; for costs, US dollars for each passed call; for
             latency, milliseconds.
         drop: baseline_value - candidate_value.
-        low: lower end of the interval of the drop; for `min_value`, of the candidate's mean.
+        low: lower end of the interval of the drop; for `min_value`, of the candidate's mean; for
+            costs and latency, the one-sided lower end of `candidate_value`.
         high: upper end of it.
         n_only_baseline: tasks that only the baseline passed, at one attempt each.
         n_only_candidate: tasks that only the candidate passed.
         p_value: of the one-sided test against the largest allowed drop.
         p_adjusted: the same, adjusted for all drop rules (Holm).
+        p_missing: p_value with the verdicts that the candidate lacks, where the baseline has one,
+            counted as failed; None if it lacks none.
         missed_drop: larger drop that would have been found four times in five.
         test: `score` (exact, paired proportions), `gaffke` (bounded values) or `student`.
     """
@@ -76,6 +79,7 @@ class Decision:
     n_only_candidate: int | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
+    p_missing: float | None = None
     missed_drop: float | None = None
     test: str | None = None
 

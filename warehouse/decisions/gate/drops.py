@@ -67,25 +67,47 @@ def tested_drop(
         paired: the baseline and the candidate, in this order.
         labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
     """
-    clusters = None
-    if labels is not None:
-        clusters = cluster_indices([labels.get(task) for task in paired.task_ids])
+    clusters = _clusters(paired, labels)
     decision = _figures(rule, paired, clusters)
     if reason := _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
-    if paired.panel.is_binary and paired.is_single and clusters is None:
-        return Tested(_of_proportions(decision, rules, paired), paired, None)
-    return Tested(_of_means(decision, rules, paired, clusters), paired, clusters)
+    tested = _tested(decision, rules, paired, clusters)
+    if (failed := paired.with_missing_failed()) is not None:
+        of_failed = _clusters(failed, labels)
+        p_missing = _tested(_figures(rule, failed, of_failed), rules, failed, of_failed).p_value
+        tested = replace(tested, p_missing=p_missing)
+    return Tested(tested, paired, clusters)
+
+
+def missed_limit(rule: Rule, rules: Rules) -> float | None:
+    """Return the largest drop that a drop rule may miss; None if it has no such limit."""
+    return rules.max_missed if rule.max_missed is None else rule.max_missed
 
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     """Decide the drop rules together: their p-values are adjusted by Holm's method."""
-    adjusted = holm([each.decision.p_value for each in tested])
+    decisions = [each.decision for each in tested]
+    adjusted = holm([each.p_value for each in decisions])
+    with_failed = holm(
+        [each.p_value if each.p_missing is None else each.p_missing for each in decisions]
+    )
     level = rules.alpha / max(1, len(tested))
     return [
-        _decided(each, rules, p_adjusted, level)
-        for each, p_adjusted in zip(tested, adjusted, strict=True)
+        _decided(each, rules, (p_adjusted, p_failed), level)
+        for each, p_adjusted, p_failed in zip(tested, adjusted, with_failed, strict=True)
     ]
+
+
+def _clusters(paired: Paired, labels: Mapping[str, Hashable] | None) -> Indices | None:
+    if labels is None:
+        return None
+    return cluster_indices([labels.get(task) for task in paired.task_ids])
+
+
+def _tested(decision: Decision, rules: Rules, paired: Paired, clusters: Indices | None) -> Decision:
+    if paired.panel.is_binary and paired.is_single and clusters is None:
+        return _of_proportions(decision, rules, paired)
+    return _of_means(decision, rules, paired, clusters)
 
 
 def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
@@ -179,15 +201,41 @@ def _with_limits(decision: Decision, limits: Interval | None) -> Decision:
     return decision if limits is None else replace(decision, low=limits.low, high=limits.high)
 
 
-def _decided(tested: Tested, rules: Rules, p_adjusted: float | None, level: float) -> Decision:
+def _decided(
+    tested: Tested, rules: Rules, p_values: tuple[float | None, float | None], level: float
+) -> Decision:
+    """Decide a rule by its adjusted p-values: as judged, and with missing verdicts failed."""
     decision, scale = tested.decision, tested.paired.panel.scale
+    p_adjusted, p_failed = p_values
     if p_adjusted is None:
         return decision
     is_rejected = p_adjusted <= rules.alpha
     outcome = Outcome.PASSED if is_rejected == rules.proves else Outcome.FAILED
     missed = None if rules.proves else _missed(tested, level)
     decided = replace(decision, outcome=outcome, p_adjusted=p_adjusted, missed_drop=missed)
-    return replace(decided, reason=_reason(decided, rules, scale))
+    decided = replace(decided, reason=_reason(decided, rules, scale))
+    reason = _undecided(decided, rules, scale, p_failed)
+    if reason is None:
+        return decided
+    return replace(
+        decided, outcome=Outcome.INCONCLUSIVE, reason=f"{decided.reason}; inconclusive: {reason}"
+    )
+
+
+def _undecided(
+    decision: Decision, rules: Rules, scale: float | None, p_failed: float | None
+) -> str | None:
+    """Return why a test does not decide its rule; None if it does."""
+    is_rejected = (decision.outcome is Outcome.PASSED) == rules.proves
+    if p_failed is not None and (p_failed <= rules.alpha) != is_rejected:
+        other = "fails" if decision.outcome is Outcome.PASSED else "passes"
+        return f"with the missing verdicts counted as failed, it {other} ({p_words(p_failed)})"
+    allowed = missed_limit(decision.rule, rules)
+    if decision.outcome is Outcome.FAILED or allowed is None:
+        return None
+    if decision.missed_drop is None or decision.missed_drop > allowed:
+        return f"the power to detect a drop of max_missed ({amount(allowed, scale)}) is below 80 %"
+    return None
 
 
 def _missed(tested: Tested, level: float) -> float | None:

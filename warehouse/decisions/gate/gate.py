@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.decisions.gate.calls import read_totals
 from warehouse.decisions.gate.decision import Decision, Outcome, Verdict
-from warehouse.decisions.gate.drops import Tested, decide_drops, tested_drop
+from warehouse.decisions.gate.drops import Tested, decide_drops, missed_limit, tested_drop
 from warehouse.decisions.gate.floors import decide_cost, decide_latency, decide_tasks, decide_value
 from warehouse.decisions.gate.words import series_name
 from warehouse.decisions.paired import pair, pairs_of_sides, panels
@@ -49,6 +49,7 @@ class _Gate:
     def __init__(self, connection: duckdb.DuckDBPyConnection, rules: Rules) -> None:
         self._connection = connection
         self._rules = rules
+        _check_max_missed(rules)
         [self._candidate] = resolve_sides(connection, [rules.candidate], suite=rules.suite)
         self._baseline, self._no_baseline = self._resolved_baseline()
         self._panels: dict[str, list[Panel]] = {}
@@ -220,6 +221,20 @@ class _Gate:
             outcome=Outcome.INCONCLUSIVE,
             reason=f"the store has no value of {what} for these sides{where}",
         )
+
+
+def _check_max_missed(rules: Rules) -> None:
+    for rule in rules.rules:
+        max_missed = missed_limit(rule, rules) if rule.kind == "max_drop" else None
+        if max_missed is None:
+            continue
+        if rules.proves:
+            raise BadInput(f"{rule.text}: max_missed does not go with prove, which misses no drop")
+        if max_missed <= rule.limit:
+            raise BadInput(
+                f"{rule.text}: max_missed ({max_missed:g}) must be larger than max_drop: smaller "
+                "drops are allowed"
+            )
 
 
 def _nothing_of(rules: Rules) -> ResolvedSide:

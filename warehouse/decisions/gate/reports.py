@@ -101,6 +101,7 @@ def json_report(verdict: Verdict) -> str:
         "alpha": rules.alpha,
         "min_tasks": rules.min_tasks,
         "min_coverage": rules.min_coverage,
+        "max_missed": rules.max_missed,
         "missing": rules.missing,
         "cluster": rules.cluster,
         "prove": rules.proves,

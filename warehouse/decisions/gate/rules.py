@@ -37,6 +37,7 @@ class Rule:
         suite: the only suite that it is about.
         task_set: the only task set that it is about.
         tasks: the tasks of `must_pass`.
+        max_missed: as in `Rules`, for this rule only.
         on_inconclusive: what to do if it is inconclusive; by default, what the gate says.
     """
 
@@ -46,6 +47,7 @@ class Rule:
     suite: str | None = None
     task_set: str | None = None
     tasks: tuple[str, ...] = ()
+    max_missed: float | None = None
     on_inconclusive: Fallback | None = None
 
     @property
@@ -73,6 +75,8 @@ class Rules:
         missing: whether tasks that were asked but not judged are left out or count as 0.
         proves: whether a drop rule passes only if a larger drop is excluded.
         on_inconclusive: what to do about inconclusive rules; None for an exit code of its own.
+        max_missed: a drop rule that passes is inconclusive if only a drop larger than this would
+            have been found with 80 % power; None for no such limit.
         scorer: the re-score whose verdicts count as `passed`, as written: `NAME` or `NAME@VERSION`.
         cluster: the column of tasks whose equal values mark tasks that are not independent.
     """
@@ -88,5 +92,6 @@ class Rules:
     missing: Literal["exclude", "fail"] = "exclude"
     proves: bool = False
     on_inconclusive: Fallback | None = field(default=None)
+    max_missed: float | None = None
     scorer: str | None = None
     cluster: str | None = None

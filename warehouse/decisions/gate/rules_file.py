@@ -30,10 +30,11 @@ MISSING: Final = ("exclude", "fail")
 _TEXTS = ("candidate", "baseline", "suite", "task_set", "scorer", "cluster")
 # The second is the name before version 0.2.
 _ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
-_OF_RULE = (*LIMITS, "metric", "suite", "task_set", *_ON_INCONCLUSIVE)
+_OF_RULE = (*LIMITS, "metric", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
 _KEYS = (
     *_TEXTS,
-    *("alpha", "min_tasks", "min_coverage", "missing", "prove", *_ON_INCONCLUSIVE, "rules"),
+    *("alpha", "min_tasks", "min_coverage", "max_missed", "missing", "prove"),
+    *(*_ON_INCONCLUSIVE, "rules"),
 )
 
 
@@ -57,6 +58,7 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
     min_tasks = keys.number("min_tasks", 1, 1e9)
     found["min_tasks"] = None if min_tasks is None else int(min_tasks)
     found["min_coverage"] = keys.number("min_coverage", 0, 1)
+    found["max_missed"] = keys.number("max_missed", 0, 1e15)
     found["missing"] = keys.choice("missing", MISSING)
     found["proves"] = keys.flag("prove")
     found["on_inconclusive"] = _fallback(keys)
@@ -74,7 +76,7 @@ def _rules(keys: _Keys) -> list[Rule]:
     metric = keys.text("metric")
     suite, task_set, on_inconclusive = keys.text("suite"), keys.text("task_set"), _fallback(keys)
     limits = {kind: keys.number(kind, -1e15, 1e15) for kind in LIMITS if kind != "must_pass"}
-    tasks = keys.texts("must_pass")
+    tasks, max_missed = keys.texts("must_pass"), keys.number("max_missed", 0, 1e15)
     given = {kind: limit for kind, limit in limits.items() if limit is not None}
     if tasks:
         given["must_pass"] = 0.0
@@ -82,6 +84,8 @@ def _rules(keys: _Keys) -> list[Rule]:
         keys.fail(f"the rule has no limit; the limits are: {', '.join(LIMITS)}")
     if metric is not None and not given.keys() & OF_METRIC:
         keys.fail(f"metric: only with {' or '.join(sorted(OF_METRIC))}")
+    if max_missed is not None and "max_drop" not in given:
+        keys.fail("max_missed: only with max_drop")
     for kind, limit in given.items():
         if problem := limit_problem(kind, limit, metric or VERDICT):
             keys.fail(problem, kind)
@@ -93,6 +97,7 @@ def _rules(keys: _Keys) -> list[Rule]:
             suite=suite,
             task_set=task_set,
             tasks=tasks if kind == "must_pass" else (),
+            max_missed=max_missed if kind == "max_drop" else None,
             on_inconclusive=on_inconclusive,
         )
         for kind, limit in given.items()
