@@ -15,6 +15,7 @@ from warehouse.console.cli import (
     note_wrapped,
     open_store,
     say,
+    say_wrapped,
     table_options,
 )
 from warehouse.console.completion import complete_side, complete_suite
@@ -115,6 +116,7 @@ def compare(
     from warehouse.decisions.comparison import compare
     from warehouse.decisions.contests import Choice, find_contests, sliced
     from warehouse.decisions.ranks import ranks as ranks_of
+    from warehouse.decisions.slices import slice_tests
 
     with open_store(path).reading() as connection:
         choice = Choice(
@@ -136,6 +138,9 @@ def compare(
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
         if output.fmt == "table":
+            if by is not None and clusters is None:
+                for test in slice_tests(whole, contests, seed=seed):
+                    say_wrapped(test.sentence(by))
             say_comparisons(connection, rows, contests, margin)
     warn(rows)
     note_runs(whole)

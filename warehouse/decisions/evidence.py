@@ -114,7 +114,7 @@ def _by_means(
         [clusters.get(task) if clusters else None for task in pairs[0].task_ids]
     )
     panel = pairs[0].panel
-    sums = cluster_sums(np.stack([_tested(paired) for paired in pairs]), numbers)
+    sums = cluster_sums(np.stack([tested_differences(paired) for paired in pairs]), numbers)
     sizes = np.bincount(numbers).astype(np.float64)
     # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
     ordered = sums if clusters else np.sort(sums, axis=1)
@@ -149,7 +149,7 @@ def has_logarithms(paired: Paired) -> bool:
     return bool((is_zero_a == is_zero_b).all() and not is_zero_a.all())
 
 
-def _tested(paired: Paired) -> Floats:
+def tested_differences(paired: Paired) -> Floats:
     """Return the differences whose symmetry is tested."""
     if paired.panel.scale is None and has_logarithms(paired):
         is_positive = paired.means_a > 0
