@@ -24,26 +24,48 @@ if TYPE_CHECKING:
 _NAMES = r"token|secret|credentials?|creds|bearer|signature|jwt|session_?id|cookie"
 _PASSWORDS = r"passw(?:or)?d|passphrase|passcode|pwd"
 # A name may have one of these suffixes: SECRET_KEY_BASE, PASSWORD_PROD, TOKEN_2.
-_SUFFIX = r"(?:[_-]?(?:base|prod|dev|staging|live|test|main|primary|secondary|old|new|value|\d))?"
-_OPERATOR = r"""\\{0,3}(?:''|["'`]?)\s{0,3}(?:=>|:=|={1,2}|:|\sis:?\s)\s{0,3}"""
-# These assign only after `_COMMAND`: in a tag, an attribute, a pair, a command.
+_SUFFIX = (
+    r"(?:[_-]?(?:base|prod|dev|staging|live|test|main|primary|secondary|old|new|value|data|\d))?"
+)
+# A quote, also doubled, escaped, or of a page or an address; the marks of bold text.
+_QUOTE = r"""(?:\\{0,7}(?:["'`]|u002[27])|\*\*|&quot;|&\#34;|%22)"""
+# After it, YAML says where the value is: `>-`, `&anchor`, `!!str`.
+_OPERATOR = (
+    rf"""{_QUOTE}{{0,4}}\]?\s{{0,3}}(?:(?::\s?(?:str|string)\s?)=|=>|:=|={{1,2}}|:|\sis:?\s|%3[aAdD]"""
+    rf"""|\)?\s(?:or|\|\||\?\?)\s(?=\\{{0,7}}["'`]))(?:\*\*)?\s{{0,3}}(?:[>|][+-]?\s{{1,9}}|[&!][\w!]{{1,20}}\s)?"""
+)
+_BREAK = r"(?:\s|\\+[nrt])"
+# These assign only after `_COMMAND`: in a tag, an attribute, a pair, two fields, a command.
 _WEAK_OPERATOR = (
-    r"""(?P<weak>>\s{0,3}|\\{0,3}["']\s{1,3}value=|\\{0,3}["'],\s{0,3}(?=\\{0,3}["'])|[ \t]{1,3})"""
+    rf"""(?P<weak>\s[\w:.-]{{1,20}}=[^<>\s]{{1,40}}>|\\{{0,3}}["']?>\s{{0,3}}(?:<!\[CDATA\[)?"""
+    rf"""|</(?:key|name)>{_BREAK}{{0,20}}<\w{{1,10}}>|\\{{0,3}}["']\s{{1,3}}value="""
+    rf"""|{_QUOTE}{{0,4}},?{_BREAK}{{0,20}}{_QUOTE}{{0,4}}value{_QUOTE}{{0,4}}\s?[:=]\s{{0,3}}"""
+    rf"""|\\{{0,3}}["'],\s{{0,3}}b?(?=\\{{0,3}}["'])|[ \t]{{1,3}})"""
 )
 _COMMAND = late_pattern(
-    rf"""(?:(?<![\w-])--?|{START}(?:set\s+-[\w -]*\s|ENV\s+)|<(?:add\s+key=\\{{0,3}}["'])?"""
-    rf"""|[(\[]\s?\\{{0,3}}["'])[\w.:-]*\Z""".encode(),
+    rf"""(?:(?<![\w-])--?|{START}(?:set\s+-[\w -]*\s|(?:ENV|setx|setenv)\s+)"""
+    rf"""|<(?:\w+\s+(?:key|name)=\\{{0,3}}["'])?|<(?:key|name)>|(?:name|key){_QUOTE}{{0,4}}\s?[:=]\s{{0,3}}{_QUOTE}{{0,4}}"""
+    rf"""|[(\[]\s?b?\\{{0,3}}["'])[\w.:-]*\Z""".encode(),
     re.IGNORECASE,
 )
 _LONGEST_COMMAND = 64
+_GATE_QUOTE = r"""(?:[\\"'`*]|u002[27]|&quot;|&#34;|%22)*"""
+_GATE_NAME = rf"(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"
 ASSIGNMENT_GATE = (
-    rf"(?i:(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"
-    r"""\\*["'`]*[\s\v]*(?:=|:|[\s\v]is[\s\v:])"""
+    rf"(?i:{_GATE_NAME}{_GATE_QUOTE}\]?[\s\v]*"
+    r"(?:=|:(?:[\s\v]?str(?:ing)?[\s\v]?=)?|[\s\v]is[\s\v:]|%3[ad]|\)?[\s\v](?:or|\|\||\?\?)[\s\v]\\*[\"'`]))"
+    r"(?:\*\*)?[=>|+\s\v-]*(?:[&!][\w!]+[\s\v])?"
     # A value without quotes ends at a comma: `"objective_pass": false, …` holds none.
-    r"""(?:[=>\s\v\\]*(?:\\.|[^\s\v"'`,;<>(){}\[\]&|]){6}|[=>\s\v\\"'`]*["'`][^\s\v"]{6}))"""
-    r"""|(?i:(?:-|set[\s\v]+-[\w\s\v-]*[\s\v]|env[\s\v]+|<(?:add[\s\v]+key=\\*["'])?|[(\[][\s\v]?\\*["'])"""
-    rf"""[\w.:-]*(?:key|pass|auth|code|sig|sid|{_NAMES}|{_PASSWORDS}){_SUFFIX}"""
-    r"""(?:>|\\*["'][\s\v]+value=|\\*["'],|[ \t])[\s\v\\"'`]*[^\s\v]{4})"""
+    r"""(?:[=>\s\v\\]*(?:\\.|[^\s\v"'`,;<>(){}\[\]&|]){6}|[=>\s\v\\"'`]*["'`][^\s\v"]{6}"""
+    r"|[\s\v]*(?:&quot;|&#34;)[^\s\v]{6})"
+    r"|(?i:(?:-|(?:set[\s\v]+-[\w\s\v-]*|env|setx|setenv)[\s\v]+|<(?:key|name)>"
+    r"""|<(?:\w+[\s\v]+(?:key|name)=\\*["'])?|[(\[][\s\v]?b?\\*["']"""
+    rf"""|(?:name|key){_GATE_QUOTE}[\s\v]?[:=][\s\v]*{_GATE_QUOTE})"""
+    rf"""[\w.:-]*{_GATE_NAME}"""
+    r"""(?:[\s\v][\w:.-]+=[^<>\s\v]+>|\\*["']?>|</(?:key|name)>(?:[\s\v]|\\+[nrt])*<\w+>"""
+    rf"""|\\*["'][\s\v]+value=|{_GATE_QUOTE},?(?:[\s\v]|\\+[nrt])*{_GATE_QUOTE}"""
+    rf"""value{_GATE_QUOTE}[\s\v]?[:=]"""
+    r"""|\\*["'],|[ \t])[\s\v\\"'`b]*[^\s\v]{4})"""
 )
 _NAME = late_pattern(
     rf"(?:(?P<password>{_PASSWORDS})|(?P<key>key)|(?P<pass>pass)|(?P<auth>auth)|(?P<code>code|sig|sid)"
@@ -63,7 +85,8 @@ _BEFORE = {
         re.IGNORECASE,
     ),
     "pass": late_pattern(
-        rb"(?:(?:db|pg|my|sql|ssh|smtp|ftp|mail|user|admin|root|redis|ldap|wifi|vnc)_?|[\"' &;])\Z",
+        rb"(?:(?:db|pg|my|sql|ssh|smtp|ftp|mail|user|admin|root|redis|ldap|wifi|vnc)_?"
+        rb"|[\"' &;]|--)\Z",
         re.IGNORECASE,
     ),
     "auth": late_pattern(rb"[?&;_\"']\Z"),
@@ -74,13 +97,14 @@ _LONGEST_WORD_BEFORE = 16
 _ESCAPE = rb"""|\\+[^\\"'`nrtbfu\s]|\\+u[0-9a-f]{4}"""
 _VALUES = late_pattern(
     rb"""
-    \\{0,3}" (?P<double> (?: [^"\\\s]"""
+    (?:\\{0,7}"){1,4} (?P<double> (?: [^"\\\s]"""
     + _ESCAPE
-    + rb""" )+ ) (?= \\{0,3}" )
+    + rb""" )+ ) (?= \\{0,7}" )
     | \\{0,3}'{1,2} (?P<single> (?: [^'"\\\s]"""
     + _ESCAPE
     + rb""" )+ ) (?= \\{0,3}' )
-    | \\{0,3}[`"']? (?P<bare> (?: [^\s"'`\\,;<>(){}\[\]&|]"""
+    | (?:\\{0,7}(?:[`"']|u002[27])|&quot;|&\#34;|%22|\xe2\x80\x9c)?
+      (?P<bare> (?: [^\s"'`\\,;<>(){}\[\]&|]"""
     + _ESCAPE
     + rb""" )+ )
     """,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from warehouse.formats.secrets.patterns import late_pattern
 from warehouse.formats.secrets.secret import (
+    GENERIC,
     START,
+    START_OF_BASE64,
     Secret,
     is_placeholder,
     is_random_key,
@@ -92,6 +94,10 @@ def _is_not_placeholder(text: bytes) -> bool:
 
 def _accept_any(_: bytes) -> bool:
     return True
+
+
+# What the keys of Azure's services contain before their last characters.
+_AZURE = r"(?:Az(?:Fu|Se|Ca|Eh)|ACDb|APIM|AIoT|AZDO|\+(?:ASt|ASb|AEh|ARm|ACR|ABa|AMC))"
 
 
 # In a gate, `\s` does not match the vertical tab.
@@ -206,10 +212,35 @@ CONTEXTS = (
     _context(
         kind="command line password",
         part=b"curl",
-        pattern=rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:-u|--user)[ =]"""
+        pattern=rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:-u|--user)[ =]?"""
         r"""\\*["']?[^\s:"'\\]+:([^\s"'\\]{3,})""",
         check=_is_not_placeholder,
-        gate=r"[\s\v](?:-u|--user)[ =]\S+:",
+        gate=r"[\s\v](?:-u|--user)[ =]?\S+:",
+    ),
+    _context(
+        kind="command line password",
+        part=b"curl",
+        # A key without a user, or a cookie.
+        pattern=rf"""{START}curl\b[^\r\n]{{0,400}}?\s(?:(?:-u|--user)[ =]?\\*["']?"""
+        r"""|(?:-b|--cookie)[ =]?\\*["']?[\w.-]+=)([^\s:;"'\\]{20,})""",
+        check=is_random_key,
+        gate=r"[\s\v](?:-u|--user|-b|--cookie)[ =]?\S{20}",
+    ),
+    _context(
+        kind="command line password",
+        part=b"-",
+        pattern=rf"""{START}(?:(?:docker|podman|az|oc)\s+login|redis-cli|mongo\w*|sqlcmd|ldap\w+|unzip|zip|7z"""
+        rf"""|mariadb\w*|https?)\s(?:[^\r\n]{{0,200}}?\s)??-[apPw]\s?\\*["']?(?:[\w.-]+:)?([^\s"'\\`]{{6,}})""",
+        check=is_random_password,
+        gate=r"[\s\v]-[apPw][\s\v]?\S",
+        shape=rb"\s-[apPw]",
+    ),
+    _context(
+        kind="Weights & Biases key",
+        part=b"wandb login",
+        pattern=r"wandb login\s(?:[^\r\n]{0,60}?\s)??([0-9a-f]{40})(?!\w)",
+        check=_accept_any,
+        gate="wandb login",
     ),
     _context(
         kind="command line password",
@@ -221,9 +252,9 @@ CONTEXTS = (
     _context(
         kind="command line password",
         part=b"mysql",
-        pattern=rf"""{START}(?i:mysql)\w*\s(?:[^\r\n]{{0,400}}?\s)?-p\\*["']?([^\s"'\\`<(\[{{]{{4,}})""",
+        pattern=rf"""{START}(?i:mysql)\w*[\s"',\\](?:[^\r\n]{{0,400}}?[\s"'])??-p\\*["']?([^\s"'\\`<(\[{{]{{4,}})""",
         check=_is_typed_password,
-        gate=r"""[\s\v]-p\\*["']?[^\s\v"'\\]""",
+        gate=r"""[\s\v"']-p\\*["']?[^\s\v"'\\]""",
     ),
     _context(
         kind="Sentry DSN",
@@ -261,8 +292,82 @@ CONTEXTS = (
     _context(
         kind="netrc password",
         part=b"machine",
-        pattern=rf"{START}machine\s+\S+\s+login\s+\S+\s+password\s+([^\s\"'\\]{{4,}})",
+        pattern=rf"{START}machine\s+\S+\s+(?:login\s+\S+\s+)?password\s+([^\s\"'\\]{{4,}})",
         check=_is_not_placeholder,
-        gate=r"machine[\s\v]+\S+[\s\v]+login[\s\v]",
+        gate=r"machine[\s\v]+\S+[\s\v]+(?:login|password)[\s\v]",
+    ),
+    _context(
+        kind="netrc password",
+        part=b"default",
+        pattern=rf"{START}default\s+login\s+\S+\s+password\s+([^\s\"'\\]{{4,}})",
+        check=is_random_password,
+        gate=r"default[\s\v]+login[\s\v]",
+    ),
+    _context(
+        kind="URL token",
+        part=b"@",
+        pattern=rf"{START}https?:(?:\\*/){{2}}([\w.~%-]{{20,200}})@[\w\[]",
+        check=is_random_key,
+        gate=r"https?:\\*/\\*/[\w.~%-]{20,}@",
+    ),
+    _context(
+        kind=GENERIC,
+        part=b"auth",
+        pattern=r"""(?i:auth)\w{0,20}(?:\s?=\s?)?\(\s?\\*["'][^"'\\\s]+\\*["'],\s?\\*["']([^"'\\\s]{6,})""",
+        check=is_random_password,
+        gate=r"""(?i:auth)\w*[\s\v]?=?[\s\v]?\([\s\v]?\\*["']""",
+    ),
+    _context(
+        kind=GENERIC,
+        part=b"password",
+        pattern=r"""(?i:password)(?:\s{1,3}|\s?\(\s?)\\*["']([^"'\\\s]{6,})\\*["']""",
+        check=is_random_password,
+        gate=r"""(?i:password)(?:[\s\v]|\()[\s\v(]*\\*["']""",
+    ),
+    _context(
+        kind=GENERIC,
+        part=b"identified",
+        pattern=r"""(?i:identified\s+(?:with\s+\S+\s+)?by\s+)\\*["']([^"'\\\s]{6,})\\*["']""",
+        check=is_random_password,
+        gate=r"(?i:identified)[\s\v]+(?i:by|with)[\s\v]",
+    ),
+    _context(
+        kind="AWS secret key",
+        part=b"ia",
+        # The pair, as in code and in a table.
+        pattern=rf"{START}A[KS]IA[A-Z0-9]{{16}}[\\\"',;\s]{{1,9}}([A-Za-z0-9+/]{{40}})(?![A-Za-z0-9+/=])",
+        check=_is_not_words,
+        gate=r"A[KS]IA[A-Z0-9]{16}[\s\v\\\"',;]+[A-Za-z0-9+/]{40}",
+        shape=rb"A[KS]IA[A-Z0-9]{16}",
+    ),
+    _context(
+        kind="Azure key",
+        part=b"jqqj99",
+        pattern=rf"{START_OF_BASE64}([A-Za-z0-9]{{30,80}}JQQJ99[A-Za-z0-9]{{8,30}}={{0,2}})(?![\w+/=])",
+        check=_accept_any,
+        gate="JQQJ99",
+    ),
+    _context(
+        kind="Azure key",
+        part=b"a",
+        pattern=rf"{START_OF_BASE64}([A-Za-z0-9+/_-]{{30,80}}{_AZURE}[A-Za-z0-9+/_-]{{4,8}}={{0,2}})(?![\w+/=])",
+        check=is_random_key,
+        gate=rf"{_AZURE}[\w+/-]{{4,8}}(?:[^\w+/-]|$)",
+        shape=rf"{_AZURE}[\w+/-]{{4,8}}(?![\w+/-])".encode(),
+    ),
+    _context(
+        kind="Firebase key",
+        part=b":apa91b",
+        pattern=rf"{START}([\w-]{{11}}:APA91b[\w-]{{60,}})",
+        check=_accept_any,
+        gate=r":APA91b",
+    ),
+    _context(
+        kind="Zhipu key",
+        part=b".",
+        pattern=rf"{START}([0-9a-f]{{32}}\.(?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16}})(?!\w|\.\w)",
+        check=_accept_any,
+        gate=r"[0-9a-f]{8}\.[A-Za-z0-9]{16}(?:\W|$)",
+        shape=rb"[0-9a-f]{32}\.[A-Za-z0-9]{16}",
     ),
 )

@@ -46,6 +46,8 @@ def _start(characters: str, text: str) -> str:
 
 
 START = _start(_WORD, "")
+# Of a text in base64, which may follow any sign but its own; a backslash begins an escape.
+START_OF_BASE64 = _start(rf"\\{_BASE64}", "")
 
 
 def started(text: str) -> str:
