@@ -31,7 +31,11 @@ SELECT
     count(*) AS n_results,
     round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
     round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
-    round(median(calls.latency_ms) FILTER (is_answered)) AS p50_ms,
+    -- Below 6 tasks no median is shown, as in `leaderboard`.
+    CASE
+        WHEN count(DISTINCT task_id) FILTER (is_answered AND calls.latency_ms IS NOT NULL) >= 6
+            THEN round(median(calls.latency_ms) FILTER (is_answered))
+    END AS p50_ms,
     calls.settings,
     calls.provider
 FROM scores.outcomes AS calls

@@ -1,6 +1,6 @@
--- The latency of each model in its latest run with timed answers, fastest first.
+-- The latency of each model in its latest run with timed answers to 6 tasks, fastest first.
 -- grain: suite × provider × model × settings
--- p50_ms, p95_ms: milliseconds
+-- p50_ms, p95_ms, p95_ms_low, p95_ms_high: milliseconds
 SELECT
     suite,
     provider,
@@ -9,9 +9,11 @@ SELECT
     run_id,
     n_timed,
     p50_ms,
-    p95_ms
+    p95_ms,
+    p95_ms_low,
+    p95_ms_high
 FROM latency
-WHERE ($suite IS NULL OR suite = $suite) AND n_timed > 0
+WHERE ($suite IS NULL OR suite = $suite) AND p50_ms IS NOT NULL
 QUALIFY row_number() OVER (
     PARTITION BY suite, provider, model, settings
     ORDER BY run_date DESC NULLS LAST, run_id DESC

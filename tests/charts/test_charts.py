@@ -111,7 +111,7 @@ def test_names_in_other_scripts_have_room(tmp_path):
     room = {}
     for name in ("example/model-that-is-known", ANY_NAME, "模型名称" * 3):
         store = new_store(tmp_path / str(len(room)))
-        log(store, [name], 2)
+        log(store, [name], 6)
         picture = ET.fromstring(as_svg(draw_chart(store, "latency")))
         left, _, width, _ = map(float, picture.attrib["viewBox"].split())
         paper = next(picture.iter("{http://www.w3.org/2000/svg}rect")).attrib

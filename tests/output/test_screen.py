@@ -345,3 +345,12 @@ def test_screen_columns_keep_the_order_of_rows_without_an_answer():
     rows = of_values(["b", "a"], [(1, 2)])
     columns, empty = screen_columns(rows, [(1, 2)], Layout())
     assert ([column.name for column in columns], empty) == (["b", "a"], [])
+
+
+def test_an_interval_without_an_upper_end_says_more_than():
+    columns = ("model", "p95_ms", "p95_ms_low", "p95_ms_high")
+    rows = [("a", 620.0, 566.0, None), ("b", 620.0, 566.0, 700.0), ("c", None, None, None)]
+    shown = Terminal()
+    write_rows(columns, rows, "table", shown, note=[].append)
+    lines = shown.getvalue().decode().splitlines()[2:]
+    assert [line[1:].strip() for line in lines] == ["620 [> 566]", "620 [566, 700]", ""]

@@ -3,7 +3,7 @@
 - Columns that answer (see `Layout.answer`) come first and are kept longest.
 - `x_rate` (`x_rate_a` and `x_rate_b` of two models) and `accuracy` are shown as percentages, their
   differences in percentage points (pp). An interval `x_low`, `x_high` is shown with its `x` or
-  `x_score`.
+  `x_score`, and as `[> low]` where the upper end is not known.
 - Floats have four significant digits. An unknown cost is `unknown`; a total that covers only some
   of the calls is a lower bound, `≥`.
 - Columns that are empty throughout, and flags (`is_…`) that say what is ordinary of all rows, are
@@ -225,6 +225,8 @@ def _with_interval(
     for text, *ends in zip(column.texts, values[low], values[high], strict=True):
         bounds = ", ".join(write(end).removesuffix(" %").removesuffix(" pp") for end in ends)
         brackets = "" if None in ends else f" [{bounds}]"
+        if ends[0] is not None and ends[1] is None:
+            brackets = f" [> {write(ends[0])}]"
         texts.append(text.rjust(column.longest) + brackets)
     return replace(
         column, title=f"{column.title} [low, high]", texts=texts, is_number=False, bare=column

@@ -45,8 +45,9 @@ _COSTS = """
 SELECT
     costs.suite, costs.run_id, costs.run_date, costs.provider, costs.model, costs.settings,
     costs.n_results, costs.n_cost_known, costs.total_cost_usd, costs.mean_cost_usd,
-    costs.cost_per_passed_usd, costs.input_tokens, costs.output_tokens,
-    latency.p50_ms, latency.p95_ms, latency.ttft_p50_ms
+    costs.cost_per_passed_usd, costs.cost_per_passed_usd_low, costs.cost_per_passed_usd_high,
+    costs.input_tokens, costs.output_tokens,
+    latency.p50_ms, latency.p95_ms, latency.p95_ms_low, latency.p95_ms_high, latency.ttft_p50_ms
 FROM costs
 LEFT JOIN latency
     ON costs.suite = latency.suite
@@ -114,8 +115,8 @@ ORDER BY
 _LISTED = ("model", "suites", "n_runs", "n_results", "total_cost_usd", "last_date")
 _COST_COLUMNS = (
     "suite", "run_id", "run_date", "settings", "n_results", "n_cost_known", "total_cost_usd",
-    "mean_cost_usd", "cost_per_passed_usd", "input_tokens", "output_tokens", "p50_ms", "p95_ms",
-    "ttft_p50_ms",
+    "mean_cost_usd", "cost_per_passed_usd", "cost_per_passed_usd_low", "cost_per_passed_usd_high",
+    "input_tokens", "output_tokens", "p50_ms", "p95_ms", "p95_ms_low", "p95_ms_high", "ttft_p50_ms",
 )  # fmt: skip
 _RUNS = 100
 _SERIES = 40

@@ -29,7 +29,8 @@ _HISTORY = "FROM model_history"
 _COSTS = """
 SELECT
     costs.*,
-    latency.n_timed, latency.p50_ms, latency.p95_ms, latency.p99_ms, latency.ttft_p50_ms
+    latency.n_timed, latency.p50_ms, latency.p95_ms, latency.p95_ms_low, latency.p95_ms_high,
+    latency.p99_ms, latency.ttft_p50_ms
 FROM costs
 LEFT JOIN latency
     ON costs.suite = latency.suite
@@ -110,8 +111,9 @@ _LISTED = (
 )  # fmt: skip
 _COST_COLUMNS = (
     "model", "settings", "n_results", "n_cost_known", "total_cost_usd", "mean_cost_usd",
-    "cost_per_passed_usd", "input_tokens", "output_tokens", "n_timed", "p50_ms", "p95_ms",
-    "p99_ms", "ttft_p50_ms",
+    "cost_per_passed_usd", "cost_per_passed_usd_low", "cost_per_passed_usd_high", "input_tokens",
+    "output_tokens", "n_timed", "p50_ms", "p95_ms", "p95_ms_low", "p95_ms_high", "p99_ms",
+    "ttft_p50_ms",
 )  # fmt: skip
 _FAILURE_COLUMNS = ("model", "settings", "availability_status", "failure_type", "n", "example")
 _REPORTED_COLUMNS = (

@@ -2,26 +2,99 @@
 -- grain: run × provider × model × settings
 -- first: run_id, model, settings, total_cost_usd, n_results, cost_per_passed_usd
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- cost_per_passed_usd_low: lower end of its 95 % interval over the tasks, US dollars; see ratio_interval.
+--     NULL below 20 tasks of known cost, or where fewer than 10 of them were passed
+-- cost_per_passed_usd_high: upper end of that interval
 -- n_results: calls of the model, without answers that came from a cache, which cost nothing
 -- input_tokens, output_tokens: sum over the calls that record them; NULL above 2^63 - 1
+WITH calls AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        count(*) AS n_results,
+        count(cost_usd) AS n_cost_known,
+        exact_sum(cost_usd) AS total_cost_usd,
+        exact_mean(cost_usd) AS mean_cost_usd,
+        count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
+        -- Each task was asked once.
+        {
+            n: n_cost_known,
+            n_counted: n_passed,
+            amount: total_cost_usd,
+            total: n_passed,
+            amount_squares: sum(cost_usd ** 2),
+            products: sum(cost_usd) FILTER (passed),
+            squares: n_passed
+        } AS sums,
+        try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
+        try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
+    FROM scores.counted_verdicts
+    WHERE NOT is_cached
+    GROUP BY suite, run_id, provider, model, settings
+),
+
+tasks AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        sum(cost_usd) AS cost_usd,
+        count(*) FILTER (passed) AS n_passed
+    FROM scores.counted_verdicts
+    SEMI JOIN scores.repeated_runs USING (suite, run_id)
+    WHERE NOT is_cached AND cost_usd IS NOT NULL
+    GROUP BY suite, run_id, provider, model, settings, task_set, task_id
+),
+
+repeated AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        {
+            n: count(*),
+            n_counted: count(*) FILTER (n_passed > 0),
+            amount: sum(cost_usd),
+            total: sum(n_passed),
+            amount_squares: sum(cost_usd ** 2),
+            products: sum(cost_usd * n_passed),
+            squares: sum(n_passed ** 2)
+        } AS sums
+    FROM tasks
+    GROUP BY suite, run_id, provider, model, settings
+)
+
 SELECT
-    suite,
-    run_id,
+    calls.suite,
+    calls.run_id,
     times.run_date,
-    provider,
-    model,
-    settings,
-    count(*) AS n_results,
-    count(cost_usd) AS n_cost_known,
-    exact_sum(cost_usd) AS total_cost_usd,
-    exact_mean(cost_usd) AS mean_cost_usd,
-    exact_sum(cost_usd) / nullif(
-        count(*) FILTER (passed AND cost_usd IS NOT NULL), 0
-    ) AS cost_per_passed_usd,
-    try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
-    try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
-FROM scores.counted_verdicts
-JOIN scores.run_times AS times USING (suite, run_id)
-WHERE NOT is_cached
-GROUP BY suite, run_id, times.run_date, provider, model, settings
-ORDER BY suite, run_id, provider, model, settings
+    calls.provider,
+    calls.model,
+    calls.settings,
+    calls.n_results,
+    calls.n_cost_known,
+    calls.total_cost_usd,
+    calls.mean_cost_usd,
+    calls.total_cost_usd / nullif(calls.n_passed, 0) AS cost_per_passed_usd,
+    ratio_interval(coalesce(repeated.sums, calls.sums))[1] AS cost_per_passed_usd_low,
+    ratio_interval(coalesce(repeated.sums, calls.sums))[2] AS cost_per_passed_usd_high,
+    calls.input_tokens,
+    calls.output_tokens
+FROM calls
+JOIN scores.run_times AS times
+    ON calls.suite = times.suite
+    AND calls.run_id = times.run_id
+LEFT JOIN repeated
+    ON calls.suite = repeated.suite
+    AND calls.run_id = repeated.run_id
+    AND calls.provider IS NOT DISTINCT FROM repeated.provider
+    AND calls.model IS NOT DISTINCT FROM repeated.model
+    AND calls.settings = repeated.settings
+ORDER BY calls.suite, calls.run_id, calls.provider, calls.model, calls.settings

@@ -2,7 +2,15 @@
 -- grain: run × provider × model × settings
 -- first: run_id, model, settings, p50_ms, p95_ms, n_timed
 -- n_timed: answered calls with a known latency, without answers that came from a cache
--- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds
+-- n_timed_tasks: tasks of these calls
+-- n_independent: as many tasks with one call each tell as much: attempts at a task are taken for alike
+--     (Kish's effective number; the number of tasks where each was asked equally often)
+-- p50_ms, p95_ms, p99_ms: NULL below 6 tasks
+-- p95_ms_low: lower end of the 95 % interval of p95_ms, an order statistic; NULL below 6 tasks
+-- p95_ms_high: upper end of that interval, which takes 72 independent tasks: NULL below, where p95_ms may
+--     be above every latency that was seen
+-- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds; NULL below 6
+--     tasks
 WITH answered AS (
     SELECT
         suite,
@@ -17,6 +25,53 @@ WITH answered AS (
     FROM scores.counted_results
     WHERE availability_status = 'ok' AND success AND NOT is_cached
     GROUP BY suite, run_id, provider, model, settings
+),
+
+tasks AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        count(latency_ms) AS n_timed,
+        count(ttft_ms) AS n_started
+    FROM scores.counted_results
+    SEMI JOIN scores.repeated_runs USING (suite, run_id)
+    WHERE availability_status = 'ok' AND success AND NOT is_cached
+    GROUP BY suite, run_id, provider, model, settings, task_set, task_id
+),
+
+repeated AS (
+    SELECT
+        suite,
+        run_id,
+        provider,
+        model,
+        settings,
+        count(*) FILTER (n_timed > 0) AS n_timed_tasks,
+        count(*) FILTER (n_started > 0) AS n_started_tasks,
+        CAST(floor(sum(n_timed) ** 2 / nullif(sum(n_timed ** 2), 0) + 1e-9) AS BIGINT)
+            AS n_independent
+    FROM tasks
+    GROUP BY suite, run_id, provider, model, settings
+),
+
+ranked AS (
+    SELECT
+        answered.*,
+        coalesce(repeated.n_timed_tasks, answered.n_timed) AS n_timed_tasks,
+        coalesce(repeated.n_started_tasks, len(answered.ttfts_ms)) AS n_started_tasks,
+        coalesce(repeated.n_independent, answered.n_timed) AS n_independent,
+        percentile_ranks(coalesce(repeated.n_independent, answered.n_timed), 0.95) AS ranks,
+        answered.n_timed / nullif(coalesce(repeated.n_independent, answered.n_timed), 0) AS n_each
+    FROM answered
+    LEFT JOIN repeated
+        ON answered.suite = repeated.suite
+        AND answered.run_id = repeated.run_id
+        AND answered.provider IS NOT DISTINCT FROM repeated.provider
+        AND answered.model IS NOT DISTINCT FROM repeated.model
+        AND answered.settings = repeated.settings
 )
 
 SELECT
@@ -27,11 +82,20 @@ SELECT
     model,
     settings,
     n_timed,
-    linear_percentile(times_ms, 0.50) AS p50_ms,
-    linear_percentile(times_ms, 0.95) AS p95_ms,
-    linear_percentile(times_ms, 0.99) AS p99_ms,
+    n_timed_tasks,
+    n_independent,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.50) END AS p50_ms,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.95) END AS p95_ms,
+    CASE
+        WHEN n_timed_tasks >= 6
+            THEN times_ms[CAST(floor((ranks.low - 1) * n_each + 1e-9) AS BIGINT) + 1]
+    END AS p95_ms_low,
+    CASE
+        WHEN n_timed_tasks >= 6 THEN times_ms[CAST(ceil(ranks.high * n_each - 1e-9) AS BIGINT)]
+    END AS p95_ms_high,
+    CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.99) END AS p99_ms,
     mean_ms,
-    linear_percentile(ttfts_ms, 0.50) AS ttft_p50_ms
-FROM answered
+    CASE WHEN n_started_tasks >= 6 THEN linear_percentile(ttfts_ms, 0.50) END AS ttft_p50_ms
+FROM ranked
 JOIN scores.run_times AS times USING (suite, run_id)
 ORDER BY suite, run_id, provider, model, settings

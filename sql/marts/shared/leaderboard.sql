@@ -43,8 +43,9 @@
 --     scores.newer_partial_runs
 -- passed_over_run: former name of newer_partial_run_id, for one release
 -- n_runs: runs of the model on the task set
--- p50_ms: median latency of the answered calls, milliseconds
--- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
+-- p50_ms: median latency of the answered calls, milliseconds; NULL below 6 answered tasks. `latency` has
+--     p95_ms with its interval
+-- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars; `costs` has its interval
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
 --     0 to 100); NULL for `passed`
 -- score_low: lower end of the 95 % interval of the score: by bootstrap for app_quality, else see
@@ -98,6 +99,7 @@ calls AS (
         entry,
         any_value(p50_ms) AS p50_ms,
         exact_total(sum(latency_whole), sum(latency_fraction)) / nullif(sum(n_timed), 0) AS mean_ms,
+        sum(n_timed) AS n_timed,
         CAST(sum(n_cost_known) AS BIGINT) AS n_cost_known,
         exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd,
         total_cost_usd / nullif(sum(n_passed_of_known_cost), 0) AS cost_per_passed_usd
@@ -264,7 +266,7 @@ SELECT
     poster_scores.label,
     poster_scores.gold_posters,
     poster_scores.silver_posters,
-    calls.p50_ms,
+    CASE WHEN boards.n_answered_tasks >= 6 AND calls.n_timed >= 6 THEN calls.p50_ms END AS p50_ms,
     calls.mean_ms,
     calls.n_cost_known,
     calls.total_cost_usd,

@@ -8,6 +8,7 @@
 -- n_rated: tasks behind pass_rate
 -- n_results: calls, attempts and calls without an answer included
 -- n_unanswered: calls without an answer; they count as not passed
+-- n_answered_tasks: tasks with an answer
 -- pass_rate: mean over the tasks of the share of attempts that passed; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
 --     narrower where repeated attempts add information; see effective_tasks
@@ -42,6 +43,7 @@ sums AS (
         count(pass_rate) AS n_rated,
         CAST(sum(n_results) AS BIGINT) AS n_results,
         CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
+        count(*) FILTER (n_results > n_unanswered) AS n_answered_tasks,
         CAST(sum(n_trials) AS BIGINT) AS n_trials,
         sum(n_judged) > 0 AS is_judged,
         bool_or(is_first_only) AS is_first_only,
@@ -82,6 +84,7 @@ SELECT
     rated.n_rated,
     rated.n_results,
     rated.n_unanswered,
+    rated.n_answered_tasks,
     rated.pass_rate,
     CASE WHEN rated.is_judged THEN rated.covered_rate END AS covered_pass_rate,
     wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,

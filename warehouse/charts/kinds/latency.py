@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warehouse.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
-from warehouse.charts.chart import Chart, DrawnPanel, Panel
+from warehouse.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.charts.theme import ACCENT
 
 _DRAWN = ("label", "p50_ms", "p95_ms")
@@ -28,17 +28,27 @@ def _draw(panel: Panel) -> DrawnPanel:
     n_others = len(panel.rows) - len(rows)
     note = f"{panel.title}: the {MAX_MODELS} fastest of {len(panel.rows)} models"
     words = "; ".join(
-        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms"
+        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms "
+        f"({_ends(row)})"
         for row in rows[:5]
     )
     return DrawnPanel(chart=chart, words=words, notes=[note] if n_others else [])
+
+
+def _ends(row: PanelRow) -> str:
+    if row["p95_ms_high"] is None:
+        return f"more than {row['p95_ms_low']:,.0f} ms"
+    return f"95 % interval {row['p95_ms_low']:,.0f} to {row['p95_ms_high']:,.0f} ms"
 
 
 CHART = Chart(
     name="latency",
     title="Latency",
     purpose="median and 95th percentile of the latency of each model's latest run",
-    columns=("label", "model", "settings", "p50_ms", "p95_ms", "n_timed", "run_id"),
+    columns=(
+        *("label", "model", "settings", "p50_ms", "p95_ms", "p95_ms_low", "p95_ms_high"),
+        *("n_timed", "run_id"),
+    ),
     draw=_draw,
     takes=("suite",),
 )
