@@ -45,7 +45,7 @@ LIMITS = (
     ("sql FROM+leaderboard", 285, READS),
     ("sql SELECT+1 --format html", 310, {"duckdb", "jinja2"}),
     ("history example/aurora-2", 345, READS),
-    ("compare example/aurora-2 example/kaamos-mini", 600, {*READS, "numpy", "scipy"}),
+    ("compare example/aurora-2 example/kaamos-mini", 830, {*READS, "numpy", "scipy"}),
     ("plan example/aurora-2 --difference 0.05", 390, {"duckdb", "numpy", "scipy"}),
     (f"gate {DROP}", 440, {"duckdb", "numpy", "scipy", "yaml"}),
     ("plot leaderboard --to OUT.svg", 640, DRAWS | {"numpy"}),
@@ -53,14 +53,14 @@ LIMITS = (
     ("export palindrome --to OUT", 310, {"duckdb", "yaml"}),
     ("export openclaw --to OUT", 280, {"duckdb"}),
     (f"export posters {POSTERS}", 540, DRAWS),
-    ("report --to OUT", 1_010, DRAWS | {"numpy", "scipy"}),
+    ("report --to OUT", 1_100, DRAWS | {"numpy", "scipy"}),
     ("annotate list", 345, READS),
     (f"publish posters --label x --allow-silver {POSTERS}", 540, DRAWS),
     ("mcp", 750, {"duckdb", "mcp", "pydantic", "httpx"}),
     ("info", 270, {"duckdb"}),
     ("sync", 430, {"duckdb", "numpy"}),
     ("compact", 275, {"duckdb"}),
-    ("forget 20260405-090000-first-try --yes", 480, WRITES),
+    ("forget 20260405-090000-first-try --yes", 1_000, WRITES | {"scipy"}),
 )
 LOADED = """
 import sys
