@@ -1,5 +1,5 @@
 -- Whether a model has changed over time without a change of its name or settings: where a break
--- between its runs of a task set is most likely, by the pass rate, the length of its answers, its
+-- between its runs of a task set fits best, by the pass rate, the length of its answers, its
 -- latency and its price; how large the change is, and how strong the evidence. Each task is compared
 -- with itself, in the same text and with the same template, so that a run may ask others than the run
 -- before. Answers count as in the leaderboard; those of runs without a date do not.
@@ -28,7 +28,7 @@
 -- autocorrelation: of runs next to each other on the same side of the break, corrected for its bias in
 --     few runs as far as they differ by more than their answers explain; 0 if it is negative
 -- n_breaks: places at which a break was looked for
--- p_value: of the test, times 0.7 n_breaks, since breaks next to each other are nearly the same:
+-- p_value: of the test, times 0.6 n_breaks, since breaks next to each other are nearly the same:
 --     simulated, see docs/history.md; NULL if nothing can be tested, as with fewer than four runs
 -- p_holm: adjusted for all series of the suite (Holm 1979)
 -- is_drift: whether p_holm is below 0.05 and the interval excludes 0; NULL if nothing can be tested
@@ -251,7 +251,8 @@ residuals AS (
     WHERE next_position IS NOT NULL AND n_tasks_both > 0
 ),
 
--- How much of what runs differ by their answers do not explain: only that can be correlated.
+-- How much of what runs differ by their answers do not explain: only that can be correlated. Of the
+-- latency it is all, as every night has another load.
 unexplained AS (
     SELECT
         *,
@@ -261,9 +262,12 @@ unexplained AS (
                 THEN sqrt(residual_squares / (n_runs - 2) * (1 / n_before + 1 / n_after))
         END AS error_of_equal_runs,
         -- 1 from twice the variance that the answers explain
-        least(1, 2 * greatest(0, coalesce(
-            1 - (error_of_answers / nullif(error_of_equal_runs, 0)) ** 2, 0
-        ))) AS unexplained
+        CASE
+            WHEN metric = 'latency_ms' THEN 1
+            ELSE least(1, 2 * greatest(0, coalesce(
+                1 - (error_of_answers / nullif(error_of_equal_runs, 0)) ** 2, 0
+            )))
+        END AS unexplained
     FROM residuals
 ),
 
@@ -274,7 +278,7 @@ correlated AS (
             WHEN unexplained > 0
                 THEN least(0.95, greatest(0,
                     (n_runs * coalesce(residual_products / nullif(residual_squares, 0), 0)
-                        + 3 * unexplained)
+                        + if(metric = 'latency_ms', 4, 3) * unexplained)
                     / greatest(n_runs - 6 * unexplained, n_runs / 2)
                 ))
             ELSE 0
@@ -325,11 +329,16 @@ likeliest AS (
         -- least() passes over NULL.
         CASE
             WHEN p_of_break IS NOT NULL
-                THEN least(1.0, p_of_break * greatest(1, 0.7 * n_breaks))
+                THEN least(1.0, p_of_break * greatest(1, 0.6 * n_breaks))
         END AS p_value
     FROM tested
     WINDOW of_series AS (PARTITION BY suite, task_set, metric, provider, model, settings)
-    QUALIFY row_number() OVER (of_series ORDER BY p_of_break NULLS LAST, position) = 1
+    -- The least squares of what is left find a break best; their p-values depend on chance more.
+    QUALIFY row_number() OVER (
+        of_series
+        ORDER BY
+            (mean_after - mean_before) ** 2 / (1 / n_before + 1 / n_after) DESC NULLS LAST, position
+    ) = 1
 ),
 
 adjusted AS (
