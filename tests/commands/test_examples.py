@@ -18,6 +18,7 @@ BEFORE = {
     "tag 2026-03-04/models/example-usva-3.yaml --remove": [
         "tag 2026-03-04/models/example-usva-3.yaml baseline=yes"
     ],
+    "version palindrome": ["version palindrome 2026-03-04/models/example-usva-3.yaml"],
     "export ledger": [
         "publish posters --run 20260405-090000-first-try --label first-try --allow-silver",
         "import benchmark/published",

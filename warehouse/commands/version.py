@@ -27,8 +27,8 @@ def version(path: Path, suite: str, run: str, *, remove: bool) -> None:
     of several runs the one declared last counts.
 
     \b
-      evalstore version quiz 2026-03-04-nightly
-      evalstore version quiz 2026-03-04-nightly --remove
+      evalstore version palindrome 2026-03-04/models/example-usva-3.yaml
+      evalstore version palindrome 2026-03-04/models/example-usva-3.yaml --remove
     """
     from datetime import UTC, datetime
 
