@@ -236,7 +236,7 @@ POWERS = [
         for after, least in ((5, 0.35), (15, 0.85))
     ),
 ]
-# 200 for the table of docs/history.md, whose figures `-rP` prints.
+# 100 for the table of docs/history.md, whose figures `-rP` prints.
 N_SERIES = int(os.environ.get("EVALSTORE_SIMULATIONS", "24"))
 
 

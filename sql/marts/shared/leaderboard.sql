@@ -38,9 +38,10 @@
 --     whether or not they were answered
 -- newer_partial_run_id: latest run after it, which covers less of the set or got no answer at all;
 --     NULL if there is none
--- newer_partial_reason: why it does not count: `fewer_tasks`, `failures_again` (only tasks that had
---     failed), `unanswered_again` (only tasks that had got no answer) or `no_answer`; see
---     scores.newer_partial_runs
+-- newer_partial_reason: why it does not count: `no_answer`: nothing was answered; `unanswered_again`:
+--     only tasks that got no answer in the run on the board; `failures_again`: five tasks or more, all
+--     of which had failed in the run on the board, which a choice at random would do with p < 0.001
+--     (the hypergeometric distribution): such a run cannot show how good the model is; `fewer_tasks`
 -- passed_over_run: former name of newer_partial_run_id, for one release
 -- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds; NULL below 6 answered tasks. `latency` has
@@ -58,7 +59,11 @@
 -- tool_tier: OpenClaw tier of the run, see tool_tiers; NULL if no call is known to ask
 --     for a tool
 -- routing: whether subagents may be routed to the model, in words; see tool_tiers
-WITH full_runs AS (
+WITH board AS MATERIALIZED (
+    SELECT * FROM scores.board_runs
+),
+
+full_runs AS (
     SELECT
         *,
         first_value(asked) OVER (
@@ -67,12 +72,8 @@ WITH full_runs AS (
                 n_covered DESC, n_tasks, n_alike DESC, position DESC, provider, model, settings
         ) AS asked_of_set
     FROM (
-        SELECT
-            rates.*,
-            board.n_runs,
-            count(*) OVER (PARTITION BY rates.suite, rates.task_set, rates.asked) AS n_alike
-        FROM scores.run_rates AS rates
-        JOIN scores.board_runs AS board ON rates.entry = board.entry
+        SELECT *, count(*) OVER (PARTITION BY suite, task_set, asked) AS n_alike
+        FROM board
     )
 ),
 
@@ -81,10 +82,53 @@ set_sizes AS (
         suite,
         task_set,
         count(*) AS n_tasks_in_set,
-        any_value(versions.version_reason) AS version_reason
+        any_value(version_reason) AS version_reason
     FROM scores.newest_tasks
-    JOIN scores.task_set_versions AS versions USING (suite, task_set)
     GROUP BY suite, task_set
+),
+
+-- Later runs that do not replace the one on the board.
+partial AS (
+    SELECT board.entry, board.newer_partial_entry, newer.run_id, newer.n_tasks, newer.is_answered
+    FROM board
+    JOIN scores.asked_sets AS newer ON board.newer_partial_entry = newer.entry
+),
+
+-- Of the run on the board: the tasks, those that failed, and those that were asked again.
+before AS (
+    SELECT
+        partial.entry,
+        count(*) AS n_before,
+        count(*) FILTER (rates.pass_rate = 0) AS n_failed,
+        count(again.task) AS n_again,
+        count(again.task) FILTER (rates.pass_rate = 0) AS n_failed_again,
+        count(again.task) FILTER (rates.n_unanswered = rates.n_results) AS n_unanswered_again
+    FROM partial
+    JOIN scores.task_rates AS rates ON partial.entry = rates.entry
+    LEFT JOIN scores.task_facts AS again
+        ON partial.newer_partial_entry = again.entry
+        AND rates.task = again.task
+    GROUP BY partial.entry
+),
+
+newer AS (
+    SELECT
+        partial.entry,
+        partial.run_id,
+        CASE
+            WHEN NOT partial.is_answered THEN 'no_answer'
+            WHEN before.n_unanswered_again = partial.n_tasks THEN 'unanswered_again'
+            WHEN before.n_again >= 5
+                AND before.n_again = partial.n_tasks
+                AND before.n_failed_again = before.n_again
+                AND lgamma(before.n_failed + 1) - lgamma(before.n_failed - before.n_again + 1)
+                - lgamma(before.n_before + 1) + lgamma(before.n_before - before.n_again + 1)
+                < ln(0.001)
+                THEN 'failures_again'
+            ELSE 'fewer_tasks'
+        END AS reason
+    FROM partial
+    JOIN before ON partial.entry = before.entry
 ),
 
 medians AS (
@@ -275,7 +319,7 @@ SELECT
     tiers.routing
 FROM boards
 JOIN calls ON boards.entry = calls.entry
-LEFT JOIN scores.newer_partial_runs AS newer ON boards.entry = newer.entry
+LEFT JOIN newer ON boards.entry = newer.entry
 LEFT JOIN set_sizes
     ON boards.suite = set_sizes.suite
     AND boards.task_set = set_sizes.task_set

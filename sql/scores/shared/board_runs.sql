@@ -8,11 +8,8 @@
 --     answer at all; NULL if there is none
 WITH placed AS (
     SELECT
-        rates.entry,
+        rates.*,
         entries.series,
-        rates.suite,
-        rates.task_set,
-        rates.position,
         row_number() OVER (
             of_series
             ORDER BY rates.n_unanswered < rates.n_results DESC, rates.n_covered DESC,
@@ -28,10 +25,30 @@ WITH placed AS (
 
 SELECT
     suite,
+    run_id,
+    provider,
+    model,
+    settings,
     task_set,
-    series,
-    entry,
     position,
+    run_date,
+    started_at,
+    n_tasks,
+    n_covered,
+    n_rated,
+    n_results,
+    n_unanswered,
+    n_answered_tasks,
+    pass_rate,
+    covered_pass_rate,
+    pass_rate_low,
+    pass_rate_high,
+    min_pass_rate,
+    max_pass_rate,
+    is_first_only,
+    asked,
+    entry,
+    series,
     n_runs,
     CASE WHEN last_position > position THEN last_entry END AS newer_partial_entry
 FROM placed
