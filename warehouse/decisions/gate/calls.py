@@ -33,12 +33,32 @@ of_calls AS (
         coalesce(availability_status = 'ok' AND success, false) AS is_answered
     FROM calls
     WHERE NOT is_cached
+),
+by_task AS (
+    SELECT
+        suite, task_set, provider, model, settings, task_id,
+        coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
+        count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
+        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)) AS latencies
+    FROM of_calls
+    GROUP BY ALL
+),
+of_tasks AS (
+    SELECT
+        suite, task_set, provider, model, settings,
+        list(cost_usd ORDER BY task_id) AS task_costs_usd,
+        list(n_passed ORDER BY task_id) AS task_passes,
+        list(coalesce(latencies, []) ORDER BY task_id) AS task_latencies_ms
+    FROM by_task
+    GROUP BY ALL
 )
 SELECT
     suite,
     task_set,
     concat_ws(
-        ' ', model, '(' || nullif(concat_ws(', ', provider, nullif(settings, '')), '') || ')'
+        ' ',
+        model,
+        '(' || nullif(concat_ws(', ', of_calls.provider, nullif(settings, '')), '') || ')'
     ) AS name,
     count(DISTINCT task_id) AS n_tasks,
     count(*) AS n_calls,
@@ -49,10 +69,16 @@ SELECT
     count(latency_ms) FILTER (is_answered) AS n_timed,
     linear_percentile(
         list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)), 0.95
-    ) AS p95_ms
+    ) AS p95_ms,
+    any_value(task_costs_usd) AS task_costs_usd,
+    any_value(task_passes) AS task_passes,
+    any_value(task_latencies_ms) AS task_latencies_ms
 FROM of_calls
-GROUP BY suite, task_set, provider, model, settings
-ORDER BY suite, task_set, provider, model, settings
+JOIN of_tasks
+    USING (suite, task_set, model, settings)
+WHERE of_calls.provider IS NOT DISTINCT FROM of_tasks.provider
+GROUP BY suite, task_set, of_calls.provider, model, settings
+ORDER BY suite, task_set, of_calls.provider, model, settings
 """
 
 
@@ -72,6 +98,9 @@ class CallTotals:
         n_answered: calls that were answered.
         n_timed: answered calls whose latency is known.
         p95_ms: 95th percentile of the latency, milliseconds.
+        task_costs_usd: known cost of each task.
+        task_passes: passed calls of known cost of each task.
+        task_latencies_ms: latencies of each task's answers, milliseconds.
     """
 
     suite: str
@@ -85,6 +114,9 @@ class CallTotals:
     n_answered: int
     n_timed: int
     p95_ms: float | None
+    task_costs_usd: list[float]
+    task_passes: list[int]
+    task_latencies_ms: list[list[float]]
 
 
 def read_totals(

@@ -12,7 +12,9 @@ from warehouse.decisions.gate.words import amount, few_words, series_name, tasks
 from warehouse.statistics.arrays import cluster_indices
 from warehouse.statistics.bounded_means import bounded_mean_limits
 from warehouse.statistics.margins import mean_limits
+from warehouse.statistics.percentiles import OpenInterval, percentile_limits
 from warehouse.statistics.proportions import Interval, wilson
+from warehouse.statistics.ratios import ratio_limits
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -133,13 +135,14 @@ def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
             reason=f"no call passed, for {spent}",
         )
     cost = totals.cost_usd / totals.n_passed
-    is_kept = cost <= rule.limit
-    return replace(
-        decision,
-        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
-        candidate_value=cost,
-        reason=f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed), "
-        f"{'at most' if is_kept else 'more than'} {rule.limit:g}",
+    costs, passes = np.array(totals.task_costs_usd), np.array(totals.task_passes, dtype=np.float64)
+    ends = ratio_limits(costs, passes, tail=rules.alpha) if costs.any() else Interval(0.0, 0.0)
+    return _within(
+        replace(decision, candidate_value=cost),
+        rules,
+        OpenInterval(*(ends or (None, None))),
+        f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed)",
+        "{:.4g}",
     )
 
 
@@ -153,14 +156,39 @@ def decide_latency(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
         )
     if totals.n_tasks < rules.min_tasks:
         return replace(decision, reason=_few(totals, rules))
-    is_kept = totals.p95_ms <= rule.limit
-    return replace(
-        decision,
-        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
-        candidate_value=totals.p95_ms,
-        reason=f"95 % of {totals.n_timed:,} answers took at most {totals.p95_ms:,.0f} ms, "
-        f"{'at most' if is_kept else 'more than'} {rule.limit:,.0f}",
+    by_task = totals.task_latencies_ms
+    ends = percentile_limits(
+        np.array([value for values in by_task for value in values]),
+        0.95,
+        tasks=np.repeat(np.arange(len(by_task)), [len(values) for values in by_task]),
+        tail=rules.alpha,
     )
+    return _within(
+        replace(decision, candidate_value=totals.p95_ms),
+        rules,
+        ends,
+        f"95 % of {totals.n_timed:,} answers took at most {totals.p95_ms:,.0f} ms",
+        "{:,.0f}",
+    )
+
+
+def _within(
+    decision: Decision, rules: Rules, ends: OpenInterval, figure: str, form: str
+) -> Decision:
+    """Decide a largest value by the one-sided ends of the candidate's; between them it is noise."""
+    limit = decision.rule.limit
+    decision = replace(decision, low=ends.low, high=ends.high)
+    if ends.low is not None and ends.low > limit:
+        reason = (
+            f"{figure}, surely at least {form.format(ends.low)}: more than {form.format(limit)}"
+        )
+        return replace(decision, outcome=Outcome.FAILED, reason=reason)
+    if ends.high is not None and ends.high <= limit:
+        reason = f"{figure}, surely at most {form.format(ends.high)}: within {form.format(limit)}"
+        return replace(decision, outcome=Outcome.PASSED, reason=reason)
+    reason = f"{figure}, within noise of the limit, {form.format(limit)}"
+    outcome = Outcome.INCONCLUSIVE if rules.proves else Outcome.PASSED
+    return replace(decision, outcome=outcome, reason=reason)
 
 
 def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
