@@ -45,9 +45,17 @@ def test_variances_are_found_in_a_simulation():
     assert found.between == pytest.approx(np.var(rates_a - rates_b), rel=0.2)
 
 
-def test_the_variance_of_single_attempts_is_that_of_the_differences():
-    a, b = [[1], [0], [1], [1]], [[0], [0], [1], [0]]
-    assert variance_of_difference(a, b).single == pytest.approx(np.var([1, 0, 0, 1], ddof=1))
+def test_the_variance_of_single_scores_is_that_of_the_differences():
+    a, b = [[0.5], [0], [1], [1]], [[0], [0], [1], [0]]
+    assert variance_of_difference(a, b).single == pytest.approx(np.var([0.5, 0, 0, 1], ddof=1))
+
+
+@pytest.mark.parametrize("only_b", [0, 10, 20])
+def test_of_single_verdicts_only_the_share_that_differs_counts(only_b):
+    # 40 of 200 tasks differ, in favour of whichever side.
+    a = [[1]] * (40 - only_b) + [[0]] * only_b + [[1]] * 160
+    b = [[0]] * (40 - only_b) + [[1]] * only_b + [[1]] * 160
+    assert variance_of_difference(a, b).single == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 1.0])

@@ -75,6 +75,9 @@ def variance_of(values: Sequence[Sequence[float]]) -> Variance:
 def variance_of_difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Variance:
     """Return the variance of the difference of two models on the same tasks.
 
+    Of single verdicts it is the share of tasks on which they differ: that the pilot's models differ
+    themselves does not make the variance smaller for two that differ by less.
+
     Args:
         a: the attempts of the first at each task, at least two tasks with at least one.
         b: those of the second, for the same tasks.
@@ -84,6 +87,8 @@ def variance_of_difference(a: Sequence[Sequence[float]], b: Sequence[Sequence[fl
     of_a, of_b = variance_of(a), variance_of(b)
     if of_a.within is None or of_b.within is None:
         is_single = all(len(each) == 1 for each in (*a, *b))
+        if is_single and np.isin(differences, (-1.0, 0.0, 1.0)).all():
+            observed = float((differences**2).mean())
         single = observed if is_single else of_a.single + of_b.single
         return Variance(None, None, single)
     noise_a = of_a.within * float(np.mean([1 / len(each) for each in a]))
