@@ -6,6 +6,7 @@ import math
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from exports.inspect.samples import named_model
 from exports.rows import Document, json_object, json_value
 from warehouse.hashing import content_hash
 
@@ -162,8 +163,7 @@ def _made(run: Row, part: Row, figures: Sequence[Row], counts: Mapping[str, Any]
             "sample_ids": counts["ids"],
             "shuffled": False,
         },
-        # Inspect names a model by the way to reach it first.
-        "model": model if "/" in model else f"{part['provider'] or 'none'}/{model}",
+        "model": named_model(part["provider"], model),
         "model_args": {},
         "model_generate_config": _generate_config(part),
         "config": {"epochs": counts["epochs"]},

@@ -110,8 +110,9 @@ turns AS (
 
 SELECT
     calls.suite, calls.run_id, calls.result_id, calls.seq, calls.task_id, calls.task_name,
-    calls.attempt, calls.prompt, calls.raw_output, calls.model, calls.success, calls.failure_type,
-    calls.scorer, calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
+    calls.attempt, calls.prompt, calls.raw_output, calls.provider,
+    calls.model, calls.success, calls.failure_type, calls.scorer,
+    calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
     calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
     coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages
 FROM calls
@@ -352,7 +353,13 @@ def _usage(row: Row) -> Document:
     usage = {"input_tokens": given or 0, "output_tokens": made or 0}
     usage["total_tokens"] = sum(usage.values())
     cost = {} if row["cost_usd"] is None else {"total_cost": row["cost_usd"]}
-    return {row["model"] or "unknown": {**usage, **cost}}
+    return {named_model(row["provider"], row["model"]): {**usage, **cost}}
+
+
+def named_model(provider: str | None, model: str | None) -> str:
+    """Return a model's name as Inspect writes it: by the way to reach it first."""
+    model = model or "unknown"
+    return model if "/" in model else f"{provider or 'none'}/{model}"
 
 
 def _metadata(row: Row) -> Document:

@@ -32,5 +32,6 @@ for row in json.loads(frame.to_json(orient="records", double_precision=15)):
     values, completion = scores[row["eval_id"], row["id"], row["epoch"]]
     key = [row["eval_id"], row["id"], row["epoch"]]
     # Of a sample of unknown usage, Inspect's tokens are 0.
-    columns = [row["total_tokens"] or 0, row["total_time"], bool(row["error"])]
+    seconds = None if row["total_time"] is None else round(row["total_time"], 6)
+    columns = [row["total_tokens"] or 0, seconds, bool(row["error"])]
     print(json.dumps([*key, completion, *columns, values]))

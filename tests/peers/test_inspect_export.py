@@ -19,8 +19,8 @@ pytestmark = pytest.mark.slow
 READ = Path(__file__).parent / "samples_of_inspect.py"
 OURS = """
     SELECT run_id, task_id, attempt, coalesce(any_value(raw_output), ''),
-        any_value(coalesce(results.input_tokens + results.output_tokens, 0)),
-        any_value(results.duration_seconds),
+        any_value(coalesce(results.input_tokens, 0) + coalesce(results.output_tokens, 0)),
+        round(any_value(results.duration_seconds), 6),
         NOT any_value(coalesce(success, true)),
         list({name: scores.scorer, value: scores.value}) FILTER (scores.scorer = scores.metric)
     FROM results
