@@ -41,7 +41,7 @@ class Fetched:
         )
 
 
-def fetched_for(folder, *, n_runs=2, n_tasks=4, n_attempts=16):
+def fetched_for(folder, *, n_runs=2, n_tasks=6, n_attempts=16):
     """Return what a site fetches of a store: two models, each task passed by one of them."""
     store = new_store(folder / "store")
     for run in range(n_runs):
@@ -78,7 +78,7 @@ def test_no_page_fetches_rows_in_proportion_to_results(tmp_path):
 
 @pytest.mark.slow
 def test_pages_of_more_runs_and_tasks_need_no_more_queries(tmp_path):
-    few = fetched_for(tmp_path / "few", n_runs=2, n_tasks=4, n_attempts=2)
+    few = fetched_for(tmp_path / "few", n_runs=2, n_tasks=6, n_attempts=2)
     many = fetched_for(tmp_path / "many", n_runs=4, n_tasks=9, n_attempts=2)
     assert many.queries == few.queries
     assert sum(many.rows.values()) > sum(few.rows.values())
