@@ -292,7 +292,7 @@ def test_a_failure_outweighs_what_is_inconclusive(store):
             Rule(kind="max_cost_per_passed_usd", limit=0.02),
             "m/worse",
             "passed",
-            "passed call (0.6 US dollars, 36 passed), surely at most 0.01991: within 0.02",
+            "passed call (0.6 US dollars, 36 passed), likely at most 0.01991: within 0.02",
         ),
         (
             Rule(kind="max_cost_per_passed_usd", limit=0.015),
@@ -304,7 +304,7 @@ def test_a_failure_outweighs_what_is_inconclusive(store):
             Rule(kind="max_cost_per_passed_usd", limit=0.0139),
             "m/worse",
             "failed",
-            "surely at least 0.01395: more than 0.0139",
+            "likely at least 0.01395: more than 0.0139",
         ),
         (Rule(kind="max_cost_per_passed_usd", limit=1), "m/lost", "failed", "no call passed"),
         (
@@ -315,14 +315,19 @@ def test_a_failure_outweighs_what_is_inconclusive(store):
         ),
         # A latency of 100 to 159 ms, 156.05 at 0.95 * 59. Of 60 values the 54th and the largest:
         # P(Bin(60, 0.95) <= 53) = 0.030, <= 54 0.079; P(60) = 0.046.
-        (Rule(kind="max_p95_ms", limit=159), "m/base", "passed", "surely at most 159: within 159"),
+        (
+            Rule(kind="max_p95_ms", limit=159),
+            "m/base",
+            "passed",
+            "likely at most 159: within 159",
+        ),
         (Rule(kind="max_p95_ms", limit=158), "m/base", "passed", "156 ms, within noise of the"),
         (Rule(kind="max_p95_ms", limit=153), "m/base", "passed", "156 ms, within noise of the"),
         (
             Rule(kind="max_p95_ms", limit=152),
             "m/base",
             "failed",
-            "surely at least 153: more than 152",
+            "likely at least 153: more than 152",
         ),
         (Rule(kind="must_pass", tasks=("t0", "t1")), "m/base", "passed", "2 tasks passed at every"),
         (Rule(kind="must_pass", tasks=("t0", "t59")), "m/base", "failed", "at least once: t59"),
@@ -334,6 +339,28 @@ def test_rules_about_the_candidate_need_no_baseline(store, rule, candidate, outc
     decision = only(decide(store, rule, candidate=candidate, baseline=None))
     assert decision.outcome.value == outcome
     assert reason in decision.reason
+
+
+@pytest.mark.parametrize(("n_tasks", "n_passed"), [(200, 9), (15, 12)])
+def test_a_cost_without_an_interval_is_never_passed(tmp_path, n_tasks, n_passed):
+    store = new_store(tmp_path / "store")
+    with store.record(suite="mine", model="m/rare") as log:
+        for n in range(n_tasks):
+            log.log(task_id=f"t{n}", output="x", passed=n < n_passed, cost_usd=1.0)
+    rule = Rule(kind="max_cost_per_passed_usd", limit=0.01)
+    decision = only(decide(store, rule, candidate="m/rare", baseline=None, min_tasks=5))
+    assert decision.outcome.value == "inconclusive"
+    assert f"{n_passed} of {n_tasks} tasks passed, too few for an interval" in decision.reason
+
+
+def test_a_model_that_costs_nothing_is_within_every_limit(tmp_path):
+    store = new_store(tmp_path / "store")
+    with store.record(suite="mine", model="m/free") as log:
+        for n in range(30):
+            log.log(task_id=f"t{n}", output="x", passed=True, cost_usd=0.0)
+    rule = Rule(kind="max_cost_per_passed_usd", limit=0.0)
+    decision = only(decide(store, rule, candidate="m/free", baseline=None, proves=True))
+    assert decision.outcome.value == "passed"
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,18 @@ def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
     cost = totals.cost_usd / totals.n_passed
     costs, passes = np.array(totals.task_costs_usd), np.array(totals.task_passes, dtype=np.float64)
     ends = ratio_limits(costs, passes, tail=rules.alpha) if costs.any() else Interval(0.0, 0.0)
+    decision = replace(decision, candidate_value=cost)
+    if ends is None:
+        # Nothing tells a model that hardly ever passes from one that is cheap enough.
+        return replace(
+            decision,
+            reason=f"{cost:.4g} US dollars for each passed call, but {np.count_nonzero(passes)} of "
+            f"{tasks_words(len(passes))} passed, too few for an interval",
+        )
     return _within(
-        replace(decision, candidate_value=cost),
+        decision,
         rules,
-        OpenInterval(*(ends or (None, None))),
+        OpenInterval(*ends),
         f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed)",
         "{:.4g}",
     )
@@ -180,13 +188,16 @@ def _within(
     decision = replace(decision, low=ends.low, high=ends.high)
     if ends.low is not None and ends.low > limit:
         reason = (
-            f"{figure}, surely at least {form.format(ends.low)}: more than {form.format(limit)}"
+            f"{figure}, likely at least {form.format(ends.low)}: more than {form.format(limit)}"
         )
         return replace(decision, outcome=Outcome.FAILED, reason=reason)
     if ends.high is not None and ends.high <= limit:
-        reason = f"{figure}, surely at most {form.format(ends.high)}: within {form.format(limit)}"
+        reason = f"{figure}, likely at most {form.format(ends.high)}: within {form.format(limit)}"
         return replace(decision, outcome=Outcome.PASSED, reason=reason)
-    reason = f"{figure}, within noise of the limit, {form.format(limit)}"
+    noise = "within noise of the limit"
+    if ends.high is None and (decision.candidate_value or 0.0) <= limit:
+        noise = "on too few tasks to exclude more than the limit"
+    reason = f"{figure}, {noise}, {form.format(limit)}"
     outcome = Outcome.INCONCLUSIVE if rules.proves else Outcome.PASSED
     return replace(decision, outcome=outcome, reason=reason)
 

@@ -19,8 +19,8 @@ FALLBACKS: Final[tuple[Fallback, ...]] = ("fail", "warn", "pass")
 LIMITS: Final = {
     "max_drop": "the candidate's mean is at most this much below the baseline's",
     "min_value": "the lower end of the interval of the candidate's mean is at least this",
-    "max_cost_per_passed_usd": "the candidate's cost for each passed call is at most this",
-    "max_p95_ms": "the 95th percentile of the candidate's latency is at most this",
+    "max_cost_per_passed_usd": "the candidate's cost per passed call is not shown to exceed this",
+    "max_p95_ms": "the 95th percentile of the candidate's latency is not shown to exceed this",
     "must_pass": "the candidate passes these tasks at every attempt",
 }
 OF_METRIC: Final = {"max_drop", "min_value"}
@@ -69,11 +69,11 @@ class Rules:
         rules: the rules, at least one.
         suite: the only suite that counts.
         task_set: the only task set that counts.
-        alpha: level of all drop rules together.
+        alpha: level of all drop rules together, and of each rule of cost or latency.
         min_tasks: fewer tasks than this are inconclusive; with `cluster`, fewer clusters.
         min_coverage: smallest share of the baseline's tasks that the candidate answered, 0 to 1.
         missing: whether tasks that were asked but not judged are left out or count as 0.
-        proves: whether a drop rule passes only if a larger drop is excluded.
+        proves: whether a rule of a drop, cost or latency passes only if more is excluded.
         on_inconclusive: what to do about inconclusive rules; None for an exit code of its own.
         max_missed: a drop rule that passes is inconclusive if only a drop larger than this would
             have been found with 80 % power; None for no such limit.
