@@ -12,7 +12,11 @@ def store(tmp_path_factory):
     store = new_store(tmp_path_factory.mktemp("columns") / "store")
     with store.record(suite="mine", model="m") as run:
         for n in range(3):
-            run.log(task_id=f"t{n}", prompt="x" * n or None, extra={"page's": f"p{n // 2}"})
+            run.log(
+                task_id=f"t{n}",
+                prompt="x" * n or None,
+                extra={"page's": f"p{n // 2}", "cluster": f"c{n}"},
+            )
     store.sync()
     return store
 
@@ -25,6 +29,8 @@ def values(store, column):
 def test_values_come_from_the_calls_where_there_is_no_task_file(store):
     assert values(store, "prompt_length") == {"t1": "1", "t2": "2"}
     assert values(store, "page's") == {"t0": "p0", "t1": "p0", "t2": "p1"}
+    # A column of `tasks` that no task has a value in is looked for in `extra` too.
+    assert values(store, "cluster") == {"t0": "c0", "t1": "c1", "t2": "c2"}
 
 
 @pytest.mark.parametrize("column", ["pages", "x') OR 1=1 --", '"', "$", ""])

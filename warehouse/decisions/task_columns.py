@@ -63,20 +63,21 @@ def task_values(
     """
     columns = [name for (name,) in connection.execute(_COLUMNS).fetchall()]
     columns = [*(name for name in columns if name not in _NO_GROUPS), PROMPT_LENGTH]
-    by_key = "json_extract_string(extra, $path)"
+    rows: list[tuple[str, str, str, str]] = []
     if column in columns:
         of_task = "length(prompt)" if column == PROMPT_LENGTH else f'"{column}"'
         of_call = _OF_CALLS.get(column, "NULL")
-    else:
-        of_task = of_call = by_key
-    query = _VALUES.format(of_task=of_task, of_call=of_call)
-    # A JSON pointer: in a path, quotation marks in a key cannot be escaped.
-    pointer = "/" + column.replace("~", "~0").replace("/", "~1")
-    path = {"path": pointer} if of_task == by_key else {}
+        rows = connection.execute(_VALUES.format(of_task=of_task, of_call=of_call)).fetchall()
+    if not rows:
+        by_key = "json_extract_string(extra, $path)"
+        # A JSON pointer: in a path, quotation marks in a key cannot be escaped.
+        path = {"path": "/" + column.replace("~", "~0").replace("/", "~1")}
+        rows = connection.execute(_VALUES.format(of_task=by_key, of_call=by_key), path).fetchall()
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for suite, task_set, task_id, value in connection.execute(query, path).fetchall():
+    for suite, task_set, task_id, value in rows:
         found.setdefault((suite, task_set), {})[task_id] = value
     if not found:
+        columns = [name for name in columns if name != column]
         keys = [name for (name,) in connection.execute(_KEYS).fetchall()]
         known = f"columns of tasks are: {', '.join([*columns, *keys])}"
         hint = did_you_mean(column, [*columns, *keys], known)
