@@ -94,7 +94,7 @@ tagged AS (
     SELECT
         sets.suite,
         sets.task_set,
-        arg_max(sets.entry, (tags.tagged_at, sets.n_tasks, times.position)) AS entry
+        arg_max(sets.entry, (tags.tagged_at, sets.n_tasks, times.position, sets.entry)) AS entry
     FROM scores.asked_sets AS sets
     JOIN run_tags AS tags
         ON sets.suite = tags.suite
@@ -147,8 +147,8 @@ sets AS (
         bool_or(is_limited) AS is_limited,
         count(*) FILTER (is_fullest) AS n_models,
         max(position) AS last_position,
-        arg_max(entry, (n_tasks, position)) AS entry,
-        arg_max_null(planned_run_id, (n_tasks, position)) AS planned_run_id
+        arg_max(entry, (n_tasks, position, entry)) AS entry,
+        arg_max_null(planned_run_id, (n_tasks, position, entry)) AS planned_run_id
     FROM asked
     GROUP BY suite, task_set, asked
 ),
