@@ -1,12 +1,13 @@
 -- Which version of each task set counts, and by which rule.
 -- grain: suite × task set
 -- inherits: lake.tasks
--- version_reason: `declared`: `evalstore version`, a task file or a run names it, and of several
---     that files or runs name the latest run used it; `largest`: no run asked more tasks; `agreed`: fewer tasks, but three models or more were asked
---     exactly these last, and none was asked more since; `sample`: logs with a limit, of which the
---     most models were asked these tasks
+-- version_reason: `declared`: `evalstore version`, a task file or a run names it, and of several that
+--     files or runs name the latest run used it; `largest`: no run asked more tasks; `agreed`: fewer
+--     tasks, but three models or more were asked exactly these last, and none was asked more since;
+--     `sample`: logs with a limit, of which the most models were asked these tasks
 -- task_set_hash: the version declared; NULL if none is
--- entry: hash of a run and model that was asked exactly this version; NULL if a file or run names it
+-- entry: hash of a run and model that was asked exactly this version; NULL if a file or a run
+--     names it
 -- planned_run_id: the run of this entry, where its log names more tasks than the run came to: these
 --     are the version
 WITH named AS (
