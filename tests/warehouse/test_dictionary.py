@@ -48,10 +48,11 @@ def test_everything_in_the_warehouse_has_a_comment(store):
 def test_comments_equal_the_data_dictionary(store):
     found = comments(store)
     assert found["view main.leaderboard"] == (
-        "The models of every task set by every metric, best first, each by its latest full run. "
-        "The main metric of each task set comes first. Of the some twenty scores of posters only "
-        "app_quality, the main one, and app_core are here, because the others are parts of them, "
-        "and the use of tools is here as tool_tier; `metrics` has all. "
+        "The models of every task set by every metric, best first, each by its latest full run; "
+        "where verdicts are missing, they count as failed in this order. The main metric of each "
+        "task set comes first. Of the some twenty scores of posters only app_quality, the main "
+        "one, and app_core are here, because the others are parts of them, and the use of tools is "
+        "here as tool_tier; `metrics` has all. "
         "Grain: suite × task set × metric × scorer × filter × provider × model × settings."
     )
     # From the view's header, from the view it inherits from, and from the common meanings.

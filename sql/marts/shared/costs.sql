@@ -8,12 +8,14 @@
 -- n_results: calls of the model, without answers that came from a cache, which cost nothing
 -- input_tokens, output_tokens: sum over the calls that record them; NULL above 2^63 - 1
 WITH calls AS (
+    -- By the series, as in latency.
     SELECT
-        suite,
         run_id,
-        provider,
-        model,
-        settings,
+        series,
+        any_value(suite) AS suite,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings,
         count(*) AS n_results,
         count(cost_usd) AS n_cost_known,
         exact_sum(cost_usd) AS total_cost_usd,
@@ -25,50 +27,43 @@ WITH calls AS (
             n_counted: n_passed,
             amount: total_cost_usd,
             total: n_passed,
-            amount_squares: sum(cost_usd ** 2),
+            amount_squares: sum(cost_usd * cost_usd),
             products: sum(cost_usd) FILTER (passed),
             squares: n_passed
         } AS sums,
         try_cast(sum(input_tokens) AS BIGINT) AS input_tokens,
         try_cast(sum(output_tokens) AS BIGINT) AS output_tokens
-    FROM scores.counted_verdicts
-    WHERE NOT is_cached
-    GROUP BY suite, run_id, provider, model, settings
+    FROM scores.call_facts
+    GROUP BY run_id, series
 ),
 
 tasks AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
+        entry,
         sum(cost_usd) AS cost_usd,
         count(*) FILTER (passed) AS n_passed
-    FROM scores.counted_verdicts
-    SEMI JOIN scores.repeated_runs USING (suite, run_id)
-    WHERE NOT is_cached AND cost_usd IS NOT NULL
-    GROUP BY suite, run_id, provider, model, settings, task_set, task_id
+    FROM scores.call_facts
+    SEMI JOIN scores.repeated_entries USING (entry)
+    WHERE cost_usd IS NOT NULL
+    GROUP BY entry, task_id
 ),
 
 repeated AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
+        entries.run_id,
+        entries.series,
         {
             n: count(*),
-            n_counted: count(*) FILTER (n_passed > 0),
-            amount: sum(cost_usd),
-            total: sum(n_passed),
-            amount_squares: sum(cost_usd ** 2),
-            products: sum(cost_usd * n_passed),
-            squares: sum(n_passed ** 2)
+            n_counted: count(*) FILTER (tasks.n_passed > 0),
+            amount: sum(tasks.cost_usd),
+            total: sum(tasks.n_passed),
+            amount_squares: sum(tasks.cost_usd * tasks.cost_usd),
+            products: sum(tasks.cost_usd * tasks.n_passed),
+            squares: sum(tasks.n_passed ** 2)
         } AS sums
     FROM tasks
-    GROUP BY suite, run_id, provider, model, settings
+    JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
+    GROUP BY entries.run_id, entries.series
 )
 
 SELECT
@@ -92,9 +87,6 @@ JOIN scores.run_times AS times
     ON calls.suite = times.suite
     AND calls.run_id = times.run_id
 LEFT JOIN repeated
-    ON calls.suite = repeated.suite
-    AND calls.run_id = repeated.run_id
-    AND calls.provider IS NOT DISTINCT FROM repeated.provider
-    AND calls.model IS NOT DISTINCT FROM repeated.model
-    AND calls.settings = repeated.settings
+    ON calls.run_id = repeated.run_id
+    AND calls.series = repeated.series
 ORDER BY calls.suite, calls.run_id, calls.provider, calls.model, calls.settings

@@ -12,49 +12,45 @@
 -- ttft_p50_ms: median time to the first token of the calls that record it, milliseconds; NULL below 6
 --     tasks
 WITH answered AS (
+    -- By the series, one number: faster than by suite, provider, model and settings.
     SELECT
-        suite,
         run_id,
-        provider,
-        model,
-        settings,
+        series,
+        any_value(suite) AS suite,
+        any_value(provider) AS provider,
+        any_value(model) AS model,
+        any_value(settings) AS settings,
         count(latency_ms) AS n_timed,
         list_sort(list(latency_ms) FILTER (latency_ms IS NOT NULL)) AS times_ms,
         exact_mean(latency_ms) AS mean_ms,
         list_sort(list(CAST(ttft_ms AS DOUBLE)) FILTER (ttft_ms IS NOT NULL)) AS ttfts_ms
-    FROM scores.counted_results
-    WHERE availability_status = 'ok' AND success AND NOT is_cached
-    GROUP BY suite, run_id, provider, model, settings
+    FROM scores.call_facts
+    WHERE is_answered
+    GROUP BY run_id, series
 ),
 
 tasks AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
+        entry,
         count(latency_ms) AS n_timed,
         count(ttft_ms) AS n_started
-    FROM scores.counted_results
-    SEMI JOIN scores.repeated_runs USING (suite, run_id)
-    WHERE availability_status = 'ok' AND success AND NOT is_cached
-    GROUP BY suite, run_id, provider, model, settings, task_set, task_id
+    FROM scores.call_facts
+    SEMI JOIN scores.repeated_entries USING (entry)
+    WHERE is_answered
+    GROUP BY entry, task_id
 ),
 
 repeated AS (
     SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        count(*) FILTER (n_timed > 0) AS n_timed_tasks,
-        count(*) FILTER (n_started > 0) AS n_started_tasks,
-        CAST(floor(sum(n_timed) ** 2 / nullif(sum(n_timed ** 2), 0) + 1e-9) AS BIGINT)
+        entries.run_id,
+        entries.series,
+        count(*) FILTER (tasks.n_timed > 0) AS n_timed_tasks,
+        count(*) FILTER (tasks.n_started > 0) AS n_started_tasks,
+        CAST(floor(sum(tasks.n_timed) ** 2 / nullif(sum(tasks.n_timed ** 2), 0) + 1e-9) AS BIGINT)
             AS n_independent
     FROM tasks
-    GROUP BY suite, run_id, provider, model, settings
+    JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
+    GROUP BY entries.run_id, entries.series
 ),
 
 ranked AS (
@@ -66,12 +62,7 @@ ranked AS (
         percentile_ranks(coalesce(repeated.n_independent, answered.n_timed), 0.95) AS ranks,
         answered.n_timed / nullif(coalesce(repeated.n_independent, answered.n_timed), 0) AS n_each
     FROM answered
-    LEFT JOIN repeated
-        ON answered.suite = repeated.suite
-        AND answered.run_id = repeated.run_id
-        AND answered.provider IS NOT DISTINCT FROM repeated.provider
-        AND answered.model IS NOT DISTINCT FROM repeated.model
-        AND answered.settings = repeated.settings
+    LEFT JOIN repeated USING (run_id, series)
 )
 
 SELECT

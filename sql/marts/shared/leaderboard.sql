@@ -1,7 +1,7 @@
 -- The models of every task set by every metric, best first, each by its latest full run; where verdicts
--- are missing, they count as failed in this order. The main metric of each task set comes first. Of the some twenty scores of posters only app_quality, the
--- main one, and app_core are here, because the others are parts of them, and the use of tools is here
--- as tool_tier; `metrics` has all.
+-- are missing, they count as failed in this order. The main metric of each task set comes first. Of the
+-- some twenty scores of posters only app_quality, the main one, and app_core are here, because the others
+-- are parts of them, and the use of tools is here as tool_tier; `metrics` has all.
 -- grain: suite × task set × metric × scorer × filter × provider × model × settings
 -- inherits: metrics
 -- blocks: suite, task_set

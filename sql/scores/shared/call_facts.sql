@@ -1,17 +1,23 @@
--- What the figures need of each call, without texts.
--- grain: result
+-- The calls whose time and cost count: of real models, each once though several runs may hold it, and
+-- without answers from a cache.
+-- grain: call that counts
 -- inherits: verdicts, scores.setups
--- is_answered: whether the call gave an answer
+-- is_answered: whether the call gave an answer; NULL where that is not recorded
 SELECT
     suite,
     run_id,
+    provider,
+    model,
+    settings,
     entry,
     series,
-    run_date,
-    coalesce(availability_status = 'ok' AND success, false) AS is_answered,
+    task_id,
+    availability_status = 'ok' AND success AS is_answered,
     latency_ms,
-    CASE WHEN NOT is_cached THEN cost_usd END AS cost_usd,
-    coalesce(is_correct, objective_pass, computed) AS passed,
-    is_replay,
-    duplicate_of IS NULL AS is_counted
+    ttft_ms,
+    cost_usd,
+    input_tokens,
+    output_tokens,
+    coalesce(is_correct, objective_pass, computed) AS passed
 FROM scores.resolved_results
+WHERE duplicate_of IS NULL AND NOT is_replay AND NOT is_cached
