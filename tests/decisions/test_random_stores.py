@@ -1,14 +1,8 @@
 """Claims about stores with a known truth: few are false, and none is denied by other outputs."""
 
 import pytest
+from random_stores import OUTPUTS, SHAPES, contradictions, most_false, simulate
 
-from bench.simulations.random_stores import (
-    OUTPUTS,
-    SHAPES,
-    contradictions,
-    most_false,
-    simulate,
-)
 from warehouse.decisions.comparison import Comparison
 
 N_STORES = 90
