@@ -49,3 +49,14 @@ def test_coverage(n, rate):
         limits = ratio_limits(random.lognormal(0, 0.5, n), (random.random(n) < rate) * 1.0)
         hits += limits is not None and limits.low <= truth <= limits.high
     assert hits / 1000 >= 0.93 - 3.3 * np.sqrt(0.93 * 0.07 / 1000)
+
+
+def test_a_cost_a_tenth_below_a_limit_is_rarely_above_it():
+    random = np.random.default_rng(7)
+    costs = random.lognormal(sigma=1.0, size=(1_000, 50))
+    passes = (random.random((1_000, 50)) < 0.6).astype(float)
+    limit = np.exp(0.5) / 0.6 / 0.9
+    plain = costs.sum(axis=1) / passes.sum(axis=1) > limit
+    ends = [ratio_limits(*night, tail=0.05) for night in zip(costs, passes, strict=True)]
+    assert np.mean([end is not None and end.low > limit for end in ends]) <= 0.02
+    assert plain.mean() > 0.2
