@@ -150,7 +150,7 @@ def test_conversations_and_scores_are_those_of_inspect(store, reference):
 def scores_of_inspect(scorer, score):
     value = score["value"]
     is_dict = isinstance(value, dict) and "special" not in value
-    rest = score["answer"] or None, score["explanation_sha256"]
+    rest = score["answer"], score["explanation_sha256"]
     for name, each in value.items() if is_dict else [(scorer, value)]:
         part = number(each)
         if isinstance(part, str):

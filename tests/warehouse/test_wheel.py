@@ -38,6 +38,7 @@ CALLS = {
     "models": "",
     "runs": "",
     "tag": "2024-11-04/models/example-aurora-2-1.yaml release=v1",
+    "version": "palindrome 2024-11-04/models/example-aurora-2-1.yaml",
     "show": "leaderboard",
     "sql": "FROM+runs",
     "history": "example/aurora-2",
