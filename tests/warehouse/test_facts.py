@@ -3,13 +3,14 @@
 import random
 
 import pytest
+from openclaw_cases import line, write_run
 from support import command, import_into, log, new_store, task, write_log
 
 from warehouse.lake import compaction
 from warehouse.views.sql_files import shipped_sql
 
 KEY = "suite, run_id, content_id"
-TABLES = {file.name: file for file in shipped_sql() if file.is_by_run}
+TABLES = {file.name: file for file in shipped_sql() if file.is_by_run or file.is_board}
 # The stored side, and the same from what it is made of.
 PAIRS = {
     "is_replaced": (
@@ -35,6 +36,10 @@ PAIRS = {
     "setups": (
         "SELECT * EXCLUDE (entry, series, input_hash) FROM scores.setups",
         "FROM scores.setup_inputs",
+    ),
+    "pair_tests": (
+        "SELECT test_key FROM scores.pair_tests SEMI JOIN scores.pair_counts USING (test_key)",
+        "SELECT DISTINCT test_key FROM scores.pair_counts",
     ),
     **{name: (f"FROM {file.qualified}", file.sql) for name, file in TABLES.items()},
 }
@@ -71,17 +76,23 @@ def write_tasks(path, choice):
     return path
 
 
+def one_of_the_runs(store, choice):
+    return choice.choice(store.sql("SELECT run_id FROM runs ORDER BY ALL").fetchall())[0]
+
+
 def change(store, folder, step, choice):
     """Change a store in one of the ways that change facts."""
     number = choice.randint(1, 2)
-    match choice.choice(["log", "log", "log", "model", "tasks", "forget", "compact", "merge"]):
+    ways = ["log", "log", "log", "model", "tasks", "forget", "version", "compact", "merge"]
+    has_runs = step > 0 and store.sql("FROM runs LIMIT 1").fetchall()
+    match choice.choice(ways) if has_runs else "log":
         case "log":
             tasks = [task(n) for n in sorted(choice.sample(range(1, 7), choice.randint(1, 5)))]
             if choice.random() < 0.4:
                 tasks = [{k: v for k, v in t.items() if k != "is_correct"} for t in tasks]
-            path = write_log(
-                folder / f"{step}.yaml", log(tasks=tasks, model=f"models/kokeilu-{number}.yaml")
-            )
+            day = f"2026-04-{choice.randint(1, 9):02}"
+            model = f"models/kokeilu-{number}.yaml"
+            path = write_log(folder / f"{step}.yaml", log(tasks=tasks, model=model, date=day))
             run_as = choice.choice([None, None, "toinen"])
             import_into(store, path, run_as=run_as, replace=choice.random() < 0.5)
         case "model":
@@ -92,8 +103,11 @@ def change(store, folder, step, choice):
         case "tasks":
             import_into(store, write_tasks(folder / f"tasks-{step}.yaml", choice))
         case "forget":
-            if runs := store.sql("SELECT run_id FROM runs ORDER BY ALL").fetchall():
-                assert command(store.path, "forget", choice.choice(runs)[0], "--yes").code == 0
+            run = one_of_the_runs(store, choice)
+            assert command(store.path, "forget", run, "--yes").code == 0
+        case "version":
+            run = one_of_the_runs(store, choice)
+            assert command(store.path, "version", "palindrome", run).code == 0
         case "compact":
             assert command(store.path, "compact").code == 0
         case "merge":
@@ -161,3 +175,26 @@ def test_verdicts_that_new_tasks_change_are_marked(tmp_path):
     import_into(store, tasks)
     wrong, n_rows = differences(store)
     assert (wrong, n_rows["computed_verdict"]) == (set(), 1)
+
+
+def test_what_judges_a_task_changes_the_runs_that_asked_it(tmp_path):
+    store = new_store(tmp_path / "store")
+
+    def import_run(name, **second):
+        lines = (line(run_id=name), line(run_id=name, prompt_id="P1", prompt_name="two", **second))
+        config = {"run_id": name}
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        import_into(store, write_run(folder, *lines, config=config, inventory=config))
+        assert differences(store)[0] == set()
+
+    query = "SELECT n_rated, pass_rate FROM scores.run_rates WHERE run_id = 'a'"
+    import_run("a", success=False, failure_type="timeout", objective_pass=None)
+    # A call without an answer did not pass, unless nothing judges the answers.
+    assert store.sql(query).fetchall() == [(2, 0.5)]
+    import_run("b", objective_pass=None)
+    assert store.sql(query).fetchall() == [(1, 1.0)]
+    import_run("c", objective_pass=False)
+    assert store.sql(query).fetchall() == [(2, 0.5)]
+    assert command(store.path, "forget", "c", "--yes").code == 0
+    assert store.sql(query).fetchall() == [(1, 1.0)]

@@ -18,8 +18,8 @@ from warehouse.paths import cache_folder
 from warehouse.scale.plan import quoted
 from warehouse.scale.shard import read_files
 from warehouse.scale.version import discard_copies
-from warehouse.tables.pair_tests import update_pair_tests
-from warehouse.tables.sync import create_warehouse, digests
+from warehouse.tables.boards import compute_boards
+from warehouse.tables.sync import board_files, create_warehouse, digests
 from warehouse.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def fill_catalog(
                 )
             else:
                 _define_view(connection, table, of_table)
-        update_pair_tests(connection)
+        compute_boards(connection, board_files())
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
 

@@ -61,7 +61,7 @@ def shard_tables() -> tuple[str, ...]:
     scores = (
         file.qualified
         for file in shipped_sql()
-        if file.is_table and (file.is_by_run or not file.is_refreshed)
+        if file.is_table and not file.is_board and (file.is_by_run or not file.is_refreshed)
     )
     lake = (f"lake.{table.name}" for table in TABLES if table.of_run)
     return (*lake, *scores)
@@ -112,7 +112,7 @@ def reference_tables() -> tuple[str, ...]:
     scores = (
         file.qualified
         for file in shipped_sql()
-        if file.is_table and file.qualified != "scores.duplicate_calls"
+        if file.is_table and not file.is_board and file.qualified != "scores.duplicate_calls"
     )
     return (*lake, *books, *scores)
 

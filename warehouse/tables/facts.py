@@ -85,8 +85,15 @@ class Touched:
         if not self.others:
             return self.runs
         self.add(connection, "SELECT suite, run_id FROM changed_runs")
-        touched = "SELECT DISTINCT suite, run_id, false AS is_new FROM touched_runs"
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE touched_runs AS {touched}")
+        connection.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE touched_runs AS
+                SELECT suite, run_id, coalesce(bool_or(changed.is_new), false) AS is_new
+                FROM touched_runs
+                LEFT JOIN changed_runs AS changed USING (suite, run_id)
+                GROUP BY suite, run_id
+            """
+        )
         return runs_in(connection, "touched_runs")
 
 
@@ -243,8 +250,8 @@ def update_facts(
     touched: Touched,
     *,
     emptied: set[str],
-) -> None:
-    """Compute the rows of the touched runs in the tables by run.
+) -> Runs | None:
+    """Compute the rows of the touched runs in the tables by run; return these runs.
 
     Args:
         connection: the warehouse, after everything has been marked.
@@ -254,9 +261,10 @@ def update_facts(
     """
     runs = touched.all(connection)
     for file in files:
-        if not file.is_by_run or file.is_refreshed:
+        if not file.is_by_run or file.is_refreshed or file.is_board:
             continue
         if file.name in emptied:
             connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
         elif runs is not None:
             replace_runs(connection, file, runs)
+    return runs

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.views.sql_files import shipped_sql
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,7 +26,7 @@ _MOST_WITH_INTERVALS = 20
 _COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
 _MISSING = f"""
 WITH pairs AS MATERIALIZED (
-    FROM scores.pair_counts
+    FROM ({{pairs}})
     WHERE n_models <= {_MOST_MODELS}
 )
 
@@ -70,9 +72,15 @@ def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE {TABLE} {_COLUMNS}")
 
 
-def update_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add the tests of the pairs of every board that are missing, in the caller's transaction."""
-    pairs = [_Pair(*row) for row in connection.execute(_MISSING).fetchall()]
+def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None = None) -> None:
+    """Add the tests of pairs that are missing, in the caller's transaction.
+
+    Args:
+        connection: the warehouse.
+        boards: a temporary table (suite, task_set) of the boards to look at; None for all.
+    """
+    source = "FROM scores.pair_counts" if boards is None else _pairs_of_boards(connection, boards)
+    pairs = [_Pair(*row) for row in connection.execute(_MISSING.format(pairs=source)).fetchall()]
     if not pairs:
         return
     import pyarrow as pa
@@ -91,6 +99,21 @@ def update_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
     connection.register("tested_pairs", rows)
     connection.execute(f"INSERT INTO {TABLE} FROM tested_pairs")
     connection.unregister("tested_pairs")
+
+
+def _pairs_of_boards(connection: duckdb.DuckDBPyConnection, boards: str) -> str:
+    """Return the query of `scores.pair_counts` that reads the tasks of some boards only."""
+    files = {file.qualified: file.sql for file in shipped_sql()}
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE tested_runs AS
+            FROM scores.board_runs SEMI JOIN {boards} USING (suite, task_set)
+        """
+    )
+    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
+    pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
+    return pairs.replace("scores.board_scores", "tested_scores")
 
 
 def _by_score(pairs: Iterable[_Pair]) -> Iterable[tuple[int, _Tested]]:

@@ -25,7 +25,8 @@ from warehouse.lake.locks import (
 from warehouse.lake.presence import unreadable_files
 from warehouse.schemas import TABLES
 from warehouse.tables import facts, loading, score_tables
-from warehouse.tables.pair_tests import create_pair_tests, update_pair_tests
+from warehouse.tables.boards import compute_boards, update_boards
+from warehouse.tables.pair_tests import create_pair_tests
 from warehouse.tables.runs import runs_in
 from warehouse.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.views.sql_files import (
@@ -405,10 +406,14 @@ def derive(
     if score_tables.update_scores(connection, stages.verdicts, scope):
         everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
         facts.mark_verdicts(connection, touched, everywhere=everywhere)
-    facts.update_facts(connection, in_order, touched, emptied=emptied)
+    touched_runs = facts.update_facts(connection, in_order, touched, emptied=emptied)
     score_tables.update_scores(connection, stages.others, scope)
     if duplicates is None:
-        update_pair_tests(connection)
+        boards = [file for file in in_order if file.is_board]
+        if emptied:
+            compute_boards(connection, boards)
+        elif touched_runs is not None or any(tables[file.name] & changed for file in boards):
+            update_boards(connection, boards, touched_runs)
 
 
 def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
@@ -423,7 +428,7 @@ def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
         elif file.is_materialised:
             if score_tables.create_score_table(connection, file, files):
                 emptied.add(file.name)
-        elif file.is_refreshed:
+        elif file.is_refreshed or file.is_board:
             score_tables.create_refreshed_table(connection, file)
             emptied.add(file.name)
         elif file.is_by_run:
@@ -499,6 +504,11 @@ def _replaced(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> 
         return set()
     query = "FROM lake.replaced_batches WHERE list_contains($names, batch)"
     return {name for (name,) in connection.execute(query, {"names": names}).fetchall()}
+
+
+def board_files() -> list[SqlFile]:
+    """Return the SQL files of the tables of boards, in order."""
+    return [file for file in _definitions_in_order()[0] if file.is_board]
 
 
 @cache

@@ -24,7 +24,7 @@ _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "sco
     "checks": "checks"
 }
 # Labels without a text.
-_KINDS_OF_TABLES = ("materialised", "refreshed", "by_run")
+_KINDS_OF_TABLES = ("materialised", "refreshed", "by_run", "board")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,8 @@ class SqlFile:
     `suite:`, `key:` and `inputs:`. `refreshed` marks a small table that many views join: sync
     computes it from scratch, before the scores, if tables that it depends on have changed.
     `by_run` marks a table whose rows each depend on one run: sync computes those of the runs that
-    have changed.
+    have changed. `board` marks a table that sync computes after these, because its rows depend on
+    several runs.
 
     Attributes:
         folder: functions, base, scores, marts or checks.
@@ -53,6 +54,7 @@ class SqlFile:
         inputs: the view in `scores` that a materialised score is computed from; None for a view.
         is_refreshed: whether it is a table that sync computes before the scores.
         is_by_run: whether it is a table whose rows sync computes for each run that has changed.
+        is_board: whether it is a table that sync computes after the facts of all runs.
         answer: the columns that a terminal shows first, the most important first.
         blocks: the columns that a terminal shows as headings of the rows that share them.
         severity: severity of a check, critical or warning; empty for other files.
@@ -71,6 +73,7 @@ class SqlFile:
     inputs: str | None
     is_refreshed: bool
     is_by_run: bool
+    is_board: bool
     answer: tuple[str, ...]
     blocks: tuple[str, ...]
     severity: str
@@ -99,7 +102,7 @@ class SqlFile:
     @property
     def is_table(self) -> bool:
         """Whether it is a table of the warehouse, not a view or function."""
-        return self.is_materialised or self.is_refreshed or self.is_by_run
+        return self.is_materialised or self.is_refreshed or self.is_by_run or self.is_board
 
 
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
@@ -188,6 +191,7 @@ def parse_sql_file(path: Path, sql: str) -> SqlFile:
         inputs=of_score.get("inputs"),
         is_refreshed=notes.pop("refreshed", None) is not None,
         is_by_run=notes.pop("by_run", None) is not None,
+        is_board=notes.pop("board", None) is not None,
         answer=_names(notes.pop("first", "")),
         blocks=_names(notes.pop("blocks", "")),
         severity=notes.pop("severity", ""),

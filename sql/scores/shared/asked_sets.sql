@@ -5,6 +5,10 @@
 -- n_tasks: tasks asked
 -- asked: hash of the tasks and their contents, equal for runs that asked the same ones
 -- is_answered: whether any call gave an answer
+-- is_judged: whether any attempt at any task has a verdict
+-- is_first_only: whether only first attempts count, because the run repeated tasks until they
+--     passed, which means: ten tasks or more have several attempts, each of which ends with its first
+--     pass or never passed; every task with a single attempt passed; and both kinds are there
 SELECT
     suite,
     run_id,
@@ -12,7 +16,13 @@ SELECT
     entry,
     count(*) AS n_tasks,
     bit_xor(hash(task_id, task_hash)) AS asked,
-    sum(n_results) > sum(n_unanswered) AS is_answered
+    sum(n_results) > sum(n_unanswered) AS is_answered,
+    max(n_judged) > 0 AS is_judged,
+    count(*) FILTER (n_results > 1) >= 10
+    AND count(*) FILTER (n_results > 1 AND last_passed) > 0
+    AND count(*) FILTER (n_results = 1) > 0
+    AND bool_and(if(n_results = 1, coalesce(last_passed, false),
+        n_passed = 0 OR (n_passed = 1 AND last_passed))) AS is_first_only
 FROM scores.task_facts
 WHERE NOT is_replay
 GROUP BY suite, run_id, task_set, entry

@@ -1,5 +1,6 @@
 -- The run by which each model stands on the board of a task set: the latest of those that asked most
 -- of the set's version; see task_set_versions. Comparisons take the same run.
+-- board
 -- grain: suite × task set × provider × model × settings
 -- inherits: scores.run_rates
 -- entry: hash of the run and model; see scores.setups

@@ -1,4 +1,5 @@
 -- The tasks of the version of each task set that counts; see task_set_versions.
+-- board
 -- grain: suite × task set × task
 -- inherits: lake.tasks, scores.task_set_versions
 WITH versions AS MATERIALIZED (

@@ -1,100 +1,33 @@
 -- The pass rate of each model in each run over the tasks of a task set, and how much of the set the
--- run covers.
+-- run covers, with the time of the run.
 -- grain: run × provider × model × settings × task set
--- inherits: scores.run_times, scores.setups
--- n_tasks: tasks asked
--- n_covered: tasks of the set's version among them; see task_set_versions
--- covered_pass_rate: pass rate over these tasks only
--- n_rated: tasks behind pass_rate
--- n_results: calls, attempts and calls without an answer included
--- n_unanswered: calls without an answer; they count as not passed
--- n_answered_tasks: tasks with an answer
--- pass_rate: mean over the tasks of the share of attempts that passed; NULL if nothing was judged
--- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
---     narrower where repeated attempts add information; see effective_tasks
--- pass_rate_high: upper end of the 95 % interval of the pass rate
--- min_pass_rate: pass rate if all attempts without a verdict had failed; NULL where none is missing
--- max_pass_rate: pass rate if all of them had passed; NULL where none is missing
--- is_first_only: whether only first attempts count; see task_rates
--- asked: hash of the tasks asked, equal for runs that asked the same ones
-WITH placed AS (
-    SELECT
-        rates.*,
-        newest.task_set IS NOT NULL AS is_in_set
-    FROM scores.task_rates AS rates
-    LEFT JOIN scores.newest_tasks AS newest
-        ON rates.suite = newest.suite
-        AND rates.task_set = newest.task_set
-        AND rates.task_id IS NOT DISTINCT FROM newest.task_id
-        AND coalesce(rates.task_hash = newest.task_hash, true)
-),
-
-sums AS (
-    SELECT
-        entry,
-        any_value(suite) AS suite,
-        any_value(run_id) AS run_id,
-        any_value(provider) AS provider,
-        any_value(model) AS model,
-        any_value(settings) AS settings,
-        any_value(task_set) AS task_set,
-        count(*) AS n_tasks,
-        count(*) FILTER (is_in_set) AS n_covered,
-        count(pass_rate) AS n_rated,
-        CAST(sum(n_results) AS BIGINT) AS n_results,
-        CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
-        count(*) FILTER (n_results > n_unanswered) AS n_answered_tasks,
-        CAST(sum(n_trials) AS BIGINT) AS n_trials,
-        sum(n_judged) > 0 AS is_judged,
-        bool_or(is_first_only) AS is_first_only,
-        exact_sum(pass_rate) AS rates,
-        exact_sum(pass_rate ** 2) AS squares,
-        count(n_missing) AS n_bounded,
-        -- Only of the few tasks that differ from their pass rate.
-        exact_sum(CASE WHEN n_missing > 0 THEN min_rate - coalesce(pass_rate, 0) END) AS below,
-        exact_sum(CASE WHEN n_missing > 0 THEN max_rate - coalesce(pass_rate, 0) END) AS above,
-        exact_sum(CASE WHEN is_in_set THEN pass_rate END)
-            / nullif(count(pass_rate) FILTER (is_in_set), 0) AS covered_rate,
-        bit_xor(hash(task_id, CASE WHEN NOT is_in_set THEN task_hash END)) AS asked
-    FROM placed
-    GROUP BY entry
-),
-
-rated AS (
-    SELECT
-        *,
-        CASE WHEN is_judged THEN rates / n_rated END AS pass_rate,
-        CASE WHEN is_judged THEN effective_tasks(n_rated, n_trials, rates, squares) ELSE 0 END
-            AS n_effective
-    FROM sums
-)
-
+-- inherits: scores.entry_rates, scores.run_times
 SELECT
-    rated.suite,
-    rated.run_id,
-    rated.provider,
-    rated.model,
-    rated.settings,
-    rated.task_set,
+    rates.suite,
+    rates.run_id,
+    rates.provider,
+    rates.model,
+    rates.settings,
+    rates.task_set,
     times.position,
     times.run_date,
     times.started_at,
-    rated.n_tasks,
-    rated.n_covered,
-    rated.n_rated,
-    rated.n_results,
-    rated.n_unanswered,
-    rated.n_answered_tasks,
-    rated.pass_rate,
-    CASE WHEN rated.is_judged THEN rated.covered_rate END AS covered_pass_rate,
-    wilson_low(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_low,
-    wilson_high(rated.pass_rate * rated.n_effective, rated.n_effective) AS pass_rate_high,
-    CASE WHEN rated.is_judged THEN (rated.rates + rated.below) / rated.n_bounded END AS min_pass_rate,
-    CASE WHEN rated.is_judged THEN (rated.rates + rated.above) / rated.n_bounded END AS max_pass_rate,
-    rated.is_first_only,
-    rated.asked,
-    rated.entry
-FROM rated
+    rates.n_tasks,
+    rates.n_covered,
+    rates.n_rated,
+    rates.n_results,
+    rates.n_unanswered,
+    rates.n_answered_tasks,
+    rates.pass_rate,
+    rates.covered_pass_rate,
+    rates.pass_rate_low,
+    rates.pass_rate_high,
+    rates.min_pass_rate,
+    rates.max_pass_rate,
+    rates.is_first_only,
+    rates.asked,
+    rates.entry
+FROM scores.entry_rates AS rates
 JOIN scores.run_times AS times
-    ON rated.suite = times.suite
-    AND rated.run_id = times.run_id
+    ON rates.suite = times.suite
+    AND rates.run_id = times.run_id

@@ -4,7 +4,7 @@
 -- run is taken as a whole, so that it shows what it covers; without a call of its own it is left out.
 -- Replays are left out.
 -- grain: run × provider × model × settings × task set × task
--- inherits: scores.task_facts
+-- inherits: scores.task_facts, scores.asked_sets
 -- n_outcomes: attempts with a verdict, and those without one at tasks that have verdicts elsewhere
 -- n_trials_passed: attempts among n_trials that passed
 -- n_trials: attempts behind pass_rate: those with an outcome, that count
@@ -14,10 +14,6 @@
 -- min_rate: pass_rate if all of them had failed
 -- max_rate: pass_rate if all of them had passed
 -- is_first_passed: whether the first of n_trials passed
--- is_judged: whether any attempt of the entry at any task has a verdict
--- is_first_only: whether only first attempts count, because the entry repeated tasks until they
---     passed, which means: ten tasks or more have several attempts, each of which ends with its first
---     pass or never passed; every task with a single attempt passed; and both kinds are there
 SELECT
     facts.suite,
     facts.run_id,
@@ -33,13 +29,13 @@ SELECT
     facts.n_judged,
     if(judged.task IS NULL, facts.n_judged, facts.n_judged + facts.n_open) AS n_outcomes,
     if(judged.task IS NULL, facts.first_passed, facts.first_outcome) AS is_first_passed,
-    if(judged_entries.is_first_only, least(n_outcomes, 1), n_outcomes) AS n_trials,
-    if(judged_entries.is_first_only, coalesce(CAST(is_first_passed AS BIGINT), 0), facts.n_passed)
+    if(sets.is_first_only, least(n_outcomes, 1), n_outcomes) AS n_trials,
+    if(sets.is_first_only, coalesce(CAST(is_first_passed AS BIGINT), 0), facts.n_passed)
         AS n_trials_passed,
     n_trials_passed / nullif(n_trials, 0) AS pass_rate,
     CASE
         WHEN unchecked.task IS NOT NULL AND n_outcomes = 0 THEN NULL
-        WHEN judged_entries.is_first_only THEN 1 - n_trials
+        WHEN sets.is_first_only THEN 1 - n_trials
         ELSE facts.n_results - n_outcomes
     END AS n_missing,
     n_trials_passed / (n_trials + n_missing) AS min_rate,
@@ -47,24 +43,12 @@ SELECT
     facts.entry,
     facts.task,
     entries.series,
-    judged_entries.is_judged,
-    judged_entries.is_first_only
+    sets.is_judged,
+    sets.is_first_only
 FROM scores.task_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
 LEFT JOIN scores.unchecked_tasks AS unchecked ON facts.task = unchecked.task
-JOIN (
-    SELECT
-        entry,
-        max(n_judged) > 0 AS is_judged,
-        count(*) FILTER (n_results > 1) >= 10
-        AND count(*) FILTER (n_results > 1 AND last_passed) > 0
-        AND count(*) FILTER (n_results = 1) > 0
-        AND bool_and(if(n_results = 1, coalesce(last_passed, false),
-            n_passed = 0 OR (n_passed = 1 AND last_passed))) AS is_first_only
-    FROM scores.task_facts
-    GROUP BY entry
-    HAVING max(n_counted) > 0
-) AS judged_entries ON facts.entry = judged_entries.entry
+JOIN scores.asked_sets AS sets ON facts.entry = sets.entry
 WHERE NOT facts.is_replay

@@ -1,4 +1,5 @@
 -- Which version of each task set counts, and by which rule.
+-- board
 -- grain: suite × task set
 -- inherits: lake.tasks
 -- version_reason: `declared`: `evalstore version`, a task file or a run names it, and of several that
