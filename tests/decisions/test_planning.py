@@ -8,7 +8,12 @@ from support import command, new_store
 
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESULTS, RUNS
-from warehouse.statistics.sample_size import tasks_needed, variance_of_difference
+from warehouse.statistics.sample_size import (
+    tasks_needed,
+    tasks_needed_for_margin,
+    tasks_needed_of_verdicts,
+    variance_of_difference,
+)
 
 
 def runs(passed_by_model, cost):
@@ -78,7 +83,8 @@ def test_the_rows_are_those_of_the_formula(store):
     assert [row["n_attempts"] for row in rows] == [1, 2, 3, 5, 10]
     for row in rows:
         k = row["n_attempts"]
-        assert row["n_tasks"] == tasks_needed(variance.of_task(k), 0.1)
+        needed = tasks_needed_of_verdicts if k == 1 else tasks_needed
+        assert row["n_tasks"] == needed(variance.of_task(k), 0.1)
         assert row["n_tasks"] < row["n_tasks_safe"] < 2 * row["n_tasks"]
         assert row["n_calls"] == 2 * k * row["n_tasks_safe"]
         assert row["cost_usd"] == pytest.approx(0.04 * k * row["n_tasks_safe"])
@@ -107,14 +113,27 @@ def test_the_sentence_comes_first(store):
     ended = command(store.path, "plan", "a", "b", "--difference", "0.1")
     first = ended.out.splitlines()[0]
     assert first.startswith(
-        "mine, passed: to find a difference of 10 points between a and b four times in five, the "
-        "cheapest way is "
+        "mine, passed: 80 % power to detect a difference between a and b of 10 points takes "
     )
-    assert " tasks if the 80 of the store are right about how much they differ, at " in first
-    assert "US dollars). The 80 tasks, with as many, would find " in first
+    assert " tasks if the pilot is right, " in first
+    assert "US dollars). The pilot is the 80 tasks of the store. They have that power for " in first
     once = command(store.path, "plan", "once", "again", "--difference", "0.1", "--power", "0.9")
-    assert "90 times in 100" in once.out
+    assert "90 % power" in once.out
     assert "No task has two attempts, so that more attempts cannot be planned." in once.out
+
+
+def test_a_gate_is_planned_by_its_own_test(store):
+    arguments = ("once", "again", "--difference", "0.1", "--attempts", "1")
+    [gate] = plan(store, *arguments, "--margin", "0.02")
+    share = sum(a != b for a, b in zip(ANSWERS["once"], ANSWERS["again"], strict=True)) / 80
+    assert gate["n_tasks"] == tasks_needed_for_margin(share, 0.1, 0.02)
+    [compared] = plan(store, *arguments)
+    [equality] = plan(store, *arguments, "--margin", "0")
+    # The test of a gate is one-sided, and a margin leaves less to be found.
+    assert equality["n_tasks"] < compared["n_tasks"]
+    assert equality["n_tasks"] < gate["n_tasks"]
+    text = command(store.path, "plan", *arguments, "--margin", "0.02").out
+    assert "a drop between once and again, of which the gate allows 2 points, of 10 points" in text
 
 
 @pytest.mark.parametrize(
@@ -124,6 +143,7 @@ def test_the_sentence_comes_first(store):
         (["a", "--difference", "0.1", "--metric", "x"], "fewer than 20 tasks with values of 'x'"),
         (["lacking", "--difference", "0.1"], "no results of a model 'lacking'"),
         (["a", "--difference", "0"], "--difference"),
+        (["a", "--difference", "0.1", "--margin", "0.1"], "--margin 0.1: a gate finds drops above"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(store, arguments, message):

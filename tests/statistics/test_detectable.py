@@ -1,10 +1,13 @@
 """Detectable differences: power by brute force and simulation."""
 
+from math import ceil, floor
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.detectable import detectable_mean, detectable_proportion, mcnemar_power
+from warehouse.statistics.detectable import detectable_mean, detectable_proportion, score_power
+from warehouse.statistics.score_test import critical_score, equality_p_values
 
 
 @pytest.mark.parametrize(
@@ -16,9 +19,10 @@ def test_power_by_all_tables(difference, discordance, n):
         stats.binom.pmf(m, n, discordance) * stats.binom.pmf(k, m, won)
         for m in range(1, n + 1)
         for k in range(m + 1)
-        if stats.binomtest(k, m).pvalue <= 0.05
+        if equality_p_values([k], [m - k], n)[0] <= 0.05
     )
-    assert mcnemar_power(difference, discordance, n) == pytest.approx(power)
+    assert score_power(difference, discordance, n) == pytest.approx(power)
+    assert score_power(difference, discordance, n, alpha=1e-9) < 1e-3
 
 
 @pytest.mark.parametrize(
@@ -28,13 +32,17 @@ def test_the_difference_is_found_four_times_in_five(n_discordant, n):
     found = detectable_proportion(n_discordant, n)
     assert 0 < found <= 1
     discordance = max(found, n_discordant / n)
-    assert mcnemar_power(found, discordance, n) >= 0.8
+    assert score_power(found, discordance, n) >= 0.8
 
 
-def test_approximation_agrees_with_the_exact_power():
-    # 300 of 1,000 tasks: the bound of the discordance is 0.314.
-    found = detectable_proportion(300, 1000)
-    assert mcnemar_power(found, 0.314, 1000) == pytest.approx(0.8, abs=0.02)
+@pytest.mark.parametrize("n", [250, 600, 1000])
+def test_of_many_tasks_the_critical_score_is_close_to_the_exact_one(n):
+    for discordant in (n // 20, n // 4):
+        score = critical_score(n, 0.025)
+        won = (discordant + score * discordant**0.5) / 2
+        least, most = floor(won - 0.5), ceil(won + 0.5)
+        p_values = equality_p_values([least, most], [discordant - least, discordant - most], n)
+        assert p_values[0] > 0.05 >= p_values[1]
 
 
 def test_too_few_tasks_have_none():

@@ -10,11 +10,14 @@ from warehouse.statistics.sample_size import (
     Variance,
     detectable,
     tasks_needed,
+    tasks_needed_for_margin,
+    tasks_needed_of_verdicts,
     upper_variance,
     variance_against_alike,
     variance_of,
     variance_of_difference,
 )
+from warehouse.statistics.score_test import equality_p_values, excess_of_proportions
 
 
 def test_variances_of_a_worked_example():
@@ -114,7 +117,31 @@ def test_a_pilot_without_differences_leaves_some_open():
     for is_verdict in (True, False):
         found = upper_variance(0.0, 20, scale=1.0, is_verdict=is_verdict)
         assert found == pytest.approx(share)
-    assert tasks_needed(share, 0.05) > 200
+    assert tasks_needed_of_verdicts(share, 0.05) > 200
+
+
+@pytest.mark.parametrize(("share", "difference"), [(0.1, 0.05), (0.3, 0.2), (0.05, 0.04)])
+def test_a_planned_test_of_verdicts_finds_the_difference(share, difference):
+    random = np.random.default_rng(23)
+    n = tasks_needed_of_verdicts(share, difference)
+    only_a, only_b = (share + difference) / 2, (share - difference) / 2
+    tables = random.multinomial(n, [only_a, only_b, 1 - share], 4000)
+    p_values = equality_p_values(tables[:, 0].tolist(), tables[:, 1].tolist(), n)
+    # Less four standard errors; few tasks can have more than they need.
+    assert 0.774 < np.mean(np.array(p_values) <= 0.05) < 0.86
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+def test_a_planned_gate_finds_the_drop(margin):
+    random = np.random.default_rng(23)
+    share, drop = 0.15, 0.08
+    n = tasks_needed_for_margin(share, drop, margin)
+    rates = [(share + drop) / 2, (share - drop) / 2, 1 - share]
+    tables = random.multinomial(n, rates, 500)
+    found = [excess_of_proportions(int(a), int(b), n, margin) <= 0.05 for a, b, _ in tables]
+    # The exact test needs slightly more tasks than its normal score says.
+    assert 0.73 < np.mean(found) < 0.86
 
 
 @pytest.mark.slow
@@ -126,6 +153,6 @@ def test_plans_by_a_pilot_of_single_verdicts_are_large_enough(n_pilot, share, di
     for n_differing in random.binomial(n_pilot, share, 400):
         variance = n_differing / n_pilot
         upper = upper_variance(variance, n_pilot, scale=1.0, is_verdict=True)
-        plans.append(tasks_needed(upper, difference))
-    enough = tasks_needed(share - difference**2, difference, power=0.75)
+        plans.append(tasks_needed_of_verdicts(upper, difference))
+    enough = tasks_needed_of_verdicts(share, difference, power=0.75)
     assert 0.78 <= np.mean(np.array(plans) >= enough) <= 1

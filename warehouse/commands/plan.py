@@ -49,6 +49,11 @@ _ANSWER = (
     required=True,
     help="True difference to find, in the metric's unit: 0.05 for 5 points of a pass rate.",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0),
+    help="Plan for a gate whose `max_drop` this is, with a one-sided test.",
+)
 @click.option("--metric", default="passed", show_default=True, help="Metric to compare by.")
 @click.option(
     "--scorer", metavar="NAME[@VERSION]", help="Take `passed` from this re-score; see rescore."
@@ -70,7 +75,7 @@ _ANSWER = (
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="Level of the two-sided test.",
+    help="Level of the test.",
 )
 @click.option(
     "--correlation",
@@ -88,6 +93,7 @@ def plan(
     other: str | None,
     *,
     difference: float,
+    margin: float | None,
     metric: str,
     scorer: str | None,
     suite: str | None,
@@ -107,15 +113,19 @@ def plan(
     \b
       evalstore plan example/aurora-2 example/kaamos-mini --difference 0.05
       evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
+      evalstore plan example/aurora-2 --difference 0.05 --margin 0.02
     """
     from warehouse.decisions.planning import ATTEMPTS, Wanted, plan_sentence
     from warehouse.output.writers import write_rows
 
     if scorer is not None and metric != "passed":
         raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
+    if margin is not None and margin >= difference:
+        raise BadInput(f"--margin {margin}: a gate finds drops above it; --difference is not")
     check_suite(path, suite)
     wanted = Wanted(
         difference=difference,
+        margin=margin,
         power=power,
         alpha=alpha,
         attempts=tuple(sorted(set(attempts))) or ATTEMPTS,

@@ -12,6 +12,8 @@ from warehouse.statistics.sample_size import (
     POWER,
     detectable,
     tasks_needed,
+    tasks_needed_for_margin,
+    tasks_needed_of_verdicts,
     upper_variance,
     variance_against_alike,
     variance_of,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 ATTEMPTS = (1, 2, 3, 5, 10)
 # With fewer tasks, the variances are too uncertain to plan with.
 MIN_TASKS = 20
+_STEPS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +38,30 @@ class Wanted:
     """What a plan is for.
 
     Attributes:
-        difference: true difference to be found, in the metric's unit, above 0.
+        difference: true difference to be found, in the metric's unit, above 0 and the margin.
+        margin: drop that a gate allows, if the plan is for a gate; None for `compare`.
         power: probability that it is found.
-        alpha: level of the two-sided test.
+        alpha: level of the test: two-sided for `compare`, one-sided for a gate.
         attempts: numbers of attempts to consider.
         correlation: of the tasks' means with those of a model that is not known yet, 0 to 1.
     """
 
     difference: float
+    margin: float | None = None
     power: float = POWER
     alpha: float = 0.05
     attempts: tuple[int, ...] = ATTEMPTS
     correlation: float = 0.5
+
+    @property
+    def tail(self) -> float:
+        """The level of the one-sided test that finds the difference."""
+        return self.alpha / 2 if self.margin is None else self.alpha
+
+    @property
+    def excess(self) -> float:
+        """How far the difference is from what is tested."""
+        return self.difference - (self.margin or 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +147,13 @@ def _rows(
     (a, b), (variance, n_known, cost) = pair_of, known
     rows = []
     for attempts in wanted.attempts:
+        is_verdict = panel.is_binary and attempts == 1
         of_task = variance.of_task(attempts)
-        n_tasks = None if of_task is None else _needed(of_task, wanted)
-        safe = None if of_task is None else _upper(of_task, n_known, attempts, panel)
-        n_safe = None if safe is None else _needed(safe, wanted)
-        found = None if safe is None else _found(safe, n_known, wanted)
+        n_tasks, n_safe, found = None, None, None
+        if of_task is not None:
+            safe = upper_variance(of_task, n_known, scale=panel.scale, is_verdict=is_verdict)
+            n_tasks, n_safe = (_needed(v, wanted, is_verdict=is_verdict) for v in (of_task, safe))
+            found = _found(safe, n_known, wanted, is_verdict=is_verdict)
         n_pairs = None if n_safe is None else n_safe * attempts
         rows.append(
             PlanRow(
@@ -175,17 +192,31 @@ def _with_cheapest(rows: Sequence[PlanRow], n_tasks: int) -> list[PlanRow]:
     return [replace(row, is_cheapest=row is best) for row in rows]
 
 
-def _upper(variance: float, n_known: int, attempts: int, panel: Panel) -> float:
-    is_verdict = panel.is_binary and attempts == 1
-    return upper_variance(variance, n_known, scale=panel.scale, is_verdict=is_verdict)
+def _needed(variance: float, wanted: Wanted, *, is_verdict: bool) -> int:
+    """Return the tasks that the test needs; of single verdicts the variance is a share of tasks."""
+    power, alpha = wanted.power, wanted.alpha
+    if not is_verdict:
+        return tasks_needed(variance, wanted.excess, tail=wanted.tail, power=power)
+    if wanted.margin is None:
+        return tasks_needed_of_verdicts(variance, wanted.difference, alpha=alpha, power=power)
+    return tasks_needed_for_margin(
+        variance, wanted.difference, wanted.margin, alpha=alpha, power=power
+    )
 
 
-def _needed(variance: float, wanted: Wanted) -> int:
-    return tasks_needed(variance, wanted.difference, alpha=wanted.alpha, power=wanted.power)
-
-
-def _found(variance: float, n_tasks: int, wanted: Wanted) -> float:
-    return detectable(variance, n_tasks, alpha=wanted.alpha, power=wanted.power)
+def _found(variance: float, n_tasks: int, wanted: Wanted, *, is_verdict: bool) -> float | None:
+    """Return the difference that so many tasks find; None if none does."""
+    if not is_verdict:
+        excess = detectable(variance, n_tasks, tail=wanted.tail, power=wanted.power)
+        return excess + (wanted.margin or 0.0)
+    if _needed(variance, replace(wanted, difference=1.0), is_verdict=True) > n_tasks:
+        return None
+    low, high = wanted.margin or 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        n_needed = _needed(variance, replace(wanted, difference=middle), is_verdict=True)
+        low, high = (low, middle) if n_needed <= n_tasks else (middle, high)
+    return high
 
 
 def _name(key: SeriesKey) -> str:
@@ -207,27 +238,30 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
     first = rows[0]
     best = next((row for row in rows if row.is_cheapest), None)
     difference = _amount(wanted.difference, first.scale)
-    who = f"between {first.a} and {first.b}" if first.b else f"from {first.a}"
-    start = f"{_place(first)}: to find a difference of {difference} {who} {_often(wanted.power)}"
+    aim = f"{100 * wanted.power:.3g} % power to detect {_what(first, wanted)} of {difference}"
     if best is None or best.n_tasks_safe is None or best.n_calls is None:
-        return f"{start}, the variance within tasks must be known: no task has two attempts."
+        return f"{_place(first)}: {aim} cannot be planned: no task has two attempts."
     attempts = "1 attempt" if best.n_attempts == 1 else f"{best.n_attempts} attempts"
     cost = "" if best.cost_usd is None else f", about {best.cost_usd:,.2f} US dollars"
     text = (
-        f"{start}, the cheapest way is {attempts} of each: at {best.n_tasks:,} tasks if the "
-        f"{best.n_tasks_known:,} of the store are right about how much they differ, at "
-        f"{best.n_tasks_safe:,} to be safe ({best.n_calls:,} calls{cost})."
+        f"{_place(first)}: {aim} takes {best.n_tasks:,} tasks if the pilot is right, "
+        f"{best.n_tasks_safe:,} to be safe, with {attempts} of each "
+        f"({best.n_calls:,} calls{cost}). The pilot is the {best.n_tasks_known:,} tasks of the "
+        "store."
     )
     if best.detectable_difference is not None:
         found = _amount(best.detectable_difference, first.scale)
-        text += f" The {best.n_tasks_known:,} tasks, with as many, would find {found}."
+        text += f" They have that power for {found}."
     if first.variance_within is None and len(rows) > 1:
         text += " No task has two attempts, so that more attempts cannot be planned."
     return text
 
 
-def _often(power: float) -> str:
-    return "four times in five" if power == POWER else f"{100 * power:.3g} times in 100"
+def _what(row: PlanRow, wanted: Wanted) -> str:
+    sides = f"between {row.a} and {row.b}" if row.b else f"from {row.a}"
+    if wanted.margin is None:
+        return f"a difference {sides}"
+    return f"a drop {sides}, of which the gate allows {_amount(wanted.margin, row.scale)},"
 
 
 def _place(row: PlanRow) -> str:

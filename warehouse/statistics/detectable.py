@@ -10,27 +10,25 @@ from math import ceil, floor, sqrt
 
 import numpy as np
 
-from warehouse.statistics.distributions import binomial_cdf, normal_quantile, student_quantile
+from warehouse.statistics.distributions import binomial_cdf, student_quantile
 from warehouse.statistics.proportions import clopper_pearson_high
+from warehouse.statistics.score_test import critical_score
 
 POWER = 0.8
 MIN_TASKS = 20
 _ALPHA = 0.05
 # One-sided, as Browne 1995 (Statistics in Medicine 14, 1933) proposes for a pilot's variance.
 _CONFIDENCE = 0.8
-# Expected discordant tasks from which the approximation is close to the exact power.
-_MANY_DISCORDANT = 100
 _STEPS = 14
+_ROUNDING = 1e-9
 
 
 def detectable_proportion(
     n_discordant: int, n_tasks: int, *, alpha: float = _ALPHA, power: float = POWER
 ) -> float | None:
-    """Return the difference of two pass rates that McNemar's exact test would find.
+    """Return the difference of two pass rates that the score test would find.
 
     The share of discordant tasks is the upper end of its one-sided 80 % Clopper-Pearson interval.
-    The power is exact, by summation over the number of discordant tasks; of many, it is Connor's
-    approximation (Connor 1987, Biometrics 43, 207).
 
     Args:
         n_discordant: tasks that only one of the models passed.
@@ -44,14 +42,12 @@ def detectable_proportion(
     if n_tasks < MIN_TASKS:
         return None
     share = clopper_pearson_high(n_discordant, n_tasks, confidence=_CONFIDENCE)
-    if n_tasks * share > _MANY_DISCORDANT:
-        return _approximate(share, n_tasks, alpha, power)
-    if mcnemar_power(1.0, 1.0, n_tasks, alpha=alpha) < power:
+    if score_power(1.0, 1.0, n_tasks, alpha=alpha) < power:
         return None
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        found = mcnemar_power(middle, max(share, middle), n_tasks, alpha=alpha)
+        found = score_power(middle, max(share, middle), n_tasks, alpha=alpha)
         low, high = (low, middle) if found >= power else (middle, high)
     return high
 
@@ -82,10 +78,10 @@ def detectable_mean(
     return bound * (student_quantile(1 - alpha / 2, df) + student_quantile(power, df))
 
 
-def mcnemar_power(
+def score_power(
     difference: float, discordance: float, n_tasks: int, *, alpha: float = _ALPHA
 ) -> float:
-    """Return the probability that McNemar's exact test finds a difference.
+    """Return the probability that the exact score test finds a difference of two pass rates.
 
     The number of discordant tasks is binomial, and given it the number that the better model passed
     is too; the power is their sum (Suissa and Shuster 1991, Biometrics 47, 361).
@@ -96,31 +92,19 @@ def mcnemar_power(
         n_tasks: tasks.
         alpha: level of the two-sided test.
     """
-    from scipy.special import bdtrik
-
     if discordance <= 0:
         return 0.0
     spread = 8 * sqrt(n_tasks * discordance * (1 - discordance)) + 1
     least = max(1, floor(n_tasks * discordance - spread))
     most = min(n_tasks, ceil(n_tasks * discordance + spread))
     counts = np.arange(least, most + 1, dtype=np.float64)
-    # The largest number of losses that is significant: P(X <= losses) <= alpha / 2.
-    losses = np.floor(bdtrik(alpha / 2, counts, 0.5) + 1e-9)
-    losses -= binomial_cdf(losses, counts, 0.5) > alpha / 2
-    losses += binomial_cdf(losses + 1, counts, 0.5) <= alpha / 2
+    # The largest number of losses whose score is significant.
+    losses = np.floor(
+        (counts - critical_score(n_tasks, alpha / 2) * np.sqrt(counts)) / 2 + _ROUNDING
+    )
     lost = (discordance - difference) / (2 * discordance)
     found = binomial_cdf(losses, counts, lost) + binomial_cdf(losses, counts, 1 - lost)
     all_tasks = np.full(len(counts), float(n_tasks))
     chances = binomial_cdf(counts, all_tasks, discordance)
     chances -= binomial_cdf(counts - 1, all_tasks, discordance)
     return float((chances * found).sum())
-
-
-def _approximate(discordance: float, n_tasks: int, alpha: float, power: float) -> float:
-    """Solve Connor's formula for the difference d, n d² = (a √ψ + b √(ψ - d²))², by iteration."""
-    of_level, of_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
-    difference = 0.0
-    for _ in range(50):
-        within = max(discordance - difference**2, 0.0)
-        difference = (of_level * sqrt(discordance) + of_power * sqrt(within)) / sqrt(n_tasks)
-    return min(1.0, difference)

@@ -88,7 +88,9 @@ def missed_proportion(
     for _ in range(_STEPS):
         middle = (low + high) / 2
         is_found = (
-            _power(min(rate, (1 - middle) / 2), middle, margin=margin, n_tasks=n_tasks, alpha=alpha)
+            excess_power(
+                min(rate, (1 - middle) / 2), middle, margin=margin, n_tasks=n_tasks, alpha=alpha
+            )
             >= power
         )
         low, high = (low, middle) if is_found else (middle, high)
@@ -121,8 +123,18 @@ def missed_mean(
     return margin + error * (student_quantile(1 - alpha, df) + student_quantile(power, df))
 
 
-def _power(rate: float, excess: float, *, margin: float, n_tasks: int, alpha: float) -> float:
-    """Return the chance that the score exceeds its critical value, if A's excess is `excess`."""
+def excess_power(
+    rate: float, excess: float, *, margin: float, n_tasks: int, alpha: float = _ALPHA
+) -> float:
+    """Return the power of `excess_of_proportions`, with its score as normal.
+
+    Args:
+        rate: probability that only B passes a task.
+        excess: true excess of A's pass rate, so that only A passes with `rate` + `excess`.
+        margin: as in the test.
+        n_tasks: tasks.
+        alpha: level of the test.
+    """
     one = np.array([1.0])
     under_null = restricted_rate(one * (rate + excess), one * rate, 1, margin)[0]
     assumed = sqrt(max(2 * float(under_null) + margin * (1 - margin), 0.0))

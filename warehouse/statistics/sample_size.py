@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warehouse.statistics.detectable import score_power
 from warehouse.statistics.distributions import normal_quantile, student_quantile
+from warehouse.statistics.margins import excess_power
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,8 @@ POWER = 0.8
 _ALPHA = 0.05
 _CONFIDENCE = 0.8
 _MOST_TASKS = 10**9
+# Above, the sum over all numbers of discordant tasks is that of a normal distribution.
+_MOST_EXACT = 10**7
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,39 +146,93 @@ def upper_variance(
 
 
 def tasks_needed(
-    variance: float, difference: float, *, alpha: float = _ALPHA, power: float = POWER
+    variance: float, difference: float, *, tail: float = _ALPHA / 2, power: float = POWER
 ) -> int:
-    """Return how many tasks it takes to find a difference with a two-sided test.
+    """Return how many tasks it takes to find a mean difference with Student's t.
 
-    The smallest n with n >= variance ((t(1 - alpha / 2) + t(power)) / difference)², where t has
-    n - 1 degrees of freedom.
+    The smallest n with n >= variance ((t(1 - tail) + t(power)) / difference)², where t has n - 1
+    degrees of freedom.
 
     Args:
         variance: of the difference on a task.
-        difference: true mean difference, not 0, in the metric's unit.
-        alpha: level of the test.
+        difference: true mean difference, above what is tested, not 0, in the metric's unit.
+        tail: level of the one-sided test, half of that of a two-sided one.
         power: probability that the difference is found.
     """
-    reach = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+    reach = normal_quantile(1 - tail) + normal_quantile(power)
     n = max(2, ceil(variance * (reach / difference) ** 2))
-    while n < _MOST_TASKS and detectable(variance, n, alpha=alpha, power=power) > abs(difference):
+    while n < _MOST_TASKS and detectable(variance, n, tail=tail, power=power) > abs(difference):
         n += max(1, n // 1000)
     return n
 
 
+def tasks_needed_of_verdicts(
+    share: float, difference: float, *, alpha: float = _ALPHA, power: float = POWER
+) -> int:
+    """Return how many tasks it takes to find a difference of pass rates with the exact score test.
+
+    The search starts where the score, taken as normal, has the power (Connor 1987, Biometrics 43,
+    207), and goes to the smallest number from which on it has, in steps of half a percent.
+
+    Args:
+        share: probability that only one of the two passes a task.
+        difference: true difference of the pass rates, above 0.
+        alpha: level of the two-sided test.
+        power: probability that the difference is found.
+    """
+    share = min(1.0, max(share, difference))
+    of_level, of_power = normal_quantile(1 - alpha / 2), normal_quantile(power)
+    within = max(share - difference**2, 0.0)
+    n = ceil(((of_level * sqrt(share) + of_power * sqrt(within)) / difference) ** 2)
+    step = max(1, n // 200)
+    while n < _MOST_EXACT and score_power(difference, share, n, alpha=alpha) < power:
+        n += step
+    while step < n < _MOST_EXACT and score_power(difference, share, n - step, alpha=alpha) >= power:
+        n -= step
+    return n
+
+
+def tasks_needed_for_margin(
+    share: float, drop: float, margin: float, *, alpha: float = _ALPHA, power: float = POWER
+) -> int:
+    """Return how many tasks it takes to show that a pass rate dropped by more than a margin.
+
+    Of the one-sided score test of `excess_of_proportions`, with its score as normal.
+
+    Args:
+        share: probability that only one of the two passes a task.
+        drop: true drop, above `margin`.
+        margin: the largest drop that is allowed, 0 or more.
+        alpha: level of the test.
+        power: probability that the drop is found.
+    """
+    rate = max(min(1.0, share) - drop, 0.0) / 2
+    low, high = 1, 2
+    while (
+        high < _MOST_TASKS
+        and excess_power(rate, drop, margin=margin, n_tasks=high, alpha=alpha) < power
+    ):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = excess_power(rate, drop, margin=margin, n_tasks=middle, alpha=alpha)
+        low, high = (low, middle) if found >= power else (middle, high)
+    return high
+
+
 def detectable(
-    variance: float, n_tasks: int, *, alpha: float = _ALPHA, power: float = POWER
+    variance: float, n_tasks: int, *, tail: float = _ALPHA / 2, power: float = POWER
 ) -> float:
-    """Return the difference that so many tasks find; infinite below two tasks.
+    """Return the difference that so many tasks find with Student's t; infinite below two tasks.
 
     Args:
         variance: of the difference on a task.
         n_tasks: tasks.
-        alpha: level of the two-sided test.
+        tail: level of the one-sided test, half of that of a two-sided one.
         power: probability that the difference is found.
     """
     df = n_tasks - 1
     if df < 1:
         return inf
-    reach = student_quantile(1 - alpha / 2, df) + student_quantile(power, df)
+    reach = student_quantile(1 - tail, df) + student_quantile(power, df)
     return reach * sqrt(variance / n_tasks)

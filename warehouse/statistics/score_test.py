@@ -14,6 +14,7 @@ one number of tasks share all that is slow. Above 1,000 discordant tasks it is t
 
 from __future__ import annotations
 
+from functools import cache
 from math import ceil, log2, pi, sqrt
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,10 @@ _PRECISION = 1e-7
 # From so many discordant tasks of either kind on, and up to this share of all tasks, the interval
 # takes the score as normal: its ends are then off by at most 0.4 % of its width.
 _MANY_OF_BOTH, _MOST_DISCORDANT = 40, 0.8
+# Up to so many tasks the critical score is computed; above, it exceeds the normal quantile by this
+# share at most. It is searched between these multiples of the quantile.
+_FEW_TASKS, _MORE_THAN_NORMAL = 200, 0.006
+_CRITICAL, _CRITICAL_STEPS = (0.9, 1.6), 12
 _NEAR = 0.05  # standard deviations of a task: how far the two intervals usually differ
 
 
@@ -88,6 +93,26 @@ def excess_of_proportions(n_only_a: int, n_only_b: int, n_tasks: int, margin: fl
     shares = np.linspace(max(low, abs(margin)), max(high, abs(margin)), _GRID)
     tails = _tails_with_margin(observed, (shares - margin) / 2, n_tasks, margin)
     return min(1.0, float(_vertices(tails[np.newaxis])[0]) + _OUTSIDE)
+
+
+@cache
+def critical_score(n_tasks: int, tail: float) -> float:
+    """Return the score from which on the one-sided p-value of equal pass rates is at most `tail`.
+
+    Args:
+        n_tasks: tasks that both were asked, at least 1.
+        tail: level of the one-sided test, half of that of the two-sided one; below 0.5.
+    """
+    quantile = normal_quantile(1 - tail)
+    if n_tasks > _FEW_TASKS:
+        return quantile * (1 + _MORE_THAN_NORMAL)
+    low, high = (quantile * multiple for multiple in _CRITICAL)
+    for _ in range(2):
+        scores = np.linspace(low, high, _CRITICAL_STEPS + 1)
+        is_rejected = _largest_tails(scores, n_tasks) <= tail
+        first = int(is_rejected.argmax()) if is_rejected.any() else _CRITICAL_STEPS
+        low, high = float(scores[max(0, first - 1)]), float(scores[first])
+    return high
 
 
 def difference_interval(
