@@ -234,6 +234,26 @@ def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
     assert only(decide(store, drop(), candidate="m/base", baseline="m/lost")).p_missing is None
 
 
+def test_missing_scores_decide_nothing_that_they_could_undo(tmp_path):
+    store = new_store(tmp_path / "store")
+    for run_id, scores in (("base", [1.0] * 90 + [0.0] * 10), ("next", [1.0] * 81 + [None] * 9)):
+        with store.record(suite="mine", model=f"m/{run_id}", run_id=run_id) as log:
+            for n in range(100):
+                score = [*scores, *[0.0] * 100][n]
+                log.log(task_id=f"t{n}", output="x", scores={} if score is None else {"f1": score})
+    fields = {"candidate": "run:next", "baseline": "run:base", "min_coverage": 0.9}
+    decision = only(decide(store, drop(metric="f1"), **fields))
+    assert (decision.outcome, decision.drop, decision.n_unjudged) == ("inconclusive", 0.0, 9)
+    assert decision.p_missing == excess_of_proportions(9, 0, 100, 0.02) < 0.05 < decision.p_value
+    value = only(decide(store, Rule(kind="min_value", metric="f1", limit=0.75), **fields))
+    assert value.outcome == "inconclusive"
+    # Wilson's lower end of 81 of 91 is 80.9 points, that of 81 of 100 is 72.2.
+    assert value.reason.endswith(
+        "80.9 points, is at least 75 points; inconclusive: with the missing verdicts counted as "
+        "failed, it is 72.2 points"
+    )
+
+
 def test_a_pass_that_could_have_missed_too_much_is_inconclusive(store):
     passed = only(decide(store, drop(), max_missed=0.2))
     assert (passed.outcome, passed.missed_drop < 0.2) == (Outcome.PASSED, True)
@@ -488,6 +508,14 @@ def test_options_replace_values_of_the_file(store, tmp_path):
     (tmp_path / "rules.yaml").write_text(RULES)
     ended = command(store.path, "gate", tmp_path / "rules.yaml", "--candidate", "m/better")
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "gate passed: 2 passed")
+
+
+def test_the_option_replaces_what_a_rule_may_miss(store, tmp_path):
+    text = "candidate: m/same\nbaseline: m/base\nsuite: mine\n"
+    text += "rules: [{max_drop: 0.02, max_missed: 0.03}]"
+    (tmp_path / "rules.yaml").write_text(text)
+    assert command(store.path, "gate", tmp_path / "rules.yaml").code == 3
+    assert command(store.path, "gate", tmp_path / "rules.yaml", "--max-missed", "0.5").code == 0
 
 
 def test_the_simple_case_needs_no_file(store):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,6 +181,8 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
         raise click.UsageError("give the rules in a file or as options, not both")
     if rules:
         found["rules"] = rules
+    elif "max_missed" in given and "rules" in found:
+        found["rules"] = tuple(replace(rule, max_missed=None) for rule in found["rules"])
     if "candidate" not in found:
         raise click.UsageError("no candidate: name it with --candidate, or in the file")
     if "rules" not in found:

@@ -127,19 +127,48 @@ class Paired:
             means_b=of_b[self.b, self.bounded],
         )
 
-    def with_missing_failed(self) -> Paired | None:
+    def with_missing_failed(self, *, is_rescored: bool = False) -> Paired | None:
         """Return the pair with what the second lacks on tasks of the first counted as failed.
 
-        None if it lacks no verdict there.
+        None if it lacks nothing there, and of metrics for which the worst value is not known.
+
+        Args:
+            is_rescored: whether the verdicts are a re-score's, of which no bounds are known.
         """
         panel = self.panel
-        tasks = self.bounded[~np.isnan(panel.means[self.a, self.bounded])]
-        least = panel.least[self.b, tasks]
-        if (least == panel.means[self.b, tasks]).all():
+        means_a, means_b = panel.means[self.a], panel.means[self.b]
+        least = least_means(panel, self.b, is_rescored=is_rescored)
+        is_shared = panel.is_asked[self.a] & panel.is_asked[self.b]
+        is_shared &= ~_has_changed(panel, self.a, self.b)
+        tasks = np.flatnonzero(is_shared & ~np.isnan(means_a) & ~np.isnan(least))
+        if (least[tasks] == means_b[tasks]).all():
             return None
+        of_b = least[tasks]
         if panel.is_binary and self.is_single:
-            least = np.floor(least)
-        return replace(self, tasks=tasks, means_a=panel.means[self.a, tasks], means_b=least)
+            of_b = np.floor(of_b)
+        return replace(self, tasks=tasks, means_a=means_a[tasks], means_b=of_b)
+
+
+def least_means(panel: Panel, row: int, *, is_rescored: bool) -> Floats:
+    """Return the mean of a series on each task if all that it lacks had failed.
+
+    NaN where it has no value and lacks none: tasks that it was not asked, or that nothing judges.
+    If the least value of the metric is not known, the means as they are.
+
+    Args:
+        panel: the panel.
+        row: position of the series.
+        is_rescored: whether the verdicts are a re-score's, of which no bounds are known.
+    """
+    means: Floats = panel.means[row]
+    if panel.scale is None or panel.metric.metric in CALL_METRICS:
+        return means
+    if panel.metric == MetricKey(VERDICT, None, None) and not is_rescored:
+        least: Floats = panel.least[row]
+        return least
+    is_valued = ~np.isnan(panel.means).all(axis=0)
+    failed: Floats = np.where(np.isnan(means) & panel.is_asked[row] & is_valued, 0.0, means)
+    return failed
 
 
 def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Panel]:
@@ -197,11 +226,7 @@ def pair(panel: Panel, a: int, b: int) -> Paired:
         a: position of the first series.
         b: position of the second.
     """
-    has_changed = (
-        (panel.hashes[a] != panel.hashes[b])
-        & (panel.hashes[a] != _UNKNOWN)
-        & (panel.hashes[b] != _UNKNOWN)
-    )
+    has_changed = _has_changed(panel, a, b)
     shared = panel.is_asked[a] & panel.is_asked[b]
     has_a, has_b = ~np.isnan(panel.means[a]), ~np.isnan(panel.means[b])
     tasks = np.flatnonzero(shared & has_a & has_b & ~has_changed)
@@ -228,9 +253,17 @@ def pair(panel: Panel, a: int, b: int) -> Paired:
     )
 
 
+def _has_changed(panel: Panel, a: int, b: int) -> npt.NDArray[np.bool_]:
+    """Return for each task whether its content is known to differ between two series."""
+    of_a, of_b = panel.hashes[a], panel.hashes[b]
+    return np.asarray((of_a != of_b) & (of_a != _UNKNOWN) & (of_b != _UNKNOWN))
+
+
 def _panel(
     series: list[Series], *, suite: str, task_set: str, metric: MetricKey, missing: Missing
 ) -> Panel:
+    if missing == "fail" and metric.metric not in CALL_METRICS:
+        _fail_unjudged(series)
     task_ids = tuple(sorted(set().union(*(one.asked for one in series))))
     places = {task_id: place for place, task_id in enumerate(task_ids)}
     shape = len(series), len(task_ids)
@@ -238,8 +271,6 @@ def _panel(
     least, most = np.full(shape, np.nan), np.full(shape, np.nan)
     is_asked, hashes = np.zeros(shape, dtype=np.bool_), np.full(shape, _UNKNOWN, dtype=np.int64)
     numbers: dict[str, int] = {}
-    if missing == "fail" and metric.metric not in CALL_METRICS:
-        _fail_unjudged(series)
     for row, one in enumerate(series):
         for task_id, asked in one.asked.items():
             place = places[task_id]

@@ -72,7 +72,8 @@ def tested_drop(
     if reason := _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
     tested = _tested(decision, rules, paired, clusters)
-    if (failed := paired.with_missing_failed()) is not None:
+    failed = paired.with_missing_failed(is_rescored=rules.scorer is not None)
+    if failed is not None:
         of_failed = _clusters(failed, labels)
         p_missing = _tested(_figures(rule, failed, of_failed), rules, failed, of_failed).p_value
         tested = replace(tested, p_missing=p_missing)

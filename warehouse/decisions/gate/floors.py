@@ -9,6 +9,7 @@ import numpy as np
 
 from warehouse.decisions.gate.decision import Decision, Outcome
 from warehouse.decisions.gate.words import amount, few_words, series_name, tasks_words
+from warehouse.decisions.paired import least_means
 from warehouse.statistics.arrays import cluster_indices
 from warehouse.statistics.bounded_means import bounded_mean_limits
 from warehouse.statistics.margins import mean_limits
@@ -39,10 +40,8 @@ def decide_value(
         row: its position.
         labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
     """
-    is_known = ~np.isnan(panel.means[row])
-    means, n_asked = panel.means[row, is_known], int(panel.is_asked[row].sum())
-    tasks = [panel.task_ids[at] for at in np.flatnonzero(is_known)]
-    clusters = None if labels is None else cluster_indices([labels.get(task) for task in tasks])
+    means, clusters = _values(panel, panel.means[row], labels)
+    n_asked = int(panel.is_asked[row].sum())
     decision = Decision(
         rule=rule,
         outcome=Outcome.INCONCLUSIVE,
@@ -65,23 +64,36 @@ def decide_value(
         )
     if few := few_words(len(means), decision.n_clusters, rules.min_tasks):
         return replace(decision, reason=few)
-    n_attempts = int(panel.n_attempts[row].sum())
-    limits = value_interval(
-        means, n_attempts, panel.scale, clusters=clusters, level=1 - rules.alpha
-    )
+    n_attempts, level = int(panel.n_attempts[row].sum()), 1 - rules.alpha
+    limits = value_interval(means, n_attempts, panel.scale, clusters=clusters, level=level)
     if limits is None:
         return replace(decision, reason=f"only {tasks_words(len(means))}, too few for an interval")
     is_kept = limits.low >= rule.limit
     low, limit = amount(limits.low, panel.scale), amount(rule.limit, panel.scale)
-    mean = amount(float(means.mean()), panel.scale)
-    return replace(
-        decision,
-        outcome=Outcome.PASSED if is_kept else Outcome.FAILED,
-        reason=f"{mean} on {tasks_words(len(means))}; the lower end of its interval, {low}, is "
-        f"{'at least' if is_kept else 'below'} {limit}",
-        low=limits.low,
-        high=limits.high,
+    reason = (
+        f"{amount(float(means.mean()), panel.scale)} on {tasks_words(len(means))}; the lower end "
+        f"of its interval, {low}, is {'at least' if is_kept else 'below'} {limit}"
     )
+    outcome = Outcome.PASSED if is_kept else Outcome.FAILED
+    least = least_means(panel, row, is_rescored=rules.scorer is not None)
+    worst, clusters = _values(panel, least, labels)
+    n_attempts += len(worst) - len(means)
+    ends = value_interval(worst, n_attempts, panel.scale, clusters=clusters, level=level)
+    if is_kept and ends is not None and ends.low < rule.limit:
+        outcome = Outcome.INCONCLUSIVE
+        low = amount(ends.low, panel.scale)
+        reason += f"; inconclusive: with the missing verdicts counted as failed, it is {low}"
+    return replace(decision, outcome=outcome, reason=reason, low=limits.low, high=limits.high)
+
+
+def _values(
+    panel: Panel, row: Floats, labels: Mapping[str, Hashable] | None
+) -> tuple[Floats, Indices | None]:
+    """Return the values that are known, and the clusters of their tasks if these are labelled."""
+    places = np.flatnonzero(~np.isnan(row))
+    if labels is None:
+        return row[places], None
+    return row[places], cluster_indices([labels.get(panel.task_ids[at]) for at in places])
 
 
 def value_interval(
