@@ -600,5 +600,6 @@ def test_a_terminal_wraps_the_reasons(store):
     verdict = decide(store, drop(), candidate="m/worse")
     lines = text_report(verdict, width=80).splitlines()
     assert max(map(len, lines)) <= 80
-    assert all(line.startswith(" " * 13) for line in lines[2:-1])
-    assert " ".join(line.strip() for line in lines[2:-1]) == only(verdict).reason
+    # The runs of both sides, the heading, and then the reason.
+    assert all(line.startswith(" " * 13) for line in [*lines[1:3], *lines[4:-1]])
+    assert " ".join(line.strip() for line in lines[4:-1]) == only(verdict).reason

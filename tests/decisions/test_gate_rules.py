@@ -14,6 +14,10 @@ alpha: 0.01
 min_tasks: 50
 min_coverage: 1
 max_missed: 0.1
+baseline_runs: 3
+anchor: run:v1
+max_anchor_days: 90
+confirm: 2
 missing: fail
 cluster: page
 prove: true
@@ -38,6 +42,10 @@ def test_everything_is_read():
         min_tasks=50,
         min_coverage=1.0,
         max_missed=0.1,
+        baseline_runs=3,
+        anchor="run:v1",
+        max_anchor_days=90.0,
+        confirm=2,
         missing="fail",
         cluster="page",
         proves=True,

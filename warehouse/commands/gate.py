@@ -33,6 +33,28 @@ _FALLBACKS = ("fail", "warn", "pass")
 @click.option(
     "--baseline", metavar="SIDE", shell_complete=complete_model, help="Side to compare it with."
 )
+@click.option(
+    "--baseline-runs",
+    type=click.IntRange(1, 1000),
+    help="How many last runs of the baseline's tag or model are pooled.  [default: 1]",
+)
+@click.option(
+    "--anchor",
+    metavar="SIDE",
+    shell_complete=complete_model,
+    help="Second side to compare it with, which does not move with each change.",
+)
+@click.option(
+    "--max-anchor-days",
+    type=click.FloatRange(0),
+    help="Inconclusive if the anchor is older than the candidate by more.  [default: 365]",
+)
+@click.option(
+    "--confirm",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Decide what fails by N more runs of candidate and baseline; exit with 3 until then.",
+)
 @click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
 @click.option("--task-set", help="Only this task set.")
 @click.option("--metric", help="Metric of --max-drop and --min-value.  [default: passed]")
@@ -173,7 +195,8 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
     others = ("max_missed", "missing", "on_inconclusive", "scorer", "cluster")
-    found |= {name: given[name] for name in (*named, *others) if name in given}
+    runs = ("baseline_runs", "anchor", "max_anchor_days", "confirm")
+    found |= {name: given[name] for name in (*named, *others, *runs) if name in given}
     if "prove" in given:
         found["proves"] = True
     rules = _rules_of_options(given)

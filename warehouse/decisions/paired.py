@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from warehouse.decisions.pooling import pool_runs
 from warehouse.decisions.series import CALL_METRICS, VERDICT, Asked, MetricKey, Series
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def panels(series: Iterable[Series], *, missing: Missing = "exclude") -> list[Pa
     """Return the series, grouped by suite, task set and metric.
 
     Args:
-        series: the series.
+        series: the series; those with the same key are runs whose attempts are pooled.
         missing: with `fail`, a task that was asked but not judged counts as 0, unless it is judged
             for no side. Costs and times have no such value and stay unknown.
     """
@@ -264,6 +265,7 @@ def _panel(
 ) -> Panel:
     if missing == "fail" and metric.metric not in CALL_METRICS:
         _fail_unjudged(series)
+    series = pool_runs(series)
     task_ids = tuple(sorted(set().union(*(one.asked for one in series))))
     places = {task_id: place for place, task_id in enumerate(task_ids)}
     shape = len(series), len(task_ids)
@@ -363,6 +365,15 @@ def pairs_of_sides(panel: Panel) -> list[tuple[int, int]]:
     if len(rows) > 2:  # noqa: PLR2004 - sides
         found += [pair for members in rows.values() for pair in combinations(members, 2)]
     return sorted(found)
+
+
+def pairs_between(panel: Panel, first: int, second: int) -> list[tuple[int, int]]:
+    """Return the pairs of series to compare of two of the sides, as `pairs_of_sides` does."""
+    rows = [
+        [row for row, one in enumerate(panel.series) if one.key.side == side]
+        for side in (first, second)
+    ]
+    return sorted(_of_two_sides(panel, *rows))
 
 
 def _of_two_sides(panel: Panel, first: list[int], second: list[int]) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
 
     import duckdb
 
@@ -64,7 +65,8 @@ covered AS (
 
 SELECT
     entries.side, entries.suite, entries.task_set, entries.provider, entries.model,
-    entries.settings, entries.run_id, covered.n_tasks, times.position,
+    entries.settings, entries.run_id, covered.n_tasks, covered.n_covered,
+    covered.is_counted AND covered.is_answered AS is_answered, times.position, times.run_date,
     row_number() OVER (
         PARTITION BY entries.side, entries.series, entries.task_set
         ORDER BY covered.is_counted DESC, covered.is_answered DESC, covered.n_covered DESC,
@@ -224,14 +226,20 @@ class SidedRun(NamedTuple):
         key: what was called.
         run_id: the run.
         n_tasks: tasks asked.
+        n_covered: how many of them are in the version of the task set that counts.
+        is_answered: whether any call was answered and counts.
         position: position in time among the suite's runs.
+        run_date: date of the run, if known.
         is_on_board: whether it is the one that counts, if runs are not mixed.
     """
 
     key: SeriesKey
     run_id: str
     n_tasks: int
+    n_covered: int
+    is_answered: bool
     position: int
+    run_date: date | None
     is_on_board: bool
 
 
@@ -286,12 +294,14 @@ class Series:
         values: the values of the attempts at each task that has any, in their order.
         bounds: the least and most that a task can count, of each task that lacks a verdict.
         newer: later runs of the side that do not count, because they cover less of the task set or
-            got no answer; none if runs are mixed.
+            got no answer; none if runs are mixed or named.
+        pooled: further runs, whose attempts are in the values.
     """
 
     key: SeriesKey
     metric: MetricKey
     newer: tuple[SidedRun, ...] = ()
+    pooled: tuple[str, ...] = ()
     asked: dict[str, Asked] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)
     bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -299,7 +309,7 @@ class Series:
     @property
     def runs(self) -> list[str]:
         """The runs behind the tasks, sorted."""
-        return sorted({asked.run_id for asked in self.asked.values()})
+        return sorted({asked.run_id for asked in self.asked.values()} | set(self.pooled))
 
 
 def sided_runs(
@@ -327,6 +337,7 @@ def read_series(
     task_set: str | None = None,
     rescorer: Rescorer | None = None,
     mix_runs: bool = False,
+    runs: Sequence[SidedRun] | None = None,
 ) -> list[Series]:
     """Return the values of the sides by a metric, in the order of the sides.
 
@@ -340,9 +351,13 @@ def read_series(
             ones; other metrics stay as they are.
         mix_runs: whether each task counts by the latest run that asked it, and not only those of
             the run on the board.
+        runs: the runs that count instead, at most one of each series.
     """
-    runs = sided_runs(connection, sides, task_set=task_set)
-    counted = [run for run in runs if mix_runs or run.is_on_board]
+    if runs is None:
+        runs = sided_runs(connection, sides, task_set=task_set)
+        counted = [run for run in runs if mix_runs or run.is_on_board]
+    else:
+        counted = list(runs)
     positions = {run.key: run.position for run in counted}
     newer = {
         key: tuple(run for run in runs if run.key == key and run.position > position)

@@ -10,9 +10,9 @@ tag:NAME=VALUE      the runs with this tag
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
@@ -74,10 +74,32 @@ class ResolvedSide:
     Attributes:
         text: the side as written.
         calls: runs and models, at least one, in the order of the runs.
+        kind: what it names: a model, one run, or the runs with a tag.
     """
 
     text: str
     calls: tuple[Calls, ...]
+    kind: Literal["model", "run", "tag"] = "model"
+
+
+def with_later_runs(
+    connection: duckdb.DuckDBPyConnection, side: ResolvedSide, *, suite: str | None = None
+) -> ResolvedSide:
+    """Return a side with all later runs of its models.
+
+    Args:
+        connection: an open warehouse.
+        side: the side.
+        suite: the only suite that counts, if given.
+    """
+    called = [Calls(*row[:3]) for row in connection.execute(_CALLED, {"suite": suite}).fetchall()]
+    first = {(call.suite, call.model): called.index(call) for call in reversed(side.calls)}
+    calls = tuple(
+        call
+        for place, call in enumerate(called)
+        if place >= first.get((call.suite, call.model), len(called))
+    )
+    return replace(side, calls=calls)
 
 
 class _Called(NamedTuple):
@@ -153,7 +175,10 @@ def _resolved(
     if side.run_id is not None:
         _check_is_one_run(side, found)
     calls = tuple(Calls(call.suite, call.run_id, call.model) for call in found)
-    return ResolvedSide(text=side.text, calls=calls)
+    kind: Literal["tag", "run", "model"] = (
+        "tag" if side.tag is not None else "run" if side.run_id is not None else "model"
+    )
+    return ResolvedSide(text=side.text, calls=calls, kind=kind)
 
 
 def _check_is_one_run(side: Side, called: Sequence[_Called]) -> None:

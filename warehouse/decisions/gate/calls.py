@@ -1,31 +1,37 @@
-"""What the calls of a side cost and how long they took, over its latest run of each task."""
+"""What the calls of some runs cost and how long they took."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.decisions.series import SeriesKey
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import duckdb
 
-    from warehouse.decisions.sides import ResolvedSide
+    from warehouse.decisions.series import SidedRun
 
 # Answers from a cache cost nothing and take no time, so that they would flatter the model.
 _TOTALS = """
 WITH sides AS (
-    SELECT unnest($suite) AS suite, unnest($run_id) AS run_id, unnest($model) AS model
+    SELECT
+        unnest($suite) AS suite, unnest($task_set) AS task_set, unnest($provider) AS provider,
+        unnest($model) AS model, unnest($settings) AS settings, unnest($run_id) AS run_id
 ),
 calls AS (
-    SELECT verdicts.*, times.position
+    SELECT verdicts.*
     FROM verdicts
-    JOIN sides USING (suite, run_id, model)
-    JOIN scores.run_times AS times USING (suite, run_id)
+    JOIN sides
+        ON verdicts.suite = sides.suite
+        AND verdicts.run_id = sides.run_id
+        AND verdicts.model = sides.model
+        AND verdicts.task_set IS NOT DISTINCT FROM sides.task_set
+        AND verdicts.provider IS NOT DISTINCT FROM sides.provider
+        AND verdicts.settings IS NOT DISTINCT FROM sides.settings
     WHERE NOT verdicts.is_replay AND verdicts.task_id IS NOT NULL
-        AND ($only_suite IS NULL OR suite = $only_suite)
-        AND ($only_task_set IS NULL OR task_set = $only_task_set)
-    QUALIFY times.position = max(times.position) OVER (
-        PARTITION BY suite, task_set, provider, model, settings, task_id
-    )
 ),
 of_calls AS (
     SELECT
@@ -120,25 +126,18 @@ class CallTotals:
 
 
 def read_totals(
-    connection: duckdb.DuckDBPyConnection,
-    side: ResolvedSide,
-    *,
-    suite: str | None = None,
-    task_set: str | None = None,
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[SidedRun]
 ) -> list[CallTotals]:
-    """Return the totals of a side's calls.
+    """Return the totals of the calls of some runs, each model and settings apart.
 
     Args:
         connection: an open warehouse.
-        side: the side.
-        suite: the only suite that counts.
-        task_set: the only task set that counts.
+        runs: the runs.
     """
-    names = ("suite", "run_id", "model")
     parameters: dict[str, object] = {
-        name: [call[at] for call in side.calls] for at, name in enumerate(names)
+        name: [getattr(run.key, name) for run in runs] for name in SeriesKey._fields[1:]
     }
-    parameters |= {"only_suite": suite, "only_task_set": task_set}
+    parameters["run_id"] = [run.run_id for run in runs]
     cursor = connection.execute(_TOTALS, parameters)
     columns = [column[0] for column in cursor.description or ()]
     return [CallTotals(**dict(zip(columns, row, strict=True))) for row in cursor.fetchall()]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from warehouse.decisions.gate.decision import Outcome
-from warehouse.decisions.gate.reports import heading, sides, summary
+from warehouse.decisions.gate.reports import heading, side_runs, sides, summary
 from warehouse.output.formatting import markdown, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from warehouse.decisions.gate.decision import Decision, Verdict
 
@@ -39,7 +39,8 @@ def junit_report(verdict: Verdict) -> str:
         f"<testsuites {counts}>\n"
         f'<testsuite name="{_SUITE}" {counts}>\n'
         f"{cases}"
-        f"<system-out>{_xml(sides(verdict))}\n{_xml(summary(verdict))}</system-out>\n"
+        f"<system-out>{_xml_lines([sides(verdict), *side_runs(verdict), summary(verdict)])}"
+        "</system-out>\n"
         "</testsuite>\n</testsuites>\n"
     )
 
@@ -71,6 +72,10 @@ def _attribute(text: str) -> str:
     return quoteattr(visible(text))
 
 
+def _xml_lines(texts: Iterable[str]) -> str:
+    return "\n".join(map(_xml, texts))
+
+
 def _xml(text: str) -> str:
     # Characters that XML forbids are all among those that `visible` writes as escapes.
     return escape(visible(text))
@@ -85,7 +90,7 @@ def _markdown_lines(verdict: Verdict) -> Iterator[str]:
     marks = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "warning": "⚠️"}
     yield f"### {marks[verdict.outcome.value]} {_markup(summary(verdict))}"
     yield ""
-    yield _markup(sides(verdict))
+    yield _markup("; ".join([sides(verdict), *side_runs(verdict)]))
     yield ""
     yield "| | rule | what the data show |"
     yield "| --- | --- | --- |"

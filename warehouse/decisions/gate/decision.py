@@ -33,7 +33,13 @@ class Decision:
         scorer: what gave the score, if known.
         filter: how the answer was extracted, if known.
         candidate: model and settings of the candidate.
+        against: what it was compared with, `baseline` or `anchor`; the figures of the baseline are
+            then the anchor's.
         baseline: model and settings of the baseline.
+        candidate_run_ids: the candidate's runs; several are pooled.
+        baseline_run_ids: the baseline's, likewise.
+        more_candidate_runs: runs of the candidate that are needed to confirm a failure.
+        more_baseline_runs: runs of the baseline that are needed for that.
         n_tasks: tasks that the decision is based on.
         n_clusters: clusters of these tasks; None if each task counts by itself.
         n_baseline_tasks: tasks with a value of the baseline.
@@ -64,7 +70,12 @@ class Decision:
     scorer: str | None = None
     filter: str | None = None
     candidate: str | None = None
+    against: str = "baseline"
     baseline: str | None = None
+    candidate_run_ids: tuple[str, ...] = ()
+    baseline_run_ids: tuple[str, ...] = ()
+    more_candidate_runs: int = 0
+    more_baseline_runs: int = 0
     n_tasks: int = 0
     n_clusters: int | None = None
     n_baseline_tasks: int | None = None
@@ -82,6 +93,11 @@ class Decision:
     p_missing: float | None = None
     missed_drop: float | None = None
     test: str | None = None
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether it is a failure that waits for more runs."""
+        return self.more_candidate_runs + self.more_baseline_runs > 0
 
     @property
     def place(self) -> str:
@@ -105,11 +121,14 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     def treatment(self, decision: Decision) -> str:
-        """Return what a decision counts as: `passed`, `failed`, `warning` or `inconclusive`."""
+        """Return what a decision counts as: `passed`, `failed`, `warning` or `inconclusive`.
+
+        A failure that waits for its confirmation is inconclusive, whatever the rules say.
+        """
         if decision.outcome is not Outcome.INCONCLUSIVE:
             return decision.outcome.value
         fallback = decision.rule.on_inconclusive or self.rules.on_inconclusive
-        if fallback is None:
+        if fallback is None or decision.is_unconfirmed:
             return Outcome.INCONCLUSIVE.value
         return {"fail": "failed", "warn": "warning", "pass": "passed"}[fallback]
 

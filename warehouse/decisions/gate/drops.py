@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warehouse.decisions.gate.decision import Decision, Outcome
+from warehouse.decisions.gate.rules import missed_limit
+from warehouse.decisions.gate.runs import ANCHOR, NAMES
 from warehouse.decisions.gate.words import (
     amount,
     few_words,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from warehouse.statistics.arrays import Indices
     from warehouse.statistics.proportions import Interval
 
+# The share of the anchor's tasks that are left unchanged, below which it is inconclusive.
+_LEAST_OF_ANCHOR = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
@@ -57,7 +62,13 @@ class Tested:
 
 
 def tested_drop(
-    rule: Rule, rules: Rules, paired: Paired, labels: Mapping[str, Hashable] | None
+    rule: Rule,
+    rules: Rules,
+    paired: Paired,
+    labels: Mapping[str, Hashable] | None,
+    *,
+    against: str,
+    age_days: int | None,
 ) -> Decision | Tested:
     """Test a drop rule; a decision at once if it is inconclusive.
 
@@ -66,10 +77,12 @@ def tested_drop(
         rules: the gate.
         paired: the baseline and the candidate, in this order.
         labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
+        against: whether the first is the baseline or the anchor.
+        age_days: by how many days the anchor is older than the candidate, if known.
     """
     clusters = _clusters(paired, labels)
-    decision = _figures(rule, paired, clusters)
-    if reason := _too_little(rules, decision, paired):
+    decision = replace(_figures(rule, paired, clusters), against=against)
+    if reason := _too_old(rules, age_days) or _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
     tested = _tested(decision, rules, paired, clusters)
     failed = paired.with_missing_failed(is_rescored=rules.scorer is not None)
@@ -78,11 +91,6 @@ def tested_drop(
         p_missing = _tested(_figures(rule, failed, of_failed), rules, failed, of_failed).p_value
         tested = replace(tested, p_missing=p_missing)
     return Tested(tested, paired, clusters)
-
-
-def missed_limit(rule: Rule, rules: Rules) -> float | None:
-    """Return the largest drop that a drop rule may miss; None if it has no such limit."""
-    return rules.max_missed if rule.max_missed is None else rule.max_missed
 
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
@@ -125,6 +133,8 @@ def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
         filter=panel.metric.filter,
         baseline=series_name(panel.series[paired.a].key),
         candidate=series_name(panel.series[paired.b].key),
+        candidate_run_ids=tuple(panel.series[paired.b].runs),
+        baseline_run_ids=tuple(panel.series[paired.a].runs),
         n_tasks=n_tasks,
         n_clusters=None if clusters is None else len(set(clusters.tolist())),
         n_baseline_tasks=int((~np.isnan(panel.means[paired.a])).sum()),
@@ -136,28 +146,44 @@ def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
     )
 
 
+def _too_old(rules: Rules, age_days: int | None) -> str | None:
+    if age_days is None or age_days <= rules.max_anchor_days:
+        return None
+    return (
+        f"the anchor is {age_days:,} days older than the candidate, more than max_anchor_days "
+        f"({rules.max_anchor_days:,.0f}); name a newer one"
+    )
+
+
 def _too_little(rules: Rules, decision: Decision, paired: Paired) -> str | None:
     """Return why it is inconclusive; None if it is not."""
-    n_tasks, n_baseline = decision.n_tasks, decision.n_baseline_tasks or 0
-    changed = _changed(paired.n_changed)
+    n_tasks, n_baseline, against = (
+        decision.n_tasks,
+        decision.n_baseline_tasks or 0,
+        decision.against,
+    )
+    changed = _changed(paired.n_changed, against)
     if n_tasks == 0:
-        return f"no task has a value of both the baseline and the candidate{changed}"
+        return f"no task has a value of both the {against} and the candidate{changed}"
     coverage = n_tasks / n_baseline
-    if coverage < rules.min_coverage:
+    # Tasks come and go while an anchor stays; that a run was cut off is seen by the baseline.
+    least, limit = rules.min_coverage, f"min_coverage ({100 * rules.min_coverage:.3g} %)"
+    if against == NAMES[ANCHOR] and least > _LEAST_OF_ANCHOR:
+        least, limit = _LEAST_OF_ANCHOR, "half; name a newer anchor"
+    if coverage < least:
         return (
-            f"the candidate has values of {n_tasks:,} of the baseline's {n_baseline:,} tasks "
-            f"({100 * coverage:.3g} %), less than min_coverage "
-            f"({100 * rules.min_coverage:.3g} %){changed}"
+            f"the candidate has values of {n_tasks:,} of the {against}'s {n_baseline:,} tasks "
+            f"({100 * coverage:.3g} %), less than {limit}{changed}"
         )
     few = few_words(n_tasks, decision.n_clusters, rules.min_tasks)
     return None if few is None else few + changed
 
 
-def _changed(n_changed: int) -> str:
+def _changed(n_changed: int, against: str) -> str:
     if not n_changed:
         return ""
     verb = "has" if n_changed == 1 else "have"
-    return f"; {tasks_words(n_changed)} {verb} other content than in the baseline"
+    return f"; {tasks_words(n_changed)} {verb} other content than in the {against}"
 
 
 def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decision:
@@ -280,15 +306,16 @@ def _found(decision: Decision) -> str:
 def _difference(decision: Decision, scale: float | None) -> str:
     drop = decision.drop or 0.0
     if drop == 0:
-        return "the same as the baseline"
-    return f"{amount(abs(drop), scale)} {'below' if drop > 0 else 'above'} the baseline"
+        return f"the same as the {decision.against}"
+    direction = "below" if drop > 0 else "above"
+    return f"{amount(abs(drop), scale)} {direction} the {decision.against}"
 
 
 def _counts(decision: Decision) -> list[str]:
     counts = []
     if decision.n_only_baseline is not None and decision.n_only_candidate is not None:
         counts.append(
-            f"{decision.n_only_baseline:,} passed by the baseline only, "
+            f"{decision.n_only_baseline:,} passed by the {decision.against} only, "
             f"{decision.n_only_candidate:,} by the candidate only"
         )
     if decision.n_unjudged:

@@ -51,6 +51,7 @@ def decide_value(
         scorer=panel.metric.scorer,
         filter=panel.metric.filter,
         candidate=series_name(panel.series[row].key),
+        candidate_run_ids=tuple(panel.series[row].runs),
         n_tasks=len(means),
         n_clusters=None if clusters is None else len(set(clusters.tolist())),
         n_unjudged=n_asked - len(means),
@@ -232,7 +233,14 @@ def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
             failed.append(task_id)
         elif not rates or any(np.isnan(rate) for rate in rates):
             unknown.append(task_id)
-    decision = Decision(rule=rule, outcome=Outcome.PASSED, reason="", n_tasks=len(rule.tasks))
+    runs = {run for panel, row in panels for run in panel.series[row].runs}
+    decision = Decision(
+        rule=rule,
+        outcome=Outcome.PASSED,
+        reason="",
+        candidate_run_ids=tuple(sorted(runs)),
+        n_tasks=len(rule.tasks),
+    )
     if failed:
         reason = f"{tasks_words(len(failed))} failed at least once: {_names(failed)}"
         return replace(decision, outcome=Outcome.FAILED, reason=reason)

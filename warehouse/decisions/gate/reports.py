@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from warehouse.decisions.gate.decision import Decision
+from warehouse.decisions.gate.words import runs_words
 from warehouse.output.formatting import as_json, visible
 
 if TYPE_CHECKING:
@@ -34,7 +35,22 @@ def summary(verdict: Verdict) -> str:
 def sides(verdict: Verdict) -> str:
     """Return which sides were compared."""
     rules = verdict.rules
-    return rules.candidate + (f" against {rules.baseline}" if rules.baseline else "")
+    text = rules.candidate + (f" against {rules.baseline}" if rules.baseline else "")
+    return text + (f" and the anchor {rules.anchor}" if rules.anchor else "")
+
+
+def side_runs(verdict: Verdict) -> list[str]:
+    """Return the runs that each side stands for, unless it is a run: `tag:a=b is run x`."""
+    rules, decisions = verdict.rules, verdict.decisions
+    named = [(rules.candidate, [run for each in decisions for run in each.candidate_run_ids])]
+    for text, against in ((rules.baseline, "baseline"), (rules.anchor, "anchor")):
+        of_side = [each.baseline_run_ids for each in decisions if each.against == against]
+        named.append((text or "", [run for runs in of_side for run in runs]))
+    return [
+        f"{text} is {runs_words(list(dict.fromkeys(runs)))}"
+        for text, runs in named
+        if runs and set(runs) != {text.removeprefix("run:")}
+    ]
 
 
 def heading(verdict: Verdict, decision: Decision) -> str:
@@ -44,7 +60,13 @@ def heading(verdict: Verdict, decision: Decision) -> str:
     """
     place = _place(decision)
     text = decision.rule.text + (f" ({place})" if place else "")
-    alike = [other for other in verdict.decisions if other.rule == decision.rule]
+    alike = [
+        other
+        for other in verdict.decisions
+        if (other.rule, other.against) == (decision.rule, decision.against)
+    ]
+    if decision.against != "baseline":
+        text += f", against the {decision.against}"
     if decision.candidate is None or [_place(other) for other in alike].count(place) == 1:
         return text
     against = f" against {decision.baseline}" if decision.baseline else ""
@@ -62,6 +84,8 @@ def text_report(verdict: Verdict, *, width: int | None = None) -> str:
 
 def _lines(verdict: Verdict, width: int | None) -> Iterator[str]:
     yield visible(sides(verdict))
+    for text in side_runs(verdict):
+        yield from _indented(visible(text), width)
     for decision in verdict.decisions:
         treated = verdict.treatment(decision)
         yield visible(f"{treated:{_WIDTH}}  {heading(verdict, decision)}")
@@ -98,6 +122,10 @@ def json_report(verdict: Verdict) -> str:
         "exit_code": verdict.exit_code,
         "candidate": rules.candidate,
         "baseline": rules.baseline,
+        "baseline_runs": rules.baseline_runs,
+        "anchor": rules.anchor,
+        "max_anchor_days": rules.max_anchor_days,
+        "confirm": rules.confirm,
         "alpha": rules.alpha,
         "min_tasks": rules.min_tasks,
         "min_coverage": rules.min_coverage,

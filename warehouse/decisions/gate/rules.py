@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from warehouse.decisions.series import VERDICT
+from warehouse.errors import BadInput
 
 # What to do about an inconclusive rule; without it, the gate ends with an exit code of its own.
 Fallback: TypeAlias = Literal["fail", "warn", "pass"]
@@ -24,6 +25,9 @@ LIMITS: Final = {
     "must_pass": "the candidate passes these tasks at every attempt",
 }
 OF_METRIC: Final = {"max_drop", "min_value"}
+# Rules that fail by evidence, which more runs may not bear out. What is to be proved must not get a
+# second chance.
+CONFIRMED: Final = {"max_drop", "max_cost_per_passed_usd", "max_p95_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,11 @@ class Rules:
             have been found with 80 % power; None for no such limit.
         scorer: the re-score whose verdicts count as `passed`, as written: `NAME` or `NAME@VERSION`.
         cluster: the column of tasks whose equal values mark tasks that are not independent.
+        baseline_runs: how many of the baseline's last runs are pooled.
+        anchor: a second side that the candidate is compared with, which stays the same for long.
+        max_anchor_days: a drop from an anchor that is older than the candidate by more days is
+            inconclusive.
+        confirm: how many more runs of the candidate and of the baseline decide a rule that fails.
     """
 
     candidate: str
@@ -95,3 +104,40 @@ class Rules:
     max_missed: float | None = None
     scorer: str | None = None
     cluster: str | None = None
+    baseline_runs: int = 1
+    anchor: str | None = None
+    max_anchor_days: float = 365
+    confirm: int = 0
+
+
+def missed_limit(rule: Rule, rules: Rules) -> float | None:
+    """Return the largest drop that a drop rule may miss; None if it has no such limit."""
+    return rules.max_missed if rule.max_missed is None else rule.max_missed
+
+
+def check_rules(rules: Rules) -> None:
+    """Check that the rules go together.
+
+    Raises:
+        BadInput: they do not.
+    """
+    drops = [rule for rule in rules.rules if rule.kind == "max_drop"]
+    if drops and rules.baseline is None:
+        raise BadInput(f"{drops[0].text}: needs a baseline; name one with `baseline`")
+    if rules.anchor is not None and not drops:
+        raise BadInput("anchor: only with a max_drop rule: no other compares with it")
+    if rules.confirm and rules.proves:
+        raise BadInput("confirm: does not go with prove: what is to be proved gets one chance")
+    if rules.confirm and not CONFIRMED.intersection(rule.kind for rule in rules.rules):
+        raise BadInput(f"confirm: only with one of {', '.join(sorted(CONFIRMED))}")
+    for rule in drops:
+        max_missed = missed_limit(rule, rules)
+        if max_missed is None:
+            continue
+        if rules.proves:
+            raise BadInput(f"{rule.text}: max_missed does not go with prove, which misses no drop")
+        if max_missed <= rule.limit:
+            raise BadInput(
+                f"{rule.text}: max_missed ({max_missed:g}) must be larger than max_drop: smaller "
+                "drops are allowed"
+            )

@@ -27,13 +27,14 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 MISSING: Final = ("exclude", "fail")
-_TEXTS = ("candidate", "baseline", "suite", "task_set", "scorer", "cluster")
+_TEXTS = ("candidate", "baseline", "anchor", "suite", "task_set", "scorer", "cluster")
 # The second is the name before version 0.2.
 _ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
 _OF_RULE = (*LIMITS, "metric", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
 _KEYS = (
     *_TEXTS,
     *("alpha", "min_tasks", "min_coverage", "max_missed", "missing", "prove"),
+    *("baseline_runs", "max_anchor_days", "confirm"),
     *(*_ON_INCONCLUSIVE, "rules"),
 )
 
@@ -55,8 +56,14 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
     keys = _Keys(root, file, "a gate", _KEYS)
     found: dict[str, object] = {name: keys.text(name) for name in _TEXTS}
     found["alpha"] = keys.number("alpha", 0, 1, is_open=True)
-    min_tasks = keys.number("min_tasks", 1, 1e9)
-    found["min_tasks"] = None if min_tasks is None else int(min_tasks)
+    for name, least, most in (
+        ("min_tasks", 1, 1e9),
+        ("baseline_runs", 1, 1000),
+        ("confirm", 0, 1000),
+    ):
+        number = keys.number(name, least, most)
+        found[name] = None if number is None else int(number)
+    found["max_anchor_days"] = keys.number("max_anchor_days", 0, 1e9)
     found["min_coverage"] = keys.number("min_coverage", 0, 1)
     found["max_missed"] = keys.number("max_missed", 0, 1e15)
     found["missing"] = keys.choice("missing", MISSING)

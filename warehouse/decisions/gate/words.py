@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warehouse.decisions.series import SeriesKey
+
+_SHOWN_RUNS = 5
 
 
 def amount(value: float, scale: float | None) -> str:
@@ -38,6 +42,13 @@ def p_words(p_value: float) -> str:
 def tasks_words(n_tasks: int) -> str:
     """Return a number of tasks: `1 task`, `1,000 tasks`."""
     return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
+
+
+def runs_words(run_ids: Sequence[str]) -> str:
+    """Return runs by name: `run a`, `runs a, b and 3 more`."""
+    more = len(run_ids) - _SHOWN_RUNS
+    listed = ", ".join(run_ids[:_SHOWN_RUNS]) + (f" and {more:,} more" if more > 0 else "")
+    return f"run{'' if len(run_ids) == 1 else 's'} {listed}"
 
 
 def few_words(n_tasks: int, n_clusters: int | None, least: int) -> str | None:
