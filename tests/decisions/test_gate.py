@@ -518,6 +518,17 @@ def test_the_option_replaces_what_a_rule_may_miss(store, tmp_path):
     assert command(store.path, "gate", tmp_path / "rules.yaml", "--max-missed", "0.5").code == 0
 
 
+def test_a_limit_of_zero_is_a_limit(store):
+    arguments = ["--candidate", "m/worse", "--baseline", "m/base", "--suite", "mine"]
+    ended = command(store.path, "gate", *arguments, "--max-drop", "0", "--format", "json")
+    document = json.loads(ended.out)
+    assert (ended.code, document["decisions"][0]["limit"]) == (1, 0.0)
+    ended = command(
+        store.path, "gate", *arguments, "--max-drop", "0", "--min-coverage", "0", "--format", "json"
+    )
+    assert json.loads(ended.out)["min_coverage"] == 0
+
+
 def test_the_simple_case_needs_no_file(store):
     arguments = ["--candidate", "m/cut", "--baseline", "m/base", "--suite", "mine"]
     ended = command(store.path, "gate", *arguments, "--max-drop", "0.02")

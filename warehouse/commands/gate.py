@@ -51,7 +51,7 @@ _FALLBACKS = ("fail", "warn", "pass")
 )
 @click.option(
     "--confirm",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(0, 1000),
     metavar="N",
     help="Decide what fails by N more runs of candidate and baseline; exit with 3 until then.",
 )
@@ -192,7 +192,12 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
     from warehouse.decisions.gate.rules import Rules
 
     found: dict[str, Any] = _of_file(file) if file is not None else {}
-    given = {name: value for name, value in options.items() if value not in (None, False, ())}
+    # A limit of 0 is one, although it equals False.
+    given = {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and value != ()
+    }
     named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
     others = ("max_missed", "missing", "on_inconclusive", "scorer", "cluster")
     runs = ("baseline_runs", "anchor", "max_anchor_days", "confirm")
