@@ -236,6 +236,18 @@ def test_more_runs_decide_a_failure(tmp_path, by, further, code, words):
     )
 
 
+def test_later_runs_of_one_model_are_the_candidates(tmp_path):
+    store = store_of(
+        tmp_path, rows("base", 1, 0), rows("next-1", 2, 10), rows("next-2", 3, 10), rows("x", 4, 0)
+    )
+    decision = only(decide(store, drop(), candidate="run:next-1", baseline="run:base", confirm=1))
+    assert (decision.more_candidate_runs, decision.more_baseline_runs) == (0, 1)
+    assert decision.reason.endswith(
+        "make more runs: 1 of the baseline (tag it and run base alike, and name it by "
+        "tag:NAME=VALUE)"
+    )
+
+
 def test_a_repeated_run_does_not_replace_the_one_that_failed(tmp_path):
     store = store_of(
         tmp_path, rows("base", 1, 0), rows("next-1", 2, 20), rows("next-2", 3, 0),

@@ -189,5 +189,6 @@ def needed_words(side: ResolvedSide, runs: GateRuns) -> str:
     how = {"run": f"after run {first.run_id}", "tag": f"with {side.text}", "model": "again"}
     words = how[side.kind]
     if side.kind == "run" and first.key.side == BASELINE:
-        words += ", or name it by tag:NAME=VALUE"
+        # Later runs of the candidate's own model would be taken for the candidate's.
+        words = f"tag it and run {first.run_id} alike, and name it by tag:NAME=VALUE"
     return f"{runs.n_needed:,} of the {NAMES[first.key.side]} ({words})"
