@@ -24,6 +24,7 @@ def row(**figures):
         "provider",
         "n_results",
         "n_unanswered",
+        "remark",
     )
     unknown = dict.fromkeys((*ends, *others))
     names = {"suite": "s", "task_set": "t", "metric": "passed", "model": "m", "settings": ""}
@@ -56,6 +57,14 @@ def test_a_series_without_changes_has_no_column_for_them():
     rows = [rate(0.5, 0.25, 0.75)]
     assert "change" not in chart(rows, 70, encoding="utf-8")[0]
     assert list(legend(rows)) == []
+
+
+def test_a_rate_of_the_judged_tasks_only_is_said_to_be_one():
+    rows = [
+        rate(0.5, 0.25, 0.75, run_date="2026-01-01", change=0.0),
+        rate(1.0, 0.5, 1.0, run_date="2026-01-02", change=0.5, remark="2 of 2 judged, 5 tasks"),
+    ]
+    assert list(legend(rows))[-1] == "2026-01-02, run r: 2 of 2 judged, 5 tasks"
 
 
 def test_scores_have_a_scale_of_their_own():

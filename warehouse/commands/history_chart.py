@@ -99,6 +99,9 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
         yield "change: on the tasks that the run before asked too"
     if any(change.endswith("*") for change in changes):
         yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
+    for row in rows:
+        if row["remark"] is not None:
+            yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
 
 
 def title(row: Row) -> str:
@@ -199,7 +202,7 @@ def _changes(rows: Sequence[Row]) -> list[str]:
 
 def _is_clear(row: Row) -> bool:
     """Return whether a change is more than chance explains."""
-    return row["change"] is not None and (row["p_holm"] or 1) < _SIGNIFICANT
+    return row["p_holm"] is not None and row["p_holm"] < _SIGNIFICANT
 
 
 def _date(row: Row) -> str:

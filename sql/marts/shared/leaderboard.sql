@@ -266,19 +266,13 @@ SELECT
     boards.pass_rate_high,
     boards.min_pass_rate,
     boards.max_pass_rate,
-    CASE WHEN boards.min_pass_rate IS NOT NULL THEN format(
-        '{} of {} judged, {} tasks; {:.1f} % if the missing verdicts are failures, '
-        || '{:.1f} % if passes; the interval is of the judged',
-        if(
-            abs(boards.pass_rate * boards.n_rated - round(boards.pass_rate * boards.n_rated)) < 1e-9,
-            CAST(CAST(round(boards.pass_rate * boards.n_rated) AS BIGINT) AS VARCHAR),
-            format('{:.1f} %', 100 * boards.pass_rate)
-        ),
+    missing_verdicts_remark(
+        boards.pass_rate,
         boards.n_rated,
         boards.n_tasks,
-        100 * boards.min_pass_rate,
-        100 * boards.max_pass_rate
-    ) END AS remark,
+        boards.min_pass_rate,
+        boards.max_pass_rate
+    ) AS remark,
     boards.n_tasks,
     boards.n_tasks - boards.n_rated AS n_unjudged,
     boards.is_first_only,

@@ -20,7 +20,8 @@
 -- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`, or
 --     `sign_flip` where all tasks changed alike; NULL if nothing can be tested
 -- p_value: two-sided p-value of the test
--- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979)
+-- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
+--     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
 WITH changes AS (
     SELECT
         entry,
@@ -83,7 +84,13 @@ figures AS (
     WHERE rates.pass_rate IS NOT NULL
     UNION ALL
     SELECT
-        rates.* REPLACE (NULL AS pass_rate, NULL AS pass_rate_low, NULL AS pass_rate_high),
+        rates.* REPLACE (
+            NULL AS pass_rate,
+            NULL AS pass_rate_low,
+            NULL AS pass_rate_high,
+            NULL AS min_pass_rate,
+            NULL AS max_pass_rate
+        ),
         metrics.scorer,
         metrics.metric,
         metrics.filter,
@@ -152,12 +159,25 @@ tested AS (
     FROM differing
 ),
 
+decided AS (
+    SELECT
+        *,
+        CASE
+            WHEN min_pass_rate IS NULL AND lag(min_pass_rate) OVER (
+                PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
+                ORDER BY position
+            ) IS NULL
+                THEN p_value
+        END AS p_decided
+    FROM tested
+),
+
 ranked AS (
     SELECT
         *,
-        row_number() OVER (of_series ORDER BY p_value NULLS LAST, position) AS place,
-        count(p_value) OVER of_series AS n_tests
-    FROM tested
+        row_number() OVER (of_series ORDER BY p_decided NULLS LAST, position) AS place,
+        count(p_decided) OVER of_series AS n_tests
+    FROM decided
     WINDOW of_series AS (
         PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
     )
@@ -181,6 +201,9 @@ SELECT
     pass_rate,
     pass_rate_low,
     pass_rate_high,
+    min_pass_rate,
+    max_pass_rate,
+    missing_verdicts_remark(pass_rate, n_rated, n_tasks, min_pass_rate, max_pass_rate) AS remark,
     lag(pass_rate) OVER earlier AS previous_pass_rate,
     score,
     score_low,
@@ -200,7 +223,7 @@ SELECT
     END AS test,
     p_value,
     CASE
-        WHEN p_value IS NOT NULL THEN least(1.0, max((n_tests - place + 1) * p_value) OVER (
+        WHEN p_decided IS NOT NULL THEN least(1.0, max((n_tests - place + 1) * p_decided) OVER (
             PARTITION BY suite, task_set, metric, scorer, filter, provider, model, settings
             ORDER BY place
         ))
