@@ -12,6 +12,7 @@ from warehouse.decisions.sides import resolve_sides
 from warehouse.errors import BadInput
 from warehouse.lake.batch import Generation
 from warehouse.schemas import RESCORES, RESULTS, RUNS
+from warehouse.statistics.sample_size import tasks_needed_of_verdicts
 
 N_TASKS = 40
 RULES = """
@@ -187,7 +188,8 @@ def test_plan_by_a_rescore(store):
     )
     assert "passed is the verdict of lenient@111aaa, a re-score" in lenient.err
     found = [json.loads(each.out)[0]["n_tasks"] for each in (recorded, lenient)]
-    # 32 of 40 differ by the recorded verdicts; by the re-score, none.
-    assert found[0] > 10 * found[1]
+    # 32 of 40 differ by the recorded verdicts; by the re-score none, so that only those tasks are
+    # planned with that the difference itself takes.
+    assert found == [tasks_needed_of_verdicts(share, 0.1) for share in (0.8, 0.1)]
     ended = command(store.path, "plan", *arguments, "--scorer", "lenient", "--metric", "cost")
     assert (ended.code, "leave out --metric cost" in ended.err) == (2, True)
