@@ -97,8 +97,12 @@ def test_a_sentence_says_whether_slices_differ(path):
     shown = " ".join(command(path, "compare", "x", "y", "--by", "prompt_length").out.split())
     said = "The difference of x and y depends on prompt_length (permutation test, p = 0.0001)."
     assert said in shown.replace("< 0.0001", "= 0.0001")
-    shown = command(path, "compare", "x", "y", "--by", "prompt_length", "--cluster", "page").out
-    assert "permutation test" not in shown
+    ended = command(path, "compare", "x", "y", "--by", "prompt_length", "--format", "json")
+    assert said in " ".join(ended.err.split()).replace("< 0.0001", "= 0.0001")
+    json.loads(ended.out)
+    ended = command(path, "compare", "x", "y", "--by", "prompt_length", "--cluster", "page")
+    assert "permutation test" not in ended.out
+    assert "with --cluster it is not tested whether the difference depends on" in ended.err
 
 
 def test_costs_clusters_margins_and_seeds(path):
