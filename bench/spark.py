@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from bench.long_history import make_history
+from bench.data.long_history import make_history
 from bench.processes import python
 from tests.spark_cluster import SparkCluster, spark_cluster
 
