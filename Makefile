@@ -10,7 +10,7 @@ S3 := build/tools/s3
 SPARK := build/tools/spark
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs lock bench bench-full bench-quick clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs lock bench bench-full bench-quick simulations clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -144,6 +144,9 @@ bench-full: $(READY)  ## measure every ratio, and the growth up to ten million r
 
 bench-quick: $(READY)  ## run every benchmark with small sizes: both sides must give equal results
 	@$(BIN)/python -m bench --quick
+
+simulations: $(READY)  ## run the simulations, and write their tables into the docs (hours; NAME=pairs runs one)
+	@$(BIN)/python -m bench.simulations $(NAME)
 
 clean:  ## remove what the other targets created
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

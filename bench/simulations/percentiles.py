@@ -1,63 +1,123 @@
-"""How often intervals of percentiles and ratios cover the truth; prints the table of the docs.
+"""How often intervals of percentiles and of the cost of a passed call contain the truth.
 
-python -m bench.simulations.percentiles [--simulations 2000]
+Latencies and costs are lognormal; half the variance of the logarithm is the task's. Next to them
+are textbook methods: order statistics as if all calls were independent, and Fieller's interval.
+
+    python -m bench.simulations.percentiles [--quick]
 """
 
 from __future__ import annotations
 
 import argparse
 from itertools import product
+from math import isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
+from tools.simulation_tables import print_table, summary
 from warehouse.statistics.percentiles import percentile_limits
-from warehouse.statistics.ratios import ratio_limits
+from warehouse.statistics.ratios import MIN_TASKS, ratio_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from tools.simulation_tables import Row
+    from warehouse.statistics.arrays import Floats, Indices
+
+    Ends = tuple[float | None, float | None]
 
 _SEED = 31
-_SIMULATIONS = 2000
-_TASKS = (20, 50, 100, 200)
-_ATTEMPTS = 3
+SIMULATIONS = 2000
+TASKS = (10, 20, 50, 200, 1000)
+_ATTEMPTS = (1, 3, 5)
 _SPREADS = (0.5, 1.0, 2.0)
 _PASS_RATE = 0.7
-_FIGURES = ("p50", "p95", "cost of a passed call")
+_COST = "cost of a passed call"
+FIGURES = {"p50": _SPREADS, "p95": _SPREADS, _COST: (0.5, 1.0), f"{_COST}, σ 2": (2.0,)}
 
 
-def coverage(figure: str, spread: float, n: int, simulations: int) -> float:
-    """Return the share of intervals that contain the true figure."""
-    random = np.random.default_rng([_SEED, _FIGURES.index(figure), int(10 * spread), n])
-    tasks = np.repeat(np.arange(n), _ATTEMPTS)
-    found: list[bool] = []
+def cell(
+    figure: str, spread: float, attempts: int, n: int, simulations: int
+) -> tuple[float, float, float, float]:
+    """Return coverage and mean width, divided by the truth: ours, and the textbook method's.
+
+    A width is NaN where no interval has two ends.
+    """
+    random = np.random.default_rng([_SEED, int(10 * spread), attempts, n])
+    tasks = np.repeat(np.arange(n), attempts)
+    is_cost = figure.startswith(_COST)
+    share = 0.0 if is_cost else float(figure[1:]) / 100
+    truth = np.exp(spread**2 / 2) / _PASS_RATE if is_cost else 0.0
+    truth = truth or np.exp(spread * stats.norm.ppf(share))
+    found: list[tuple[Ends, Ends]] = []
     for _ in range(simulations):
         of_task = random.normal(size=n)[tasks]
-        values = np.exp(spread * (of_task + random.normal(size=len(tasks))) / np.sqrt(2))
-        low: float | None
-        high: float | None
-        if figure == "cost of a passed call":
-            truth = np.exp(spread**2 / 2) / _PASS_RATE
-            passed = np.bincount(tasks, weights=random.random(len(tasks)) < _PASS_RATE)
-            limits = ratio_limits(np.bincount(tasks, weights=values), passed)
-            if limits is None:
-                continue
-            low, high = limits
+        own = random.normal(size=len(tasks))
+        values: Floats = np.exp(spread * (of_task + own) / np.sqrt(2))
+        if is_cost:
+            is_passed = random.random(len(tasks)) < _PASS_RATE
+            costs, passed = _task_sums(tasks, values), _task_sums(tasks, is_passed)
+            limits = ratio_limits(costs, passed)
+            if limits is not None:
+                found.append((limits, _fieller(costs, passed)))
         else:
-            share = float(figure[1:]) / 100
-            truth = np.exp(spread * stats.norm.ppf(share))
-            low, high = percentile_limits(values, share, tasks=tasks)
-        found.append((low is None or low <= truth) and (high is None or truth <= high))
-    return float(np.mean(found))
+            clustered = percentile_limits(values, share, tasks=tasks)
+            found.append((clustered, percentile_limits(values, share)))
+    ours, textbook = (_judged(ends, truth) for ends in zip(*found, strict=True))
+    return (*ours, *textbook)
+
+
+def _task_sums(tasks: Indices, values: npt.ArrayLike) -> Floats:
+    return np.bincount(tasks, weights=values).astype(np.float64)
+
+
+def _judged(limits: Sequence[Ends], truth: float) -> tuple[float, float]:
+    ends = np.array(
+        [(-np.inf if low is None else low, high or np.inf) for low, high in limits], dtype=float
+    )
+    covers = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+    reaches = (ends[:, 1] - ends[:, 0]) / truth
+    closed = reaches[np.isfinite(reaches)]
+    return float(covers.mean()), float(closed.mean()) if len(closed) else float("nan")
+
+
+def _fieller(amounts: Floats, counts: Floats) -> Ends:
+    """Return Fieller's interval of a ratio of means (1954, JRSS B 16, 175)."""
+    n = len(amounts)
+    scale = stats.t.ppf(0.975, n - 1) ** 2 * n * np.cov(amounts, counts)
+    square = counts.sum() ** 2 - scale[1, 1]
+    middle = amounts.sum() * counts.sum() - scale[0, 1]
+    root = middle**2 - square * (amounts.sum() ** 2 - scale[0, 0])
+    if square <= 0 or root < 0:
+        return None, None
+    return float((middle - np.sqrt(root)) / square), float((middle + np.sqrt(root)) / square)
+
+
+def cells(figure: str, n: int, simulations: int) -> list[tuple[float, float, float, float]]:
+    """Return the cells of a figure at `n` tasks, for each spread and number of attempts."""
+    grid = product(FIGURES[figure], _ATTEMPTS)
+    return [cell(figure, spread, attempts, n, simulations) for spread, attempts in grid]
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simulations", type=int, default=_SIMULATIONS)
-    simulations = parser.parse_args().simulations
-    print(f"| figure | σ | {_TASKS[0]} tasks | {' | '.join(map(str, _TASKS[1:]))} |")
-    print(f"| --- | --- |{' --- |' * len(_TASKS)}")
-    for figure, spread in product(_FIGURES, _SPREADS):
-        cells = [f"{coverage(figure, spread, n, simulations):.3f}" for n in _TASKS]
-        print(f"| {figure} | {spread:g} | {' | '.join(cells)} |")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the simulations")
+    simulations = SIMULATIONS // (10 if parser.parse_args().quick else 1)
+    columns = ("figure", "tasks", "mean coverage", "least", "width", "textbook: mean", "least")
+    print_table((*columns, "width"), _rows(simulations))
+
+
+def _rows(simulations: int) -> Iterator[Row]:
+    for figure, n in product(FIGURES, TASKS):
+        if n >= MIN_TASKS or not figure.startswith(_COST):
+            ours, width, textbook, textbook_width = np.array(cells(figure, n, simulations)).T
+            figures = (*summary(ours, width), *summary(textbook, textbook_width))
+            yield figure, str(n), *(f"{each:.3f}" if isfinite(each) else "" for each in figures)
 
 
 if __name__ == "__main__":

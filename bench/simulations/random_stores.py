@@ -1,8 +1,9 @@
 """How often a store leads its reader to a false claim, by simulation; prints the table of the docs.
 
-    python -m bench.simulations.random_stores [--stores 2000]
+    python -m bench.simulations.random_stores [--stores 90]
 
-A hundred suites at a time; `tests/random_stores.py` says what is counted.
+At most ninety suites at a time, the first with the seed of the test; `tests/random_stores.py` says
+what is counted.
 """
 
 from __future__ import annotations
@@ -11,28 +12,53 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.random_stores import OUTPUTS, Tally, most_false, simulate
+from tests.random_stores import OUTPUTS, SHAPES, Tally, simulate
+from tools.simulation_tables import print_table
 
-_AT_ONCE = 100
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tools.simulation_tables import Row
+
+_AT_ONCE = 90
+_FIRST_SEED = 1
+_OF_CLUSTERS = ("compare", "drift")  # the others do not know of them
+_NAMES = {
+    "equal": "equal models, 30 tasks",
+    "different": "different models",
+    "partial": "a newer run of a quarter of the tasks",
+    "failures": "a newer run of the failures only, 60 tasks",
+    "missing": "40 % of one model's failures without a verdict",
+    "attempts": "1, 3 and 5 attempts",
+    "clusters": "8 clusters of 5 tasks, `--cluster`",
+    "five": "five tasks",
+    "nights": "four nights",
+}
 
 
 def main() -> None:
     """Simulate and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stores", type=int, default=2000)
-    n_stores, total = parser.parse_args().stores, Tally()
-    for number, start in enumerate(range(0, n_stores, _AT_ONCE)):
+    parser.add_argument("--stores", type=int, default=_AT_ONCE)
+    parser.add_argument("--quick", action="store_true", help="one suite of each kind")
+    asked = parser.parse_args()
+    n_stores, total = len(_NAMES) if asked.quick else asked.stores, Tally()
+    for seed, start in enumerate(range(0, n_stores, _AT_ONCE), _FIRST_SEED):
         with tempfile.TemporaryDirectory() as folder:
-            total.add(simulate(Path(folder), min(_AT_ONCE, n_stores - start), number))
-    sys.stdout.write(f"| stores | number | with a claim | {' | '.join(OUTPUTS)} | may be |\n")
-    sys.stdout.write(f"| --- | --- | --- | {' | '.join('---' for _ in OUTPUTS)} | --- |\n")
-    for name, n in total.suites.items():
-        false = [str(total.false[name, output]) for output in OUTPUTS]
-        line = [name, str(n), str(total.claims[name]), *false, f"{most_false(n):.0f}"]
-        sys.stdout.write(f"| {' | '.join(line)} |\n")
-    sys.stdout.write(f"\n{len(total.contradictions)} contradictions\n")
+            total.add(simulate(Path(folder), min(_AT_ONCE, n_stores - start), seed))
+    columns = ("suites", "number", "with a claim", "`compare`", "ranks", "`drift`", "gate")
+    print_table(columns, _rows(total))
+    sys.stdout.write(f"{len(total.contradictions)} contradictions\n")
     sys.stdout.writelines(f"- {each}\n" for each in total.contradictions)
+
+
+def _rows(total: Tally) -> Iterator[Row]:
+    for shape, name in _NAMES.items():
+        outputs = _OF_CLUSTERS if SHAPES[shape].is_clustered else OUTPUTS
+        n_false = [str(total.false[shape, each]) if each in outputs else "" for each in OUTPUTS]
+        yield name, str(total.suites[shape]), str(total.claims[shape]), *n_false
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,6 +69,7 @@ def independent_tasks(attempts: Floats | Indices) -> int:
     return int(total**2 / squares + _ROUNDING) if squares > 0 else 0
 
 
+@lru_cache
 def percentile_ranks(n: int, share: float, *, tail: float = _TAIL) -> tuple[int | None, int | None]:
     """Return the ranks of the ends of a percentile's interval among `n` independent values.
 
