@@ -32,7 +32,21 @@ SELECT
     'ok' AS availability_status, true AS success, false AS is_cached, NULL::VARCHAR AS duplicate_of,
     repeat('x', length) AS raw_output, NULL::VARCHAR AS answer, latency_ms, cost_usd
 FROM simulated
-JOIN scores.setups USING (series)
+JOIN scores.setups USING (series);
+CREATE OR REPLACE TABLE scores.entries AS
+SELECT DISTINCT hash(series, run) AS entry, series FROM simulated;
+CREATE OR REPLACE TABLE scores.task_rates AS
+SELECT
+    hash(series, run) AS entry, 'set' AS task_set, hash(task) AS task,
+    avg(CAST(passed AS INT)) AS pass_rate
+FROM simulated
+GROUP BY ALL;
+CREATE OR REPLACE TABLE scores.task_facts AS SELECT entry, task FROM scores.task_rates;
+CREATE OR REPLACE TABLE scores.run_rates AS
+SELECT hash(series, run) AS entry, 'set' AS task_set, run AS position,
+    count(DISTINCT task) AS n_tasks
+FROM simulated
+GROUP BY ALL
 """
 
 
@@ -168,6 +182,22 @@ def test_fewer_than_four_runs_are_not_tested(con):
     assert (same["change"], same["p_value"], same["is_drift"]) == (pytest.approx(0), None, None)
     assert math.copysign(1, same["change"]) == 1
     assert ("m0", "cost_usd") not in found
+
+
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_runs_that_only_repeat_failures_are_left_out(con, is_counted):
+    random = np.random.default_rng(23)
+    calls = simulated(random, n_series=1, n_runs=8, n_tasks=60, attempts=1, rate=0.6)
+    run, task, passed = calls["run"], calls["task"], calls["passed"]
+    failed = task[(run == 5) & ~passed]
+    # One task that had passed makes each of these a run of some tasks, not of failures.
+    again = np.append(failed, task[(run == 5) & passed][0]) if is_counted else failed
+    is_kept = (run <= 5) | np.isin(task, again)
+    rows = drift(con, {name: values[is_kept] for name, values in calls.items()})
+    nights = drift(con, {name: values[run <= 5] for name, values in calls.items()})
+    assert len(failed) > 5
+    assert {row["n_runs"] for row in rows.values()} == {8 if is_counted else 5}
+    assert (rows == nights) is not is_counted
 
 
 def test_from_all_to_nothing_is_found_without_any_spread(con):

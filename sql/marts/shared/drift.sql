@@ -2,7 +2,9 @@
 -- between its runs of a task set fits best, by the pass rate, the length of its answers, its
 -- latency and its price; how large the change is, and how strong the evidence. Each task is compared
 -- with itself, in the same text and with the same template, so that a run may ask others than the run
--- before. Answers count as in the leaderboard; those of runs without a date do not.
+-- before. Answers count as in the leaderboard; those of runs without a date do not, nor those of runs
+-- that only repeat failures: five tasks or more, all of which failed in the fullest run before, which
+-- a choice at random would do with p < 0.001, since some pass by chance.
 -- grain: suite × task set × metric × provider × model × settings, with two runs or more
 -- first: metric, model, settings, is_drift, change, p_holm, after_run_id, n_runs, n_tasks
 -- metric: `passed`; `answer_characters`, `latency_ms` and `cost_usd`, of answered calls: these are
@@ -33,6 +35,45 @@
 -- p_holm: adjusted for all series of the suite (Holm 1979)
 -- is_drift: whether p_holm is below 0.05 and the interval excludes 0; NULL if nothing can be tested
 WITH
+-- Each run that asked fewer tasks than one before it, with the fullest of these, the latest of equals.
+smaller_runs AS (
+    SELECT entry, series, task_set, position, n_tasks, fullest.entry AS full_entry
+    FROM (
+        SELECT
+            rates.entry,
+            entries.series,
+            rates.task_set,
+            rates.position,
+            rates.n_tasks,
+            max(struct_pack(
+                n_tasks := rates.n_tasks, position := rates.position, entry := rates.entry
+            )) OVER (
+                PARTITION BY entries.series, rates.task_set
+                ORDER BY rates.position
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS fullest
+        FROM scores.run_rates AS rates
+        JOIN scores.entries AS entries ON rates.entry = entries.entry
+    )
+    WHERE n_tasks BETWEEN 5 AND fullest.n_tasks - 1
+),
+
+failures_again AS MATERIALIZED (
+    SELECT smaller.series, smaller.task_set, smaller.position
+    FROM smaller_runs AS smaller
+    JOIN scores.task_rates AS rates
+        ON smaller.full_entry = rates.entry
+        AND smaller.task_set = rates.task_set
+    LEFT JOIN scores.task_facts AS again
+        ON smaller.entry = again.entry
+        AND rates.task = again.task
+    GROUP BY smaller.entry, smaller.series, smaller.task_set, smaller.position, smaller.n_tasks
+    HAVING count(again.task) FILTER (rates.pass_rate = 0) = smaller.n_tasks
+        AND log_p_all_failed(
+            count(*), count(*) FILTER (rates.pass_rate = 0), smaller.n_tasks
+        ) < ln(0.001)
+),
+
 -- As many rows as answers, and narrow: models and tasks are hashes until little is left. Only the
 -- metrics that are tested by ranks go through a window, which keeps all its rows.
 calls AS NOT MATERIALIZED (
@@ -49,6 +90,10 @@ calls AS NOT MATERIALIZED (
     JOIN scores.run_times AS times
         ON raw.suite = times.suite
         AND raw.run_id = times.run_id
+    ANTI JOIN failures_again AS repeats
+        ON raw.series = repeats.series
+        AND raw.task_set = repeats.task_set
+        AND times.position = repeats.position
     WHERE raw.duplicate_of IS NULL
         AND NOT raw.is_replay
         AND coalesce(times.started_at, times.run_date) IS NOT NULL

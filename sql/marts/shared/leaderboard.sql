@@ -121,9 +121,7 @@ newer AS (
             WHEN before.n_again >= 5
                 AND before.n_again = partial.n_tasks
                 AND before.n_failed_again = before.n_again
-                AND lgamma(before.n_failed + 1) - lgamma(before.n_failed - before.n_again + 1)
-                - lgamma(before.n_before + 1) + lgamma(before.n_before - before.n_again + 1)
-                < ln(0.001)
+                AND log_p_all_failed(before.n_before, before.n_failed, before.n_again) < ln(0.001)
                 THEN 'failures_again'
             ELSE 'fewer_tasks'
         END AS reason
