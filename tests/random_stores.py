@@ -187,7 +187,7 @@ def _judge(connection: duckdb.DuckDBPyConnection, desk: Desk, tally: Tally) -> N
     rows, told = _compared(connection), _told(desk)
     drifts = "SELECT DISTINCT suite FROM drift WHERE is_drift"
     drifting = {suite for (suite,) in connection.execute(drifts).fetchall()}
-    stopped = _stopped(connection)
+    stopped = _stopped(connection, rows)
     groups = "SELECT suite, model, n_better, n_worse FROM leaderboard_groups"
     places: defaultdict[str, Places] = defaultdict(dict)
     for suite, model, *counts in connection.execute(groups).fetchall():
@@ -230,17 +230,16 @@ def _told(desk: Desk) -> dict[str, Figures]:
     return {row["suite"]: tuple(row[name] for name in _FIGURES) for row in said["comparisons"]}
 
 
-def _stopped(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    """Return the suites of which a gate of its own says that the candidate is worse."""
-    rules = Rules(candidate=_CANDIDATE, baseline=_BASELINE, rules=(Rule(kind="max_drop"),))
-    decisions = run_gate(connection, rules).decisions
-    return {
-        decision.suite or ""
-        for decision in decisions
-        if decision.outcome is not Outcome.INCONCLUSIVE
-        and decision.p_value is not None
-        and decision.p_value < rules.alpha
-    }
+def _stopped(connection: duckdb.DuckDBPyConnection, suites: Iterable[str]) -> set[str]:
+    """Return the suites of which a gate of its own fails the candidate."""
+    stopped = set()
+    for suite in suites:
+        rule = Rule(kind="max_drop", suite=suite)
+        rules = Rules(candidate=_CANDIDATE, baseline=_BASELINE, rules=(rule,))
+        decisions = run_gate(connection, rules).decisions
+        if any(decision.outcome is Outcome.FAILED for decision in decisions):
+            stopped.add(suite)
+    return stopped
 
 
 def _is_false(row: Comparison, rates: dict[str, float]) -> bool:

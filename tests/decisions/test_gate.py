@@ -234,6 +234,29 @@ def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
     assert only(decide(store, drop(), candidate="m/base", baseline="m/lost")).p_missing is None
 
 
+def test_a_baseline_that_lacks_verdicts_fails_no_equal_candidate(tmp_path):
+    store = new_store(tmp_path / "store")
+    # The baseline lacks the verdicts of 20 failures; the candidate passes half of those tasks.
+    known = [True] * 80 + [None] * 20
+    equal = [True] * 70 + [False] * 10 + [True] * 10 + [False] * 10
+    worse = [True] * 40 + [False] * 60
+    for run_id, verdicts in (("base", known), ("equal", equal), ("worse", worse)):
+        with store.record(suite="mine", model=f"m/{run_id}", run_id=run_id) as log:
+            for n, verdict in enumerate(verdicts):
+                log.log(task_id=f"t{n}", output="x", passed=verdict)
+    fields = {"baseline": "run:base", "min_tasks": 50}
+    judged = only(decide(store, drop(0.0), candidate="run:equal", **fields))
+    assert judged.p_value == excess_of_proportions(10, 0, 80, 0.0) < 0.05
+    p_words = f"{excess_of_proportions(10, 10, 100, 0.0):.2g}"
+    assert judged.outcome is Outcome.INCONCLUSIVE
+    assert judged.reason.endswith(
+        "inconclusive: with the missing verdicts of the baseline counted as failed, it passes "
+        f"(p = {p_words})"
+    )
+    # A drop that the missing verdicts cannot explain still fails.
+    assert only(decide(store, drop(0.0), candidate="run:worse", **fields)).outcome == "failed"
+
+
 def test_missing_scores_decide_nothing_that_they_could_undo(tmp_path):
     store = new_store(tmp_path / "store")
     for run_id, scores in (("base", [1.0] * 90 + [0.0] * 10), ("next", [1.0] * 81 + [None] * 9)):

@@ -128,26 +128,30 @@ class Paired:
             means_b=of_b[self.b, self.bounded],
         )
 
-    def with_missing_failed(self, *, is_rescored: bool = False) -> Paired | None:
-        """Return the pair with what the second lacks on tasks of the first counted as failed.
+    def with_missing_failed(
+        self, *, is_rescored: bool = False, is_first: bool = False
+    ) -> Paired | None:
+        """Return the pair with what one side lacks on tasks of the other counted as failed.
 
         None if it lacks nothing there, and of metrics for which the worst value is not known.
 
         Args:
             is_rescored: whether the verdicts are a re-score's, of which no bounds are known.
+            is_first: whether the side is the first; by default it is the second.
         """
         panel = self.panel
-        means_a, means_b = panel.means[self.a], panel.means[self.b]
-        least = least_means(panel, self.b, is_rescored=is_rescored)
+        side, other = (self.a, self.b) if is_first else (self.b, self.a)
+        least = least_means(panel, side, is_rescored=is_rescored)
         is_shared = panel.is_asked[self.a] & panel.is_asked[self.b]
         is_shared &= ~_has_changed(panel, self.a, self.b)
-        tasks = np.flatnonzero(is_shared & ~np.isnan(means_a) & ~np.isnan(least))
-        if (least[tasks] == means_b[tasks]).all():
+        tasks = np.flatnonzero(is_shared & ~np.isnan(panel.means[other]) & ~np.isnan(least))
+        if (least[tasks] == panel.means[side, tasks]).all():
             return None
-        of_b = least[tasks]
+        worst, known = least[tasks], panel.means[other, tasks]
         if panel.is_binary and self.is_single:
-            of_b = np.floor(of_b)
-        return replace(self, tasks=tasks, means_a=means_a[tasks], means_b=of_b)
+            worst = np.floor(worst)
+        means_a, means_b = (worst, known) if is_first else (known, worst)
+        return replace(self, tasks=tasks, means_a=means_a, means_b=means_b)
 
 
 def least_means(panel: Panel, row: int, *, is_rescored: bool) -> Floats:

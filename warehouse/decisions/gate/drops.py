@@ -54,11 +54,14 @@ class Tested:
         decision: the figures; its outcome is not decided.
         paired: the tasks.
         clusters: the number of each task's cluster; None if the tasks are independent.
+        p_baseline: p-value with the verdicts that the first side lacks counted as failed; None if
+            it lacks none.
     """
 
     decision: Decision
     paired: Paired
     clusters: Indices | None
+    p_baseline: float | None
 
 
 def tested_drop(
@@ -85,12 +88,27 @@ def tested_drop(
     if reason := _too_old(rules, age_days) or _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
     tested = _tested(decision, rules, paired, clusters)
-    failed = paired.with_missing_failed(is_rescored=rules.scorer is not None)
-    if failed is not None:
-        of_failed = _clusters(failed, labels)
-        p_missing = _tested(_figures(rule, failed, of_failed), rules, failed, of_failed).p_value
-        tested = replace(tested, p_missing=p_missing)
-    return Tested(tested, paired, clusters)
+    of_baseline, p_missing = (
+        _p_failed(rule, rules, paired, labels, is_first=is_first) for is_first in (True, False)
+    )
+    return Tested(replace(tested, p_missing=p_missing), paired, clusters, of_baseline)
+
+
+def _p_failed(
+    rule: Rule,
+    rules: Rules,
+    paired: Paired,
+    labels: Mapping[str, Hashable] | None,
+    *,
+    is_first: bool,
+) -> float | None:
+    """Return the p-value with what a side lacks counted as failed; None if it lacks nothing."""
+    is_rescored = rules.scorer is not None
+    failed = paired.with_missing_failed(is_rescored=is_rescored, is_first=is_first)
+    if failed is None:
+        return None
+    clusters = _clusters(failed, labels)
+    return _tested(_figures(rule, failed, clusters), rules, failed, clusters).p_value
 
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
@@ -100,10 +118,13 @@ def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     with_failed = holm(
         [each.p_value if each.p_missing is None else each.p_missing for each in decisions]
     )
+    of_baseline = holm(
+        [each.decision.p_value if each.p_baseline is None else each.p_baseline for each in tested]
+    )
     level = rules.alpha / max(1, len(tested))
     return [
-        _decided(each, rules, (p_adjusted, p_failed), level)
-        for each, p_adjusted, p_failed in zip(tested, adjusted, with_failed, strict=True)
+        _decided(each, rules, p_values, level)
+        for each, *p_values in zip(tested, adjusted, with_failed, of_baseline, strict=True)
     ]
 
 
@@ -229,11 +250,19 @@ def _with_limits(decision: Decision, limits: Interval | None) -> Decision:
 
 
 def _decided(
-    tested: Tested, rules: Rules, p_values: tuple[float | None, float | None], level: float
+    tested: Tested, rules: Rules, p_values: Sequence[float | None], level: float
 ) -> Decision:
-    """Decide a rule by its adjusted p-values: as judged, and with missing verdicts failed."""
+    """Decide a rule by its adjusted p-values.
+
+    Args:
+        tested: the rule and its test.
+        rules: the gate.
+        p_values: as judged, and with the missing verdicts of the candidate, then of the baseline,
+            counted as failed.
+        level: of a single rule.
+    """
     decision, scale = tested.decision, tested.paired.panel.scale
-    p_adjusted, p_failed = p_values
+    p_adjusted, p_failed, p_baseline = p_values
     if p_adjusted is None:
         return decision
     is_rejected = p_adjusted <= rules.alpha
@@ -242,6 +271,13 @@ def _decided(
     decided = replace(decision, outcome=outcome, p_adjusted=p_adjusted, missed_drop=missed)
     decided = replace(decided, reason=_reason(decided, rules, scale))
     reason = _undecided(decided, rules, scale, p_failed)
+    is_drop = decided.outcome is Outcome.FAILED and not rules.proves
+    # A baseline that lacks verdicts of its failures looks better than it is.
+    if reason is None and is_drop and p_baseline is not None and p_baseline > rules.alpha:
+        reason = (
+            f"with the missing verdicts of the {decided.against} counted as failed, it passes "
+            f"({p_words(p_baseline)})"
+        )
     if reason is None:
         return decided
     return replace(
