@@ -9,7 +9,7 @@ from support import ROOT
 IMPORT_ALL = """
 from importlib import import_module
 from pkgutil import walk_packages
-import bench
+bench = import_module("bench")
 names = [module.name for module in walk_packages(bench.__path__, "bench.")]
 for name in names:
     import_module(name)
