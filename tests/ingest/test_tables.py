@@ -102,6 +102,28 @@ def test_clusters_of_tasks_leave_the_tasks_as_they_are(store, cli, tmp_path):
     assert rows(store, "SELECT extra, count(*) FROM lake.results GROUP BY ALL") == [(None, 4)]
 
 
+def test_ids_without_clusters_are_those_from_before_the_column(store, cli, tmp_path):
+    # Reference values: written by the version before `tasks` had the column `cluster`.
+    path = table(
+        tmp_path / "plain.csv",
+        "run_id,model,item,question,correct\nr,m,q1,Why?,yes\nr,m,q2,How?,no\n",
+    )
+    assert cli("import", path, "--yes", "--suite", "a").code == 0
+    why, how = "b8e05e47f3c2d8f3369e0c54f446ef48", "a57f3cd58d7375f71a12ad21992847ea"
+    query = "SELECT task_id, task_hash, content_id FROM lake.{} ORDER BY task_id DESC"
+    assert rows(store, query.format("tasks")) == [
+        ("q2", how, "eafc090148d7f409b9a172ef2819d4e4"),
+        ("q1", why, "0b679989eb09d3ee5826447ed143f14d"),
+    ]
+    assert rows(store, query.format("results")) == [
+        ("q2", how, "233a67090f66e4f38961c70c1810a773"),
+        ("q1", why, "c3585b6a1bb3b90ae5088c896221d5a7"),
+    ]
+    assert rows(store, "SELECT DISTINCT task_set_hash FROM lake.tasks") == [
+        ("10b3872f8559a5a286c9faca90efb3df",)
+    ]
+
+
 def test_clusters_of_tasks_without_texts(store, cli, tmp_path):
     path = table(tmp_path / "first.csv", "model,task_id,correct,cluster_id\nm,x,yes,1\nm,y,no,1\n")
     assert cli("import", path, "--yes").code == 0
