@@ -1,4 +1,4 @@
-"""One raw p-value and one interval of a pair: in views, `compare` and the gate."""
+"""One raw p-value and one interval of a pair: in views, `compare`, pages, tools and the gate."""
 
 import csv
 import json
@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from support import command, new_store
 
+from exports.site.pages import compare as compare_pages
+from exports.site.site import opened_site
+from warehouse.agents.tools import call_tool, open_desk
+from warehouse.decisions.comparison import compare
 from warehouse.statistics.score_test import excess_of_proportions
 
 N = 40
@@ -50,6 +54,28 @@ def test_views_and_compare_give_the_same(store, metric):
     assert tests == {"passed": {"score", "bounded_mean"}, "f1": {"bounded_mean"}}.get(
         metric, {"sign_flip"}
     )
+
+
+@pytest.mark.slow
+def test_pages_and_tools_give_what_compare_gives(store, monkeypatch):
+    shown = []
+
+    def compared(contests):
+        shown.extend(compare(contests))
+        return shown
+
+    monkeypatch.setattr(compare_pages, "compare", compared)
+    with opened_site(store, [compare_pages.PAGE_TYPE], samples="none") as site:
+        assert len(list(compare_pages.pages(site))) == 2
+    desk = open_desk(store.path, max_seconds=60)
+    assert len(shown) == 6
+    for row in shown:
+        figures = [row.p_value, row.low, row.high]
+        ended = command(store.path, "compare", row.a, row.b, "--format", "json")
+        told = json.loads(call_tool(desk, "compare_models", {"a": row.a, "b": row.b}))
+        for (other,) in (json.loads(ended.out), told["comparisons"]):
+            found = [other[name] for name in ("p_value", "low", "high")]
+            assert found == pytest.approx(figures, abs=1e-12)
 
 
 def test_the_gate_has_the_one_sided_half(store):
