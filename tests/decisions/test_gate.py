@@ -6,59 +6,17 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from gate_cases import decide, drop, only, run_rows, write
 from support import command, new_store
 
 from warehouse.decisions.gate.decision import Outcome
-from warehouse.decisions.gate.gate import run_gate
 from warehouse.decisions.gate.reports import text_report
-from warehouse.decisions.gate.rules import Rule, Rules
+from warehouse.decisions.gate.rules import Rule
 from warehouse.errors import BadInput
-from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS
 from warehouse.statistics.bounded_means import excess_of_bounded_means
 from warehouse.statistics.score_test import excess_of_proportions
 
 HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
-
-
-def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1", cost=0.01):
-    """Return the rows of a run; `passed` has the number of passed attempts of each task.
-
-    None is an answer without a verdict.
-    """
-    run_id = run_id or model.replace("/", "-")
-    key = {"suite": suite, "run_id": run_id, "generation": "root"}
-    run = {**key, "content_id": f"run {run_id}", "origin": "import", "run_date": "2026-04-01"}
-    results = [
-        {
-            **key,
-            "content_id": f"{run_id} {n} {attempt}",
-            "seq": n,
-            "model": model,
-            "task_set": suite,
-            "task_id": f"t{n}",
-            "task_hash": f"{n} {version}",
-            "attempt": attempt + 1,
-            "answer": f"of {run_id}",
-            "availability_status": "ok",
-            "success": True,
-            "is_correct": None if count is None else attempt < count,
-            "cost_usd": cost,
-            "e2e_ms": 100 + n,
-        }
-        for n, count in enumerate(passed)
-        for attempt in range(attempts)
-    ]
-    return run, results
-
-
-def write(store, *runs):
-    """Write runs as one batch of the lake."""
-    with store.lake.write("import") as writer:
-        for run, results in runs:
-            writer.add(RUNS, [run])
-            writer.add(RESULTS, results)
-        writer.commit(generations=[Generation(run["suite"], run["run_id"]) for run, _ in runs])
 
 
 @pytest.fixture(scope="module")
@@ -84,23 +42,6 @@ def store(tmp_path_factory):
     )
     store.sync()
     return store
-
-
-def decide(store, *rules, candidate="m/same", baseline="m/base", **fields):
-    fields.setdefault("suite", "mine")
-    with store.reading() as connection:
-        return run_gate(
-            connection, Rules(candidate=candidate, baseline=baseline, rules=rules, **fields)
-        )
-
-
-def drop(limit=0.02, **fields):
-    return Rule(kind="max_drop", limit=limit, **fields)
-
-
-def only(verdict):
-    [decision] = verdict.decisions
-    return decision
 
 
 def test_no_difference_at_all_passes_and_says_what_would_have_been_found(store):

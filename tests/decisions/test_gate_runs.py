@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from decisions.test_gate import decide, drop, only, run_rows, write
+from gate_cases import decide, drop, only, run_rows, write
 from support import command, new_store
 
 from warehouse.decisions.gate.ci_reports import markdown_report
