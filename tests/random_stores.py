@@ -70,7 +70,8 @@ class Shape:
         tasks: number of tasks.
         attempts: of each model at each task.
         nights: runs of each model.
-        repeated: what the last model's newer run repeats: `failures`, or `some` tasks.
+        repeated: what the last model's newer runs repeat: `failures`, or `some` tasks.
+        repeats: number of these runs; each repeats the failures of the one before.
         missing: share of the first model's failures without a verdict.
         is_clustered: whether the tasks of a passage are alike, and compared as clusters.
     """
@@ -80,6 +81,7 @@ class Shape:
     attempts: tuple[int, ...] = (1, 1, 1)
     nights: int = 1
     repeated: str = ""
+    repeats: int = 1
     missing: float = 0.0
     is_clustered: bool = False
 
@@ -94,6 +96,7 @@ SHAPES = {
     "clusters": Shape(tasks=40, is_clustered=True),
     "five": Shape(tasks=5),
     "nights": Shape(nights=4),
+    "nights_failures": Shape(nights=4, tasks=100, repeated="failures", repeats=3),
 }
 
 
@@ -136,14 +139,17 @@ def rows_of(shape: Shape, random: np.random.Generator) -> Iterator[tuple[object,
             yield from _run(
                 f"{model}{night}", model, passed, known, range(shape.tasks), night=night
             )
-        if shape.repeated and model == _MODELS[-1]:
-            again = np.flatnonzero(~passed[:, 0])
+        if not shape.repeated or model != _MODELS[-1]:
+            continue
+        again = np.arange(shape.tasks)
+        for repeat in range(1, shape.repeats + 1):
+            again = again[~passed[again, 0]]
             if shape.repeated == "some":
                 again = random.choice(shape.tasks, shape.tasks // 4, replace=False)
             passed = random.random(passed.shape) < chances[:, None]
-            yield from _run(
-                "again", model, passed, np.ones_like(passed), again, night=shape.nights + 1
-            )
+            known = np.ones_like(passed)
+            night = shape.nights + repeat
+            yield from _run(f"again{repeat}", model, passed, known, again, night=night)
 
 
 def _run(

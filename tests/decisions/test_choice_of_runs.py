@@ -165,3 +165,32 @@ def test_a_run_is_declared_to_have_the_tasks_that_count(table):
     assert table.board(columns)["c"] == (50, False, None, "largest")
     ended = command(table.store.path, *where, "--remove")
     assert (ended.code, "has no tag 'task-set-version'" in ended.err) == (2, True)
+
+
+def test_a_history_does_not_compare_what_only_repeats_failures(table):
+    luck = random.Random(3)
+
+    def drawn(tasks):
+        return {task: luck.random() < 0.6 for task in tasks}
+
+    before = drawn(verdicts(100, 0))
+    after = drawn(verdicts(100, 0))
+    table.run("m", before)
+    # A run that passes a task, too, is one of its own.
+    passed = next(task for task in before if before[task])
+    failed = [task for task in before if not before[task]]
+    table.run("m", drawn(failed))
+    table.run("m", after)
+    table.run("m", drawn([*failed[:20], passed]))
+    rows = table.store.sql(
+        "SELECT n_compared, n_gained, n_lost, p_value FROM model_history ORDER BY run_date"
+    ).fetchall()
+    assert rows[1] == (0, 0, 0, None)
+    gained = sum(after[task] > before[task] for task in before)
+    lost = sum(after[task] < before[task] for task in before)
+    assert rows[2][:3] == (100, gained, lost)
+    assert rows[3][0] == 21
+    changes = table.store.sql(
+        "SELECT change, count(*) FROM verdict_changes WHERE run_id = 'r02' GROUP BY ALL"
+    ).fetchall()
+    assert changes == [(None, len(failed))]

@@ -5,7 +5,7 @@ from random_stores import OUTPUTS, SHAPES, contradictions, most_false, simulate
 
 from warehouse.decisions.comparison import Comparison
 
-N_STORES = 90
+N_STORES = 200
 
 
 @pytest.mark.slow

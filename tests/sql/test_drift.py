@@ -43,10 +43,11 @@ FROM simulated
 GROUP BY ALL;
 CREATE OR REPLACE TABLE scores.task_facts AS SELECT entry, task FROM scores.task_rates;
 CREATE OR REPLACE TABLE scores.run_rates AS
-SELECT hash(series, run) AS entry, 'set' AS task_set, run AS position,
-    count(DISTINCT task) AS n_tasks
+SELECT 'mine' AS suite, 'r' || run AS run_id, hash(series, run) AS entry, 'set' AS task_set,
+    run AS position, count(DISTINCT task) AS n_tasks
 FROM simulated
-GROUP BY ALL
+GROUP BY ALL;
+CREATE OR REPLACE VIEW scores.failure_repeats AS
 """
 
 
@@ -64,7 +65,7 @@ def con():
 def drift(con, calls):
     """Return the rows of the view for these calls, by model and metric."""
     con.register("simulated", pa.table(calls))
-    con.execute(CALLS)
+    con.execute(CALLS + FILES["failure_repeats"].sql)
     con.unregister("simulated")
     found = con.execute(FILES["drift"].sql)
     names = [column[0] for column in found.description]

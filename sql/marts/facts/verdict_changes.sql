@@ -8,7 +8,8 @@
 -- previous_n_judged: attempts with a verdict in that run
 -- previous_pass_rate: pass rate of the task in that run
 -- change: `gained` if the pass rate is higher than before, `lost` if it is lower, or `same`; NULL for
---     the first run, or if the task's text has changed since
+--     the first run, if the task's text has changed since, or if the run only repeats failures: some
+--     then pass by chance, and no later run is compared with it
 SELECT
     entries.suite,
     entries.run_id,

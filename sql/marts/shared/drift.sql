@@ -35,45 +35,6 @@
 -- p_holm: adjusted for all series of the suite (Holm 1979)
 -- is_drift: whether p_holm is below 0.05 and the interval excludes 0; NULL if nothing can be tested
 WITH
--- Each run that asked fewer tasks than one before it, with the fullest of these, the latest of equals.
-smaller_runs AS (
-    SELECT entry, series, task_set, position, n_tasks, fullest.entry AS full_entry
-    FROM (
-        SELECT
-            rates.entry,
-            entries.series,
-            rates.task_set,
-            rates.position,
-            rates.n_tasks,
-            max(struct_pack(
-                n_tasks := rates.n_tasks, position := rates.position, entry := rates.entry
-            )) OVER (
-                PARTITION BY entries.series, rates.task_set
-                ORDER BY rates.position
-                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-            ) AS fullest
-        FROM scores.run_rates AS rates
-        JOIN scores.entries AS entries ON rates.entry = entries.entry
-    )
-    WHERE n_tasks BETWEEN 5 AND fullest.n_tasks - 1
-),
-
-failures_again AS MATERIALIZED (
-    SELECT smaller.series, smaller.task_set, smaller.position
-    FROM smaller_runs AS smaller
-    JOIN scores.task_rates AS rates
-        ON smaller.full_entry = rates.entry
-        AND smaller.task_set = rates.task_set
-    LEFT JOIN scores.task_facts AS again
-        ON smaller.entry = again.entry
-        AND rates.task = again.task
-    GROUP BY smaller.entry, smaller.series, smaller.task_set, smaller.position, smaller.n_tasks
-    HAVING count(again.task) FILTER (rates.pass_rate = 0) = smaller.n_tasks
-        AND log_p_all_failed(
-            count(*), count(*) FILTER (rates.pass_rate = 0), smaller.n_tasks
-        ) < ln(0.001)
-),
-
 -- As many rows as answers, and narrow: models and tasks are hashes until little is left. Only the
 -- metrics that are tested by ranks go through a window, which keeps all its rows.
 calls AS NOT MATERIALIZED (
@@ -90,10 +51,10 @@ calls AS NOT MATERIALIZED (
     JOIN scores.run_times AS times
         ON raw.suite = times.suite
         AND raw.run_id = times.run_id
-    ANTI JOIN failures_again AS repeats
+    ANTI JOIN scores.failure_repeats AS repeats
         ON raw.series = repeats.series
         AND raw.task_set = repeats.task_set
-        AND times.position = repeats.position
+        AND raw.run_id = repeats.run_id
     WHERE raw.duplicate_of IS NULL
         AND NOT raw.is_replay
         AND coalesce(times.started_at, times.run_date) IS NOT NULL

@@ -8,7 +8,8 @@
 -- n_tasks: tasks asked
 -- previous_pass_rate: pass rate of the model's previous run of the task set, whatever it asked
 -- previous_score: score of the model's previous run of the task set, whatever it asked
--- n_compared: tasks that an earlier run of the model asked too
+-- n_compared: tasks that an earlier run of the model asked too; runs that only repeat failures are not
+--     compared, see verdict_changes
 -- n_gained: tasks among them that passed more often, or scored higher, than in the model's previous
 --     run of the task
 -- n_lost: tasks among them that passed less often, or scored lower

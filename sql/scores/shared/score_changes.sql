@@ -6,7 +6,7 @@
 -- score: mean over the attempts
 -- previous_score: score of the task in the model's latest earlier run with a score of it
 -- change: `gained` if the score is higher than before, `lost` if it is lower, or `same`; NULL for the
---     first run, or if the task's text has changed since
+--     first run, for one that only repeats failures, or if the task's text has changed since
 WITH scored AS (
     SELECT
         tasks.suite,
@@ -27,7 +27,8 @@ WITH scored AS (
         ordered_mean(tasks.listed) AS score,
         tasks.entry,
         tasks.series,
-        tasks.task
+        tasks.task,
+        repeats.entry IS NULL AS is_comparable
     FROM scores.recorded_attempts AS tasks
     JOIN scores.run_times AS times
         ON tasks.suite = times.suite
@@ -36,6 +37,7 @@ WITH scored AS (
     LEFT JOIN scores.task_facts AS facts
         ON tasks.entry = facts.entry
         AND tasks.task = facts.task
+    LEFT JOIN scores.failure_repeats AS repeats ON tasks.entry = repeats.entry
     WHERE
         len(tasks.listed) > 0
         AND is_headline(tasks.suite, tasks.metric)
@@ -45,12 +47,12 @@ WITH scored AS (
 compared AS (
     SELECT
         *,
-        lag(score) OVER earlier AS previous_score,
-        coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
+        lag(
+            CASE
+                WHEN is_comparable THEN struct_pack(score := score, task_hash := task_hash)
+            END IGNORE NULLS
+        ) OVER (PARTITION BY series, task, scorer, metric, filter ORDER BY position) AS previous
     FROM scored
-    WINDOW earlier AS (
-        PARTITION BY series, task, scorer, metric, filter ORDER BY position
-    )
 )
 
 SELECT
@@ -69,12 +71,12 @@ SELECT
     task_id,
     n_results,
     score,
-    previous_score,
+    previous.score AS previous_score,
     CASE
-        WHEN NOT is_same_task THEN NULL
-        WHEN score > previous_score THEN 'gained'
-        WHEN score < previous_score THEN 'lost'
-        WHEN score = previous_score THEN 'same'
+        WHEN NOT is_comparable OR previous.task_hash <> task_hash THEN NULL
+        WHEN score > previous.score THEN 'gained'
+        WHEN score < previous.score THEN 'lost'
+        WHEN score = previous.score THEN 'same'
     END AS change,
     entry
 FROM compared

@@ -14,7 +14,8 @@ WITH judged AS (
         facts.task_hash,
         facts.n_judged,
         facts.n_passed,
-        facts.n_passed / facts.n_judged AS pass_rate
+        facts.n_passed / facts.n_judged AS pass_rate,
+        repeats.entry IS NULL AS is_comparable
     FROM scores.task_facts AS facts
     JOIN (
         SELECT entries.entry, entries.series, entries.run_id, times.position
@@ -23,20 +24,24 @@ WITH judged AS (
             ON entries.suite = times.suite
             AND entries.run_id = times.run_id
     ) AS entries ON facts.entry = entries.entry
+    LEFT JOIN scores.failure_repeats AS repeats ON facts.entry = repeats.entry
     WHERE facts.n_judged > 0 AND facts.n_counted > 0 AND NOT facts.is_replay
 ),
 
 compared AS (
     SELECT
         *,
-        lag(run_id) OVER earlier AS previous_run_id,
-        lag(n_judged) OVER earlier AS previous_n_judged,
-        lag(pass_rate) OVER earlier AS previous_pass_rate,
-        coalesce(lag(task_hash) OVER earlier = task_hash, true) AS is_same_task
+        lag(
+            CASE
+                WHEN is_comparable THEN struct_pack(
+                    run_id := run_id,
+                    n_judged := n_judged,
+                    pass_rate := pass_rate,
+                    task_hash := task_hash
+                )
+            END IGNORE NULLS
+        ) OVER (PARTITION BY series, task ORDER BY position) AS previous
     FROM judged
-    WINDOW earlier AS (
-        PARTITION BY series, task ORDER BY position
-    )
 )
 
 SELECT
@@ -48,13 +53,13 @@ SELECT
     n_judged,
     n_passed,
     pass_rate,
-    previous_run_id,
-    previous_n_judged,
-    previous_pass_rate,
+    previous.run_id AS previous_run_id,
+    previous.n_judged AS previous_n_judged,
+    previous.pass_rate AS previous_pass_rate,
     CASE
-        WHEN NOT is_same_task THEN NULL
-        WHEN pass_rate > previous_pass_rate THEN 'gained'
-        WHEN pass_rate < previous_pass_rate THEN 'lost'
-        WHEN pass_rate = previous_pass_rate THEN 'same'
+        WHEN NOT is_comparable OR previous.task_hash <> task_hash THEN NULL
+        WHEN pass_rate > previous.pass_rate THEN 'gained'
+        WHEN pass_rate < previous.pass_rate THEN 'lost'
+        WHEN pass_rate = previous.pass_rate THEN 'same'
     END AS change
 FROM compared
