@@ -14,9 +14,9 @@ WITH smaller AS (
             rates.task_set,
             rates.n_tasks,
             -- The latest of equals.
-            max(struct_pack(
-                n_tasks := rates.n_tasks, position := rates.position, entry := rates.entry
-            )) OVER (
+            max({
+                n_tasks: rates.n_tasks, position: rates.position, entry: rates.entry
+            }) OVER (
                 PARTITION BY entries.series, rates.task_set
                 ORDER BY rates.position
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING

@@ -49,7 +49,7 @@ compared AS (
         *,
         lag(
             CASE
-                WHEN is_comparable THEN struct_pack(score := score, task_hash := task_hash)
+                WHEN is_comparable THEN {score: score, task_hash: task_hash}
             END IGNORE NULLS
         ) OVER (PARTITION BY series, task, scorer, metric, filter ORDER BY position) AS previous
     FROM scored

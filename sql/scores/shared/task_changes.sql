@@ -33,12 +33,12 @@ compared AS (
         *,
         lag(
             CASE
-                WHEN is_comparable THEN struct_pack(
-                    run_id := run_id,
-                    n_judged := n_judged,
-                    pass_rate := pass_rate,
-                    task_hash := task_hash
-                )
+                WHEN is_comparable THEN {
+                    run_id: run_id,
+                    n_judged: n_judged,
+                    pass_rate: pass_rate,
+                    task_hash: task_hash
+                }
             END IGNORE NULLS
         ) OVER (PARTITION BY series, task ORDER BY position) AS previous
     FROM judged
