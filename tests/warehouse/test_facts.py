@@ -1,9 +1,11 @@
 """What is stored with results, and the table of facts, is what their definitions give."""
 
 import random
+import shutil
 
 import pytest
 from openclaw_cases import line, write_run
+from poster_cases import SAMPLES
 from support import command, import_into, log, new_store, task, write_log
 
 from warehouse.lake import compaction
@@ -198,3 +200,18 @@ def test_what_judges_a_task_changes_the_runs_that_asked_it(tmp_path):
     assert store.sql(query).fetchall() == [(2, 0.5)]
     assert command(store.path, "forget", "c", "--yes").code == 0
     assert store.sql(query).fetchall() == [(1, 1.0)]
+
+
+def test_pairs_are_tested_when_ground_truth_comes_later(tmp_path):
+    store = new_store(tmp_path / "store")
+    tours = tmp_path / "tours"
+    shutil.copytree(SAMPLES, tours)
+    truth = shutil.move(tours / "benchmark" / "ground_truth", tmp_path / "truth")
+    import_into(store, tours)
+    assert store.sql("FROM score_comparisons").fetchall() == []
+    shutil.move(truth, tours / "benchmark" / "ground_truth")
+    import_into(store, tours)
+    # Three models by two metrics.
+    p_values = store.sql("SELECT count(*), count(p_value) FROM score_comparisons").fetchall()
+    assert p_values == [(6, 6)]
+    assert differences(store)[0] == set()

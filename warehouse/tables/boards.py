@@ -14,7 +14,7 @@ from warehouse.tables.runs import runs_in
 from warehouse.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import duckdb
 
@@ -42,12 +42,15 @@ _CONCERNED = {
     ),
 }
 _CONCERNED["unchecked_tasks"] = _CONCERNED["judged_tasks"]
-# Boards whose run of a model is another one, or was computed again.
+# Boards whose run of a model is another one, or was computed again, and those of suites with scores
+# that may have been.
 _CHANGED_BOARDS = """
 CREATE OR REPLACE TEMP TABLE changed_boards AS
     SELECT suite, task_set FROM differing
     UNION
     SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_runs USING (suite, run_id)
+    UNION
+    SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
 """
 
 
@@ -64,7 +67,11 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
 
 
 def update_boards(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], runs: Runs | None
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[SqlFile],
+    runs: Runs | None,
+    *,
+    rescored: Collection[str],
 ) -> None:
     """Compute the rows that have changed, in the caller's transaction.
 
@@ -72,6 +79,8 @@ def update_boards(
         connection: the warehouse, with the facts of the runs.
         files: the SQL files of these tables, in order.
         runs: the runs whose facts were computed again; None if there are none.
+        rescored: suites of which scores of other runs may have been, as when ground truth comes
+            after the answers.
     """
     rated = "SELECT suite, run_id, is_new FROM " + (
         "changed_runs LIMIT 0" if runs is None else runs.table
@@ -89,7 +98,7 @@ def update_boards(
             connection.execute(
                 f"INSERT INTO rated_runs SELECT DISTINCT *, false FROM ({_CONCERNED[file.name]})"
             )
-    connection.execute(_CHANGED_BOARDS)
+    connection.execute(_CHANGED_BOARDS, {"rescored": sorted(rescored)})
     update_pair_tests(connection, "changed_boards")
 
 

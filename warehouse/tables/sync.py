@@ -410,10 +410,12 @@ def derive(
     score_tables.update_scores(connection, stages.others, scope)
     if duplicates is None:
         boards = [file for file in in_order if file.is_board]
+        rescored = {str(file.suite) for file in stages.others if file.name in recompute_all}
+        is_changed = any(tables[file.name] & changed for file in boards)
         if emptied:
             compute_boards(connection, boards)
-        elif touched_runs is not None or any(tables[file.name] & changed for file in boards):
-            update_boards(connection, boards, touched_runs)
+        elif touched_runs is not None or rescored or is_changed:
+            update_boards(connection, boards, touched_runs, rescored=rescored)
 
 
 def _define(connection: duckdb.DuckDBPyConnection) -> set[str]:
