@@ -43,8 +43,8 @@ _PRECISION = 1e-7
 # From so many discordant tasks of either kind on, and up to this share of all tasks, the interval
 # takes the score as normal: its ends are then off by at most 0.4 % of its width.
 _MANY_OF_BOTH, _MOST_DISCORDANT = 40, 0.8
-# Up to so many tasks the critical score is computed; above, it exceeds the normal quantile by this
-# share at most. It is searched between these multiples of the quantile.
+# Up to so many tasks the critical score is computed. Above, it exceeds the normal quantile by 0 to
+# 1.4 %, depending on the level, and this is taken. It is searched between these multiples of it.
 _FEW_TASKS, _MORE_THAN_NORMAL = 200, 0.006
 _CRITICAL, _CRITICAL_STEPS = (0.9, 1.6), 12
 _NEAR = 0.05  # standard deviations of a task: how far the two intervals usually differ
