@@ -143,6 +143,7 @@ def test_a_gate_is_planned_by_its_own_test(store):
         (["a", "--difference", "0.1", "--metric", "x"], "fewer than 20 tasks with values of 'x'"),
         (["lacking", "--difference", "0.1"], "no results of a model 'lacking'"),
         (["a", "--difference", "0"], "--difference"),
+        (["a", "--difference", "5"], "'passed' goes from 0 to 1; 5 points are 0.05"),
         (["a", "--difference", "0.1", "--margin", "0.1"], "--margin 0.1: a gate finds drops above"),
     ],
 )

@@ -115,8 +115,7 @@ def plan(
       evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
       evalstore plan example/aurora-2 --difference 0.05 --margin 0.02
     """
-    from warehouse.decisions.planning import ATTEMPTS, Wanted, plan_sentence
-    from warehouse.output.writers import write_rows
+    from warehouse.decisions.planning import ATTEMPTS, Wanted
 
     if scorer is not None and metric != "passed":
         raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
@@ -141,6 +140,13 @@ def plan(
             wanted=wanted,
             rescorer=rescorer,
         )
+    _write(plans, wanted, output)
+
+
+def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> None:
+    from warehouse.decisions.planning import plan_sentence
+    from warehouse.output.writers import write_rows
+
     if output.fmt == "table":
         for rows in plans:
             say_wrapped(plan_sentence(rows, wanted))
@@ -171,6 +177,12 @@ def _plans(
     found = panels(
         read_series(connection, sides, metric=named, task_set=task_set, rescorer=rescorer)
     )
+    scales = {panel.scale for panel in found if panel.scale is not None}
+    if any(wanted.difference > scale for scale in scales):
+        raise BadInput(
+            f"--difference {wanted.difference:g}: {metric!r} goes from 0 to {max(scales):g}; "
+            f"5 points are {0.05 * max(scales):g}"
+        )
     costs = mean_costs(panels(read_series(connection, sides, metric="cost_usd", task_set=task_set)))
     plans = [rows for panel in found for rows in plan_rows(panel, costs, wanted)]
     if not plans:
