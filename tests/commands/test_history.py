@@ -65,6 +65,11 @@ def test_a_rate_of_the_judged_tasks_only_is_said_to_be_one():
         rate(1.0, 0.5, 1.0, run_date="2026-01-02", change=0.5, remark="2 of 2 judged, 5 tasks"),
     ]
     assert list(legend(rows))[-1] == "2026-01-02, run r: 2 of 2 judged, 5 tasks"
+    said = list(legend(rows[1:] * 5))
+    assert said[-4:] == [
+        *["2026-01-02, run r: 2 of 2 judged, 5 tasks"] * 3,
+        "verdicts are missing in 2 earlier runs, too; see --wide",
+    ]
 
 
 def test_scores_have_a_scale_of_their_own():

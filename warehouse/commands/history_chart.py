@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NARROWEST = 60  # columns
 _WIDEST = 120
 _MOST_CELLS = 40
+_MOST_REMARKS = 3
 _SIGNIFICANT = 0.05
 _VERDICT = "passed"
 _DRIFTING = {
@@ -99,9 +100,11 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
         yield "change: on the tasks that the run before asked too"
     if any(change.endswith("*") for change in changes):
         yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
-    for row in rows:
-        if row["remark"] is not None:
-            yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
+    remarks = [row for row in rows if row["remark"] is not None]
+    for row in remarks[-_MOST_REMARKS:]:
+        yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"
+    if (n_more := len(remarks) - _MOST_REMARKS) > 0:
+        yield f"verdicts are missing in {n_more} earlier runs, too; see --wide"
 
 
 def title(row: Row) -> str:
