@@ -137,13 +137,12 @@ def compare(
         ranked = ranks_of(rows)
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
-        is_table = output.fmt == "table"
         if by is not None and clusters is not None:
             note_wrapped(f"with --cluster it is not tested whether the difference depends on {by}")
         elif by is not None:
             for test in slice_tests(whole, contests, seed=seed):
-                (say_wrapped if is_table else note_wrapped)(test.sentence(by))
-        if is_table:
+                (say_wrapped if output.fmt == "table" else note_wrapped)(test.sentence(by))
+        if output.fmt == "table":
             say_comparisons(connection, rows, contests, margin)
     warn(rows)
     note_runs(whole)

@@ -77,7 +77,7 @@ class _Gate:
 
     def verdict(self) -> Verdict:
         """Decide the rules; those of a drop together."""
-        decisions = self._decided(list(self._of_rules(is_confirming=False)))
+        decisions = self._decided(list(self._test_rules(is_confirming=False)))
         if self._rules.confirm:
             decisions = self._confirmed(decisions)
         self._note_runs()
@@ -98,7 +98,7 @@ class _Gate:
         }
         if not failed:
             return decisions
-        found = [each for each in self._of_rules(is_confirming=True) if _subject(each) in failed]
+        found = [each for each in self._test_rules(is_confirming=True) if _subject(each) in failed]
         again = {_subject(each): each for each in self._decided(found)}
         return [
             self._after(each, again[_subject(each)]) if _subject(each) in again else each
@@ -165,21 +165,21 @@ class _Gate:
             )
         return side
 
-    def _of_rules(self, *, is_confirming: bool) -> Iterator[Decision | Tested]:
+    def _test_rules(self, *, is_confirming: bool) -> Iterator[Decision | Tested]:
         for rule in self._rules.rules:
-            found = list(self._of_rule(rule, is_confirming=is_confirming))
+            found = list(self._test_rule(rule, is_confirming=is_confirming))
             yield from found or [self._nothing(rule)]
 
-    def _of_rule(self, rule: Rule, *, is_confirming: bool) -> Iterator[Decision | Tested]:
+    def _test_rule(self, rule: Rule, *, is_confirming: bool) -> Iterator[Decision | Tested]:
         if rule.kind == "max_drop":
             yield from self._drops(rule, BASELINE, is_confirming=is_confirming)
             if self._rules.anchor is not None:
                 yield from self._drops(rule, ANCHOR, is_confirming=is_confirming)
         elif rule.kind == "min_value":
-            for panel, row in self._of_candidate(rule):
+            for panel, row in self._candidate_rows(rule):
                 yield decide_value(rule, self._rules, panel, row=row, labels=self._labels(panel))
         elif rule.kind == "must_pass":
-            yield decide_tasks(rule, list(self._of_candidate(rule)))
+            yield decide_tasks(rule, list(self._candidate_rows(rule)))
         else:
             decide = decide_cost if rule.kind == "max_cost_per_passed_usd" else decide_latency
             for key, runs in self._runs.items():
@@ -280,7 +280,7 @@ class _Gate:
             against=NAMES[side],
         )
 
-    def _of_candidate(self, rule: Rule) -> Iterator[tuple[Panel, int]]:
+    def _candidate_rows(self, rule: Rule) -> Iterator[tuple[Panel, int]]:
         """Yield the candidate's series of a rule's metric, each with its panel."""
         for panel in self._read(rule, is_confirming=False):
             for row, series in enumerate(panel.series):

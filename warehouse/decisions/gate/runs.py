@@ -89,11 +89,11 @@ def gate_runs(
         if key.side == CANDIDATE:
             named = [other for other in sides if other is not side and other.kind != "model"]
             others = {call for other in named for call in other.calls}
-            found[key] = _of_candidate(rules, side, own, _apart(runs, own, others))
+            found[key] = _candidate_runs(rules, side, own, _apart(runs, own, others))
         else:
             is_alike = any(key[1:] == other[1:] for other in groups if other.side == CANDIDATE)
             after = [] if is_alike else _apart(runs, own, calls[CANDIDATE])
-            found[key] = _of_reference(rules, side, own, after)
+            found[key] = _reference_runs(rules, side, own, after)
     return found
 
 
@@ -121,7 +121,7 @@ def _apart(
     ]
 
 
-def _of_candidate(
+def _candidate_runs(
     rules: Rules, side: ResolvedSide, own: Sequence[SidedRun], after: Sequence[SidedRun]
 ) -> GateRuns:
     deciding = _on_board(side, own)
@@ -144,7 +144,7 @@ def _of_candidate(
     )
 
 
-def _of_reference(
+def _reference_runs(
     rules: Rules, side: ResolvedSide, own: Sequence[SidedRun], after: Sequence[SidedRun]
 ) -> GateRuns:
     """Return the runs of the baseline or the anchor; this may be too old for further runs."""
