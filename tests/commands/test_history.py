@@ -25,6 +25,7 @@ def row(**figures):
         "n_results",
         "n_unanswered",
         "remark",
+        "repeats_failures",
     )
     unknown = dict.fromkeys((*ends, *others))
     names = {"suite": "s", "task_set": "t", "metric": "passed", "model": "m", "settings": ""}
@@ -69,6 +70,13 @@ def test_a_rate_of_the_judged_tasks_only_is_said_to_be_one():
     assert said[-4:] == [
         *["2026-01-02, run r: 2 of 2 judged, 5 tasks"] * 3,
         "verdicts are missing in 2 earlier runs, too; see --wide",
+    ]
+
+
+def test_runs_that_only_repeat_failures_are_named():
+    rows = [rate(0.5, 0.25, 0.75), rate(0.6, 0.5, 0.7, run_id="again", repeats_failures=True)]
+    assert list(legend(rows)) == [
+        "compared with no other run, because they only repeat failures: again"
     ]
 
 

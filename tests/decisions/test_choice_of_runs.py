@@ -183,9 +183,11 @@ def test_a_history_does_not_compare_what_only_repeats_failures(table):
     table.run("m", after)
     table.run("m", drawn([*failed[:20], passed]))
     rows = table.store.sql(
-        "SELECT n_compared, n_gained, n_lost, p_value FROM model_history ORDER BY run_date"
+        "SELECT n_compared, n_gained, n_lost, p_value, repeats_failures FROM model_history "
+        "ORDER BY run_date"
     ).fetchall()
-    assert rows[1] == (0, 0, 0, None)
+    assert rows[1] == (0, 0, 0, None, True)
+    assert [row[4] for row in rows] == [False, True, False, False]
     gained = sum(after[task] > before[task] for task in before)
     lost = sum(after[task] < before[task] for task in before)
     assert rows[2][:3] == (100, gained, lost)

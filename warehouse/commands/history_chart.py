@@ -100,6 +100,9 @@ def legend(rows: Sequence[Row]) -> Iterator[str]:
         yield "change: on the tasks that the run before asked too"
     if any(change.endswith("*") for change in changes):
         yield "* more than chance explains: p < 0.05, adjusted for all runs shown (Holm)"
+    repeats = [visible(row["run_id"]) for row in rows if row["repeats_failures"]]
+    if repeats:
+        yield f"compared with no other run, because they only repeat failures: {', '.join(repeats)}"
     remarks = [row for row in rows if row["remark"] is not None]
     for row in remarks[-_MOST_REMARKS:]:
         yield f"{_date(row)}, run {visible(row['run_id'])}: {row['remark']}"

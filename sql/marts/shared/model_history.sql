@@ -8,8 +8,9 @@
 -- n_tasks: tasks asked
 -- previous_pass_rate: pass rate of the model's previous run of the task set, whatever it asked
 -- previous_score: score of the model's previous run of the task set, whatever it asked
--- n_compared: tasks that an earlier run of the model asked too; runs that only repeat failures are not
---     compared, see verdict_changes
+-- repeats_failures: whether the run only repeats what failed before, some of which passes by chance: it
+--     is compared with no other; see verdict_changes
+-- n_compared: tasks that an earlier run of the model asked too
 -- n_gained: tasks among them that passed more often, or scored higher, than in the model's previous
 --     run of the task
 -- n_lost: tasks among them that passed less often, or scored lower
@@ -121,10 +122,12 @@ figures AS (
 
 averaged AS (
     SELECT
-        *,
+        figures.*,
+        repeats.entry IS NOT NULL AS repeats_failures,
         if(metric = 'passed' AND scorer IS NULL, 1, NULL) AS scale,
         ordered_mean(differences) AS change
     FROM figures
+    LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
 ),
 
 -- A mean of the same SELECT would be computed again for each difference.
@@ -211,6 +214,7 @@ SELECT
     score_high,
     n_scored,
     lag(score) OVER earlier AS previous_score,
+    repeats_failures,
     n_compared,
     n_gained,
     n_lost,
