@@ -30,12 +30,14 @@ BATCH = 256  # rows: with answers of 100 kB each, a batch is 26 MB
 ARROW_BATCH = 32_768  # rows: a Parquet row group
 
 _ISO = r"regexp_replace({}::VARCHAR, '^(\S+) (\S+)$', '\1T\2{}')"
+# DuckDB 1.5.5 converts the latest times by a calendar that may refuse them, depending on the day.
+_UTC = "make_timestamp(epoch_us({0}))"  # NULL for infinite times
 _AS_TEXT = {
     "DATE": "{0}::VARCHAR",
     **dict.fromkeys(
         ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), _ISO.format("{0}", "")
     ),
-    "TIMESTAMP WITH TIME ZONE": _ISO.format("({0} AT TIME ZONE 'UTC')", "Z"),
+    "TIMESTAMP WITH TIME ZONE": _ISO.format(f"coalesce({_UTC}, {{0}} AT TIME ZONE 'UTC')", "Z"),
     "TIMESTAMPTZ_NS": _ISO.format("({0} AT TIME ZONE 'UTC')", "Z"),
     "TIME_NS": "{0}::VARCHAR",
     "INTERVAL": "{0}::VARCHAR",
