@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from gate_cases import decide, drop, run_rows, write
 from support import command, new_store
 
 FIELDS = "run_id,model,task_id,attempt,passed,prompt,started_at"
@@ -196,3 +197,54 @@ def test_a_history_does_not_compare_what_only_repeats_failures(table):
         "SELECT change, count(*) FROM verdict_changes WHERE run_id = 'r02' GROUP BY ALL"
     ).fetchall()
     assert changes == [(None, len(failed))]
+
+
+def with_no_answer(rows, tasks):
+    """Take the answers to some tasks away."""
+    for row in rows:
+        if row["task_id"] in tasks:
+            row |= {"availability_status": "error", "success": False, "is_correct": None}
+    return rows
+
+
+def only_tasks(run, tasks):
+    return run[0], [row for row in run[1] if row["task_id"] in tasks]
+
+
+def test_a_repetition_of_calls_without_an_answer_completes_its_run(tmp_path):
+    store = new_store(tmp_path / "store")
+    run, rows = run_rows("m", [1] * 30 + [0] * 10, run_id="r1")
+    write(
+        store, (run, with_no_answer(rows, {"t0", "t1", "t2"})), run_rows("n", [1] * 20 + [0] * 20)
+    )
+    query = (
+        "SELECT run_id, n_unanswered, round(pass_rate * n_tasks), newer_partial_reason, "
+        "completed_by FROM leaderboard WHERE model = 'm'"
+    )
+    assert store.sql(query).fetchall() == [("r1", 3, 27, None, None)]
+    # One passes, one fails, and one is not answered again; of what is answered, the first counts.
+    second = only_tasks(run_rows("m", [1, 0, 0], run_id="r2"), {"t0", "t1", "t2"})
+    with_no_answer(second[1], {"t2"})
+    write(store, second)
+    write(store, only_tasks(run_rows("m", [1, 1, 1], run_id="r3"), {"t1", "t2"}))
+    # A repetition of a failure, too, is no completion.
+    write(store, only_tasks(run_rows("m", [1] * 40, run_id="r4"), {"t2", "t39"}))
+    assert store.sql(query).fetchall() == [("r1", 0, 29, "fewer_tasks", "r2, r3")]
+    [rate] = store.sql("SELECT pass_rate FROM model_history WHERE run_id = 'r1'").fetchall()
+    assert rate == (29 / 40,)
+    ended = command(store.path, "compare", "m", "n", "--format", "json")
+    [row] = json.loads(ended.out)
+    assert (row["mean_a"], row["n_tasks"]) == (29 / 40, 40)
+    said = " ".join(ended.err.split())
+    assert "m: answers of r2, r3 count where r1 got none" in said
+    assert "the newer run r4 (2 tasks) does not count" in said
+    result = decide(store, drop(), candidate="m", baseline="n")
+    assert result.decisions[0].candidate_value == 29 / 40
+    assert any("answers of r2, r3 count where r1 of the candidate" in note for note in result.notes)
+    # As after a rebuild, and as before once the repetitions are gone.
+    kept = store.sql("SELECT * FROM leaderboard").fetchall()
+    store.sync(rebuild=True)
+    assert store.sql("SELECT * FROM leaderboard").fetchall() == kept
+    for run_id in ("r2", "r3", "r4"):
+        assert command(store.path, "forget", run_id, "--yes").code == 0
+    assert store.sql(query).fetchall() == [("r1", 3, 27, None, None)]

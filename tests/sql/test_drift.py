@@ -47,6 +47,7 @@ SELECT 'mine' AS suite, 'r' || run AS run_id, hash(series, run) AS entry, 'set' 
     run AS position, count(DISTINCT task) AS n_tasks
 FROM simulated
 GROUP BY ALL;
+CREATE OR REPLACE TABLE scores.completions (other_entry UBIGINT);
 CREATE OR REPLACE VIEW scores.failure_repeats AS
 """
 

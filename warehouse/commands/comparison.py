@@ -111,13 +111,20 @@ def note_runs(contests: Sequence[Contest]) -> None:
         for row, name in ((contest.paired.a, contest.a), (contest.paired.b, contest.b)):
             series[name, panel.suite, panel.task_set] = panel.series[row]
     for (name, *_), one in series.items():
-        if one.newer:
-            run = one.newer[-1]
+        completions = [run.run_id for run in one.newer if run.is_completion]
+        others = [run for run in one.newer if not run.is_completion]
+        if completions:
+            note_wrapped(
+                f"note: {name}: answers of {', '.join(completions)} count where {one.runs[0]} "
+                "got none"
+            )
+        if others:
+            run = others[-1]
             tasks = "1 task" if run.n_tasks == 1 else f"{run.n_tasks:,} tasks"
-            others = f", nor do {len(one.newer) - 1} others" if len(one.newer) > 1 else ""
+            more = f", nor do {len(others) - 1} others" if len(others) > 1 else ""
             note_wrapped(
                 f"note: {name}: the newer run {run.run_id} ({tasks}) does not count, because "
-                f"{one.runs[0]} ({len(one.asked):,} tasks) covers more{others}; --mix-runs takes "
+                f"{one.runs[0]} ({len(one.asked):,} tasks) covers more{more}; --mix-runs takes "
                 "each task from the latest run that asked it"
             )
         elif len(one.runs) > 1:

@@ -71,7 +71,8 @@ SELECT
         PARTITION BY entries.side, entries.series, entries.task_set
         ORDER BY covered.is_counted DESC, covered.is_answered DESC, covered.n_covered DESC,
             times.position DESC
-    ) = 1 AS is_on_board
+    ) = 1 AS is_on_board,
+    entries.entry IN (SELECT other_entry FROM scores.completions) AS is_completion
 FROM entries
 JOIN covered ON entries.entry = covered.entry
 JOIN scores.run_times AS times
@@ -231,6 +232,7 @@ class SidedRun(NamedTuple):
         position: position in time among the suite's runs.
         run_date: date of the run, if known.
         is_on_board: whether it is the one that counts, if runs are not mixed.
+        is_completion: whether its answers count where an earlier run got none.
     """
 
     key: SeriesKey
@@ -241,6 +243,7 @@ class SidedRun(NamedTuple):
     position: int
     run_date: date | None
     is_on_board: bool
+    is_completion: bool = False
 
 
 class MetricKey(NamedTuple):

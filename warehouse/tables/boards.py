@@ -36,6 +36,7 @@ FROM scores.asked_tasks ANTI JOIN asked USING (task, is_replay)
 """
 # The runs that a change of each table concerns, from its rows that differ.
 _CONCERNED = {
+    "completions": "SELECT suite, run_id FROM differing",
     "judged_tasks": "SELECT suite, run_id FROM scores.task_facts SEMI JOIN differing USING (task)",
     "newest_tasks": (
         "SELECT suite, run_id FROM scores.asked_sets SEMI JOIN differing USING (suite, task_set)"
@@ -127,9 +128,15 @@ def _replace(connection: duckdb.DuckDBPyConnection, file: SqlFile, query: str) -
 
 
 def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
-    """Compute what the runs in `rated_runs` came to."""
+    """Compute what the runs in `rated_runs` came to, and those that they complete."""
     connection.execute(
         """
+        INSERT INTO rated_runs
+            SELECT completions.suite, completions.run_id, false
+            FROM scores.completions AS completions
+            JOIN rated_runs
+                ON completions.suite = rated_runs.suite
+                AND completions.other_run_id = rated_runs.run_id;
         CREATE OR REPLACE TEMP TABLE rated_runs AS
             SELECT suite, run_id, bool_and(is_new) AS is_new FROM rated_runs GROUP BY suite, run_id
         """

@@ -39,10 +39,12 @@
 -- newer_partial_run_id: latest run after it, which covers less of the set or got no answer at all;
 --     NULL if there is none
 -- newer_partial_reason: why it does not count: `no_answer`: nothing was answered; `unanswered_again`:
---     only tasks that got no answer in the run on the board; `failures_again`: five tasks or more, all
+--     it repeats only calls of the run on the board that got no answer, and completes it; `failures_again`: five tasks or more, all
 --     of which had failed in the run on the board, which a choice at random would do with p < 0.001
 --     (the hypergeometric distribution): such a run cannot show how good the model is; `fewer_tasks`
 -- passed_over_run: former name of newer_partial_run_id, for one release
+-- completed_by: later runs that asked only tasks of this one that got no answer: what they answered counts
+--     here; cost and latency are of run_id alone
 -- n_runs: runs of the model on the task set
 -- p50_ms: median latency of the answered calls, milliseconds; NULL below 6 answered tasks. `latency` has
 --     p95_ms with its interval
@@ -94,6 +96,12 @@ partial AS (
     JOIN scores.asked_sets AS newer ON board.newer_partial_entry = newer.entry
 ),
 
+completed AS (
+    SELECT entry, string_agg(DISTINCT other_run_id, ', ' ORDER BY other_run_id) AS completed_by
+    FROM scores.completions
+    GROUP BY entry
+),
+
 -- Of the run on the board: the tasks, those that failed, and those that were asked again.
 before AS (
     SELECT
@@ -101,8 +109,7 @@ before AS (
         count(*) AS n_before,
         count(*) FILTER (rates.pass_rate = 0) AS n_failed,
         count(again.task) AS n_again,
-        count(again.task) FILTER (rates.pass_rate = 0) AS n_failed_again,
-        count(again.task) FILTER (rates.n_unanswered = rates.n_results) AS n_unanswered_again
+        count(again.task) FILTER (rates.pass_rate = 0) AS n_failed_again
     FROM partial
     JOIN scores.task_rates AS rates ON partial.entry = rates.entry
     LEFT JOIN scores.task_facts AS again
@@ -117,7 +124,7 @@ newer AS (
         partial.run_id,
         CASE
             WHEN NOT partial.is_answered THEN 'no_answer'
-            WHEN before.n_unanswered_again = partial.n_tasks THEN 'unanswered_again'
+            WHEN completions.other_entry IS NOT NULL THEN 'unanswered_again'
             WHEN before.n_again >= 5
                 AND before.n_again = partial.n_tasks
                 AND before.n_failed_again = before.n_again
@@ -127,6 +134,9 @@ newer AS (
         END AS reason
     FROM partial
     JOIN before ON partial.entry = before.entry
+    LEFT JOIN (SELECT DISTINCT entry, other_entry FROM scores.completions) AS completions
+        ON partial.entry = completions.entry
+        AND partial.newer_partial_entry = completions.other_entry
 ),
 
 medians AS (
@@ -294,6 +304,7 @@ SELECT
     newer.run_id AS newer_partial_run_id,
     newer.reason AS newer_partial_reason,
     newer.run_id AS passed_over_run,
+    completed.completed_by,
     boards.n_runs,
     boards.score,
     boards.score_low,
@@ -312,6 +323,7 @@ SELECT
 FROM boards
 JOIN calls ON boards.entry = calls.entry
 LEFT JOIN newer ON boards.entry = newer.entry
+LEFT JOIN completed ON boards.entry = completed.entry
 LEFT JOIN set_sizes
     ON boards.suite = set_sizes.suite
     AND boards.task_set = set_sizes.task_set

@@ -10,6 +10,7 @@
 -- previous_score: score of the model's previous run of the task set, whatever it asked
 -- repeats_failures: whether the run only repeats what failed before, some of which passes by chance: it
 --     is compared with no other; see verdict_changes
+-- completed_by: later runs whose answers count where this one got none; see leaderboard
 -- n_compared: tasks that an earlier run of the model asked too
 -- n_gained: tasks among them that passed more often, or scored higher, than in the model's previous
 --     run of the task
@@ -120,13 +121,21 @@ figures AS (
         AND metrics.metric = intervals.metric
 ),
 
+completed AS (
+    SELECT entry, string_agg(DISTINCT other_run_id, ', ' ORDER BY other_run_id) AS completed_by
+    FROM scores.completions
+    GROUP BY entry
+),
+
 averaged AS (
     SELECT
         figures.*,
+        completed.completed_by,
         repeats.entry IS NOT NULL AS repeats_failures,
         if(metric = 'passed' AND scorer IS NULL, 1, NULL) AS scale,
         ordered_mean(differences) AS change
     FROM figures
+    LEFT JOIN completed ON figures.entry = completed.entry
     LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
 ),
 
@@ -215,6 +224,7 @@ SELECT
     n_scored,
     lag(score) OVER earlier AS previous_score,
     repeats_failures,
+    completed_by,
     n_compared,
     n_gained,
     n_lost,

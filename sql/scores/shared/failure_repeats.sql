@@ -23,6 +23,7 @@ WITH smaller AS (
             ) AS fullest
         FROM scores.run_rates AS rates
         JOIN scores.entries AS entries ON rates.entry = entries.entry
+        ANTI JOIN scores.completions AS completions ON rates.entry = completions.other_entry
     )
     WHERE n_tasks BETWEEN 5 AND fullest.n_tasks - 1
 )

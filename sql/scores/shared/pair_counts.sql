@@ -108,7 +108,7 @@ unsettled AS (
         coalesce(sides.n_scored, 0) + n_missing AS n_attempts,
         coalesce(sides.score * sides.n_scored, 0) / n_attempts AS least,
         (coalesce(sides.score * sides.n_scored, 0) + n_missing) / n_attempts AS most
-    FROM scores.task_facts AS facts
+    FROM scores.completed_facts AS facts
     JOIN scores.board_runs AS board ON facts.entry = board.entry
     JOIN models
         ON board.series = models.series

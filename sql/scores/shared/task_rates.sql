@@ -45,7 +45,7 @@ SELECT
     entries.series,
     sets.is_judged,
     sets.is_first_only
-FROM scores.task_facts AS facts
+FROM scores.completed_facts AS facts
 JOIN scores.entries AS entries ON facts.entry = entries.entry
 LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task

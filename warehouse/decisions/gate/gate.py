@@ -330,9 +330,16 @@ class _Gate:
         for key, runs in self._runs.items():
             place, name = f"{key.suite}/{key.task_set}", NAMES[key.side]
             first = runs.deciding[0]
-            if runs.newer:
+            completions = [run.run_id for run in runs.newer if run.is_completion]
+            others = [run for run in runs.newer if not run.is_completion]
+            if completions:
                 self._notes.append(
-                    f"{place}: the newer run {runs.newer[-1].run_id} of the {name} asked fewer "
+                    f"{place}: answers of {', '.join(completions)} count where {first.run_id} "
+                    f"of the {name} got none"
+                )
+            if others:
+                self._notes.append(
+                    f"{place}: the newer run {others[-1].run_id} of the {name} asked fewer "
                     f"tasks or got no answer, and does not count; {first.run_id} does"
                 )
             n_runs = self._rules.baseline_runs
