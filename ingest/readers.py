@@ -50,6 +50,12 @@ def small_file(parse: Parse) -> Read:
     return read
 
 
+# Also reads the files that were given by name and that no reader claims; it says what is wrong.
+FALLBACK = Reader(
+    "log, task file or model file",
+    Late("palindrome.yaml_files").is_yaml,
+    small_file(Late("palindrome.yaml_files").read),
+)
 # The first reader that claims a file or folder reads it.
 READERS: tuple[Reader, ...] = (
     Reader("openclaw run", Late("openclaw.layout").is_run, Late("openclaw.runs").read_run),
@@ -130,14 +136,8 @@ READERS: tuple[Reader, ...] = (
         "list of Inspect logs", Late("inspect.logs").is_index, Late("inspect.logs").decline_index
     ),
     Reader("settings", Late("settings_files").is_settings, Late("settings_files").decline_settings),
-    Reader(
-        "log, task file or model file",
-        Late("palindrome.yaml_files").is_yaml,
-        small_file(Late("palindrome.yaml_files").read),
-    ),
+    FALLBACK,
 )
-# Reads the files that were given by name and that no reader claims; it says what is wrong.
-FALLBACK = READERS[-1]
 # Reads tables that were given by name and that no reader claims.
 TABLES = Reader("table", Late("tables.tables").is_table, Late("tables.tables").read_table)
 

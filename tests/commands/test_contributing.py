@@ -4,11 +4,17 @@ import asyncio
 import json
 import re
 import sys
+from shutil import copytree
 from types import ModuleType
 
 import pytest
 from support import ROOT, command, import_into
 
+import ingest.readers
+from exports.site import rendering, report
+from exports.site.addresses import slug
+from exports.site.registry import PAGE_TYPES
+from exports.site.report import write_site
 from runners.providers.base import Reply, Request
 from runners.providers.registry import PROVIDERS, make_provider
 from runners.suites.registry import SUITES
@@ -17,19 +23,39 @@ from warehouse.errors import BadInput
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
+def blocks(heading, language):
+    """Return the blocks of code below a heading."""
+    section = TEXT.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+
+
 @pytest.fixture
 def recipe(monkeypatch):
     """Make a module of the code below a heading; return its name."""
 
     def made(heading):
-        _, _, section = TEXT.partition(f"\n### {heading}\n")
-        code = re.search(r"```python\n(.*?)```", section, re.DOTALL).group(1)
+        code = blocks(heading, "python")[0]
         module = ModuleType(f"recipe_{heading.split()[-1]}")
         exec(compile(code, heading, "exec"), vars(module))
         monkeypatch.setitem(sys.modules, module.__name__, module)
         return module.__name__
 
     return made
+
+
+def test_the_reader_reads_its_files_and_becomes_no_fallback(recipe, monkeypatch, store, tmp_path):
+    monkeypatch.setitem(sys.modules, "ingest.formats.toy", sys.modules[recipe("A reader")])
+    (line,) = blocks("A reader", "python")[1:]
+    added = eval(f"({line})", vars(ingest.readers))
+    monkeypatch.setattr(ingest.readers, "READERS", (*ingest.readers.READERS, *added))
+    files = [tmp_path / name for name in ("a.toy", "broken.yaml", "noise")]
+    for file, data in zip(files, (b"toy spoon fork", b"tasks: [", bytes(range(256))), strict=True):
+        file.write_bytes(data)
+    ran = command(store.path, "import", *files)
+    assert ran.code == 2
+    assert "not everything was imported: of 3 files, 2 quarantined" in ran.err
+    questions = "SELECT question FROM lake.tasks ORDER BY seq"
+    assert store.sql(questions).fetchall() == [("What is a spoon?",), ("What is a fork?",)]
 
 
 def test_the_provider_answers(recipe, monkeypatch):
@@ -59,3 +85,21 @@ def test_the_exporter_writes(recipe, store, tmp_path):
     assert sorted(exported.paths[0].read_text("utf-8").split()) == ids
     with pytest.raises(BadInput, match="no such run"):
         exporter.export(store, tmp_path / "out", run="none")
+
+
+@pytest.mark.slow
+def test_the_page_is_written(recipe, monkeypatch, store, tmp_path):
+    import_into(store, ROOT / "examples" / "openclaw" / "runs")
+    page_type = sys.modules[recipe("A page of the site")].PAGE_TYPE
+    (template,) = blocks("A page of the site", "html")
+    monkeypatch.setattr(report, "PAGE_TYPES", (*PAGE_TYPES, page_type))
+    templates = copytree(rendering._TEMPLATES, tmp_path / "templates")
+    (templates / "toy.html").write_text(template)
+    with monkeypatch.context() as patch:
+        patch.setattr(rendering, "_TEMPLATES", templates)
+        rendering.page_template.cache_clear()
+        write_site(store, tmp_path / "site")
+    rendering.page_template.cache_clear()
+    text = (tmp_path / "site" / "toy" / f"{slug('openclaw')}.html").read_text()
+    assert "2 runs, on the <a" in text
+    assert (tmp_path / "site" / "toy" / "../runs/index.html").is_file()
