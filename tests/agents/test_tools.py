@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from rendering import HOSTILE, UNSEEN
+from support import command
 
 from warehouse.agents.tools import TOOLS, call_tool, open_desk
 from warehouse.errors import BadInput
@@ -252,6 +253,26 @@ def test_models_are_compared_in_words_and_figures(store):
     assert row["p_mcnemar"] == pytest.approx(2 / 2**10)
     assert (row["conclusion"], row["noninferior"]) == ("a", None)
     assert "only 12 tasks" in answer["notes"][0]
+
+
+def test_slices_are_tested_as_by_the_command(store):
+    for model in ("x", "y"):
+        with store.record(suite="own", model=model) as run:
+            for n in range(40):
+                prompt = "long " * 400 if n < 20 else "short"
+                passed = (n < 20) == (model == "x")
+                run.log(task_id=f"t{n}", prompt=f"{prompt} {n:02}", output="o", passed=passed)
+    answer = asking(store)("compare_models", a="x", b="y", by="prompt_length")
+    [said] = answer["differences_by"]
+    assert said.startswith("The difference of x and y depends on prompt_length (permutation test")
+    assert said in " ".join(
+        command(store.path, "compare", "x", "y", "--by", "prompt_length").out.split()
+    )
+    assert len(answer["comparisons"]) == 2
+    assert all(row["slice"].startswith("prompt_length") for row in answer["comparisons"])
+    assert asking(store)("compare_models", a="x", b="y")["differences_by"] == []
+    message = refused(asking(store), "compare_models", a="x", b="y", by="nothing")
+    assert "no task has a value 'nothing'" in message
 
 
 def test_a_model_that_is_not_known_cannot_be_compared(store):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from warehouse.decisions.comparison import Comparison
     from warehouse.types import Row
 
+_SEED = 23  # as the default of `evalstore compare`
 PARAMETERS = (
     Text(
         "a",
@@ -30,29 +31,46 @@ PARAMETERS = (
     Text("suite", "only tasks of this suite"),
     Text("task_set", "only tasks of this task set"),
     Text("metric", "any score, cost_usd, latency_ms or tokens; by default the verdict"),
+    Text(
+        "by",
+        "compare each slice of the tasks by a column such as task_class or prompt_length, and "
+        "test whether the difference depends on it",
+    ),
 )
 
 
 def compare_models(
-    desk: Desk, *, a: str, b: str, suite: str | None, task_set: str | None, metric: str | None
+    desk: Desk,
+    *,
+    a: str,
+    b: str,
+    suite: str | None,
+    task_set: str | None,
+    metric: str | None,
+    by: str | None,
 ) -> Row:
     """Return the comparisons of two sides by task set, each with a sentence that says it all.
 
     Raises:
-        BadInput: a side is not known, or the two share no task with values.
+        BadInput: a side is not known, the two share no task with values, or no task has the column.
     """
     # Imported here: numpy and scipy take time.
     from warehouse.decisions.comparison import compare
-    from warehouse.decisions.contests import Choice, find_contests
+    from warehouse.decisions.contests import Choice, find_contests, sliced
     from warehouse.decisions.sentences import sentence
+    from warehouse.decisions.slices import slice_tests
 
     choice = Choice(suite=suite, task_set=task_set, metric=metric)
     with desk.store.reading() as connection, time_limit(desk, connection):
-        rows = compare(find_contests(connection, (a, b), choice))
+        whole = find_contests(connection, (a, b), choice)
+        contests = whole if by is None else sliced(connection, whole, by)
+        rows = compare(contests)
+        tests = [] if by is None else slice_tests(whole, contests, seed=_SEED)
     return {
         "comparisons": [
             {"sentence": sentence(row, n_comparisons=len(rows)), **asdict(row)} for row in rows
         ],
+        "differences_by": [test.sentence(by or "") for test in tests],
         "notes": [note for row in rows for note in _notes(row)],
     }
 
