@@ -23,7 +23,7 @@ import numpy as np
 
 from warehouse.agents.tools import call_tool, open_desk
 from warehouse.decisions.comparison import ALPHA, Comparison, Contest, compare
-from warehouse.decisions.contests import Choice, clusters_of, find_contests
+from warehouse.decisions.contests import Choice, find_contests
 from warehouse.decisions.gate.decision import Outcome
 from warehouse.decisions.gate.gate import run_gate
 from warehouse.decisions.gate.rules import Rule, Rules
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     Places: TypeAlias = dict[str, tuple[int, ...]]
 
 _SEED = 23
-_COLUMNS = ["run_id", "model", "task_id", "attempt", "passed", "prompt", "started_at", "passage"]
+_COLUMNS = ["run_id", "model", "task_id", "attempt", "passed", "prompt", "started_at", "cluster"]
 _MODELS = ("a", "b", "c")
 _EQUAL, _DIFFERENT = (0.7, 0.7, 0.7), (0.9, 0.6, 0.3)
 _BASELINE, _CANDIDATE = _MODELS[0], _MODELS[-1]
@@ -73,7 +73,7 @@ class Shape:
         repeated: what the last model's newer runs repeat: `failures`, or `some` tasks.
         repeats: number of these runs; each repeats the failures of the one before.
         missing: share of the first model's failures without a verdict.
-        is_clustered: whether the tasks of a passage are alike, and compared as clusters.
+        is_clustered: whether the tasks of a passage are alike, and so a cluster.
     """
 
     rates: tuple[float, ...] = _EQUAL
@@ -208,12 +208,11 @@ def _judge(connection: duckdb.DuckDBPyConnection, desk: Desk, tally: Tally) -> N
         tally.claims[name] += any(row.conclusion != "unclear" for row in found)
         tally.false[name, "compare"] += any(_is_false(row, rates) for row in found)
         tally.false[name, "drift"] += suite in drifting
+        tally.false[name, "ranks"] += _has_false_rank(places[suite], rates)
+        is_equal = rates[_CANDIDATE] >= rates[_BASELINE]
+        tally.false[name, "gate"] += suite in stopped and is_equal
         wrong = list(contradictions(found))
-        if not SHAPES[name].is_clustered:  # only `compare --cluster` knows of the clusters
-            tally.false[name, "ranks"] += _has_false_rank(places[suite], rates)
-            is_equal = rates[_CANDIDATE] >= rates[_BASELINE]
-            tally.false[name, "gate"] += suite in stopped and is_equal
-            wrong += _disagreements(found, told[suite], places[suite], pairs[suite])
+        wrong += _disagreements(found, told[suite], places[suite], pairs[suite])
         tally.contradictions += [f"{suite}: {each}" for each in wrong]
 
 
@@ -222,12 +221,7 @@ def _compared(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Compariso
     contests: defaultdict[str, list[Contest]] = defaultdict(list)
     for contest in find_contests(connection, _MODELS, Choice()):
         contests[contest.paired.panel.suite].append(contest)
-    rows = {}
-    for suite, found in sorted(contests.items()):
-        is_clustered = SHAPES[suite.partition("-")[0]].is_clustered
-        clusters = clusters_of(connection, found, "passage") if is_clustered else None
-        rows[suite] = compare(found, clusters=clusters)
-    return rows
+    return {suite: compare(found) for suite, found in sorted(contests.items())}
 
 
 def _told(desk: Desk) -> dict[str, Figures]:

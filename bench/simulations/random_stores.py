@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.random_stores import OUTPUTS, SHAPES, Tally, simulate
+from tests.random_stores import OUTPUTS, Tally, simulate
 from tools.simulation_tables import print_table
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 200
 _FIRST_SEED = 1
-_OF_CLUSTERS = ("compare", "drift")  # the others do not know of them
 _NAMES = {
     "equal": "equal models, 30 tasks",
     "different": "different models",
@@ -32,7 +31,7 @@ _NAMES = {
     "failures": "a newer run of the failures only, 60 tasks",
     "missing": "40 % of one model's failures without a verdict",
     "attempts": "1, 3 and 5 attempts",
-    "clusters": "8 clusters of 5 tasks, `--cluster`",
+    "clusters": "8 clusters of 5 tasks",
     "five": "five tasks",
     "nights": "four nights",
     "nights_failures": "four nights, then three repetitions of failures, 100 tasks",
@@ -57,8 +56,7 @@ def main() -> None:
 
 def _rows(total: Tally) -> Iterator[Row]:
     for shape, name in _NAMES.items():
-        outputs = _OF_CLUSTERS if SHAPES[shape].is_clustered else OUTPUTS
-        n_false = [str(total.false[shape, each]) if each in outputs else "" for each in OUTPUTS]
+        n_false = [str(total.false[shape, each]) for each in OUTPUTS]
         yield name, str(total.suites[shape]), str(total.claims[shape]), *n_false
 
 

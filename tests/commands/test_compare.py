@@ -102,7 +102,7 @@ def test_a_sentence_says_whether_slices_differ(path):
     json.loads(ended.out)
     ended = command(path, "compare", "x", "y", "--by", "prompt_length", "--cluster", "page")
     assert "permutation test" not in ended.out
-    assert "with --cluster it is not tested whether the difference depends on" in ended.err
+    assert "of tasks in clusters it is not tested whether the difference depends on" in ended.err
 
 
 def test_costs_clusters_margins_and_seeds(path):

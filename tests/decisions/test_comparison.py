@@ -102,8 +102,9 @@ def test_a_winner_is_named_only_where_the_interval_names_it(metric):
 def test_repeated_tasks_of_a_cluster_count_once():
     rows = counts(0, 8, 0, 12)
     repeated = [[value for value in row for _ in range(5)] for row in rows]
-    clusters = {f"t{n:05}": n // 5 for n in range(100)}
-    whole, each = one(*repeated, clusters=clusters), one(*repeated)
+    clustered = panel(*repeated)
+    clustered.clusters = np.arange(100) // 5
+    (whole,), each = compare(contests(clustered)), one(*repeated)
     assert (whole.n_clusters, each.n_clusters, whole.test) == (20, 100, "bounded_mean")
     # All eight clusters that differ have the same sign: 2 of 2^8 flips.
     assert whole.p_exchangeable == pytest.approx(2 / 2**8, rel=0.2)

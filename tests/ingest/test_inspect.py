@@ -274,6 +274,18 @@ def test_figures_of_groups_are_audited(store, tmp_path, samples, metric, expecte
     assert store.sql("SELECT status, n, reason FROM metric_audit").fetchall() == [expected]
 
 
+def test_clusters_that_a_standard_error_names_are_those_of_the_tasks(store, tmp_path, samples):
+    for each, group in zip(samples, ("x", "x", "y", 3), strict=True):
+        each["metadata"] = {"a/b": group}
+    head = finished()
+    stderr = {"name": "stderr", "value": 0.1, "params": {"cluster": "a/b"}}
+    head["results"]["scores"][0] |= {"scored_samples": 4, "metrics": {"figure": stderr}}
+    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
+    together = "SELECT count(*), count(DISTINCT cluster) FROM scores.task_clusters"
+    assert store.sql(together).fetchall() == [(2, 1)]
+    assert store.sql("SELECT DISTINCT n_clusters FROM leaderboard").fetchall() == [(3,)]
+
+
 @pytest.mark.parametrize("figure", [float("nan"), None])
 def test_figures_over_a_score_that_is_not_a_number(store, tmp_path, samples, figure):
     # Inspect 0.3.90 and before did not leave such scores out.

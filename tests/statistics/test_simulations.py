@@ -55,6 +55,17 @@ def test_intervals_of_rates_cover():
 
 
 @pytest.mark.slow
+def test_intervals_of_clusters_cover():
+    for _, _, *figures in rows("clusters", 1):
+        mean, least, *_ = map(float, figures)
+        assert mean >= 0.945 - error(0.945, SIMULATIONS)
+        assert least >= MEAN - error(MEAN, SIMULATIONS)
+    published = rows_of(TABLES["clusters", 1])
+    assert min(float(mean) for _, _, mean, *_ in published) >= 0.945
+    assert min(float(least) for _, _, _, least, *_ in published) >= LEAST
+
+
+@pytest.mark.slow
 def test_intervals_of_pass_at_k_cover():
     for kind, n, *figures in rows("intervals", 3):
         mean, least, *_ = map(float, figures)

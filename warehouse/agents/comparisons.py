@@ -80,7 +80,9 @@ def _notes(row: Comparison) -> Iterator[str]:
 
     where = f"{row.suite}, {row.task_set}, {row.metric}"
     if row.n_clusters < FEW_CLUSTERS:
-        yield f"{where}: only {row.n_clusters} tasks; intervals are reliable from {FEW_CLUSTERS} on"
+        unit = "tasks" if row.n_clusters == row.n_tasks else f"clusters of {row.n_tasks} tasks"
+        few = f"only {row.n_clusters} {unit}"
+        yield f"{where}: {few}; intervals are reliable from {FEW_CLUSTERS} on"
     if row.n_excluded:
         yield f"{where}: {row.n_excluded} tasks are left out, where only one side has a value"
     if row.n_changed:

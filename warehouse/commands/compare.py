@@ -22,12 +22,10 @@ from warehouse.console.completion import complete_side, complete_suite
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    import duckdb
-
-    from warehouse.decisions.comparison import Comparison, Contest
+    from warehouse.decisions.comparison import Comparison
     from warehouse.decisions.ranks import Rank
     from warehouse.output.terminal import Layout
 
@@ -52,7 +50,8 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
 @click.option(
     "--cluster",
     metavar="COLUMN",
-    help="Tasks with the same value are not independent: a column of tasks.",
+    help="A column of tasks whose equal values mark tasks that depend on each other.  "
+    "[default: the clusters in the store]",
 )
 @click.option("--margin", type=float, help="Also test that A is not worse than B by this much.")
 @click.option(
@@ -125,21 +124,23 @@ def compare(
             metric=metric,
             missing="fail" if missing == "fail" else "exclude",
             rescorer=found_rescorer(connection, scorer, suite),
+            cluster=cluster,
             mix_runs=mix_runs,
         )
         contests = find_contests(connection, sides, choice)
         whole = contests
         if by is not None:
             contests = sliced(connection, contests, by)
-        clusters = _clusters(connection, whole, cluster)
-        rows = compare(contests, clusters=clusters, margin=margin, seed=seed)
+        rows = compare(contests, margin=margin, seed=seed)
         answers = changed_tasks(connection, whole) if tasks else []
         ranked = ranks_of(rows)
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
-        if by is not None and clusters is not None:
-            note_wrapped(f"with --cluster it is not tested whether the difference depends on {by}")
-        elif by is not None:
+        if by is not None:
+            if any(contest.paired.clusters is not None for contest in whole):
+                note_wrapped(
+                    f"of tasks in clusters it is not tested whether the difference depends on {by}"
+                )
             for test in slice_tests(whole, contests, seed=seed):
                 (say_wrapped if output.fmt == "table" else note_wrapped)(test.sentence(by))
         if output.fmt == "table":
@@ -166,14 +167,6 @@ def _check(
         raise BadInput("--seed: give a whole number from 0")
     if sum(is_list) > 1:
         raise BadInput("--tasks, --by and --ranks each print a table of their own: choose one")
-
-
-def _clusters(
-    connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str | None
-) -> dict[str, Hashable] | None:
-    from warehouse.decisions.contests import clusters_of
-
-    return None if column is None else clusters_of(connection, contests, column)
 
 
 def _print_tables(

@@ -135,7 +135,7 @@ def note_runs(contests: Sequence[Contest]) -> None:
 
 def _warn_of_few(row: Comparison) -> None:
     from warehouse.decisions.comparison import FEW_CLUSTERS
-    from warehouse.statistics.margins import MIN_CLUSTERS
+    from warehouse.statistics.arrays import MIN_CLUSTERS
 
     unit = "task" if row.n_clusters == row.n_tasks else "cluster"
     units = f"{row.n_clusters} {unit}{'' if row.n_clusters == 1 else 's'}"

@@ -64,7 +64,8 @@ _FALLBACKS = ("fail", "warn", "pass")
 @click.option(
     "--cluster",
     metavar="COLUMN",
-    help="Tasks with the same value are not independent: a column of tasks.",
+    help="A column of tasks whose equal values mark tasks that depend on each other.  "
+    "[default: the clusters in the store]",
 )
 @click.option("--max-drop", type=float, help="Largest drop allowed, in the metric's unit.")
 @click.option(

@@ -166,10 +166,12 @@ def _plans(
     wanted: Wanted,
     rescorer: Rescorer | None,
 ) -> list[list[PlanRow]]:
+    from warehouse.decisions.clusters import set_clusters
     from warehouse.decisions.paired import panels
     from warehouse.decisions.planning import MIN_TASKS, mean_costs, plan_rows
     from warehouse.decisions.series import ALIASES, read_series
     from warehouse.decisions.sides import resolve_sides
+    from warehouse.statistics.arrays import MIN_CLUSTERS
 
     metric, suite, task_set = chosen
     sides = resolve_sides(connection, texts, suite=suite)
@@ -177,6 +179,7 @@ def _plans(
     found = panels(
         read_series(connection, sides, metric=named, task_set=task_set, rescorer=rescorer)
     )
+    set_clusters(connection, found)
     scales = {panel.scale for panel in found if panel.scale is not None}
     if any(wanted.difference > scale for scale in scales):
         raise BadInput(
@@ -188,7 +191,7 @@ def _plans(
     if not plans:
         names = " and ".join(map(repr, texts))
         raise BadInput(
-            f"{names}: fewer than {MIN_TASKS} tasks with values of {metric!r}, too few to plan "
-            "with; run a part of the suite first"
+            f"{names}: fewer than {MIN_TASKS} tasks, or {MIN_CLUSTERS} clusters of them, with "
+            f"values of {metric!r}, too few to plan with; run a part of the suite first"
         )
     return plans

@@ -15,12 +15,11 @@ import numpy as np
 from warehouse.decisions.evidence import find_evidence
 from warehouse.decisions.series import CALL_METRICS
 from warehouse.statistics.adjustment import holm
-from warehouse.statistics.arrays import cluster_indices, cluster_sums
+from warehouse.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.statistics.detectable import detectable_mean, detectable_proportion
-from warehouse.statistics.margins import MIN_CLUSTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from warehouse.decisions.evidence import Evidence
     from warehouse.decisions.paired import Paired
@@ -70,7 +69,7 @@ class Comparison:
         scorer: what gave the score, if known.
         filter: how the answer was extracted, if known.
         slice: the tasks that the row is about, if not all.
-        n_clusters: clusters of tasks; by default each task is one.
+        n_clusters: clusters of tasks; a task that depends on no other is one.
         n_unjudged_a: tasks that the first was asked, but that have no value.
         n_unjudged_b: tasks that the second was asked, but that have no value.
         n_excluded: tasks that both were asked, left out because only one side has a value.
@@ -143,7 +142,6 @@ class Contest:
 def compare(
     contests: Sequence[Contest],
     *,
-    clusters: Mapping[str, Hashable] | None = None,
     margin: float | None = None,
     seed: int = SEED,
 ) -> list[Comparison]:
@@ -151,27 +149,25 @@ def compare(
 
     Args:
         contests: the pairs.
-        clusters: the cluster of each task by its ID; a task without one is a cluster of its own. By
-            default, each task is.
         margin: the difference by which the first side may be worse and still not be inferior, in
             the metric's unit, above 0; of ratios, 0.1 means 10 % more.
         seed: of random subsets.
     """
     shared = [contest for contest in contests if len(contest.paired.tasks)]
-    evidence = find_evidence([contest.paired for contest in shared], clusters=clusters, seed=seed)
+    evidence = find_evidence([contest.paired for contest in shared], seed=seed)
     # No data of fewer clusters could be significant (Tarone 1990, Biometrics 46, 515).
     family = [place for place, each in enumerate(evidence) if each.n_clusters >= MIN_CLUSTERS]
-    missing = _with_missing(shared, clusters, seed)
+    missing = _with_missing(shared, seed)
     held = [max(evidence[place].p_value, missing.get(place, 0.0)) for place in family]
     adjusted = dict(zip(family, holm(held), strict=True))
     alpha = ALPHA / max(1, len(family))
     rows = []
     for place, (contest, found) in enumerate(zip(shared, evidence, strict=True)):
-        detectable = _detectable(contest, found, clusters, alpha)
+        detectable = _detectable(contest, found, alpha)
         row = _row(contest, found, adjusted.get(place), detectable)
         worst = found
         if margin is not None and (against := contest.paired.against(is_a_ahead=True)):
-            (worst,) = find_evidence([against], clusters=clusters, seed=seed)
+            (worst,) = find_evidence([against], seed=seed)
         sign = -1.0 if is_smaller_better(row.metric) else 1.0
         rows.append(
             replace(
@@ -183,9 +179,7 @@ def compare(
     return rows
 
 
-def _with_missing(
-    contests: Sequence[Contest], clusters: Mapping[str, Hashable] | None, seed: int
-) -> dict[int, float]:
+def _with_missing(contests: Sequence[Contest], seed: int) -> dict[int, float]:
     """Return `p_missing` of the pairs on which a verdict is missing, by place."""
     against: dict[int, Paired] = {}
     found: dict[int, float] = {}
@@ -198,7 +192,7 @@ def _with_missing(
             against[place] = worst
         else:
             found[place] = 1.0
-    evidence = find_evidence(list(against.values()), clusters=clusters, seed=seed)
+    evidence = find_evidence(list(against.values()), seed=seed)
     return found | {p: each.p_value for p, each in zip(against, evidence, strict=True)}
 
 
@@ -225,19 +219,17 @@ def is_smaller_better(metric: str) -> bool:
     return metric in CALL_METRICS
 
 
-def _detectable(
-    contest: Contest, found: Evidence, clusters: Mapping[str, Hashable] | None, alpha: float
-) -> float | None:
+def _detectable(contest: Contest, found: Evidence, alpha: float) -> float | None:
     """Return the difference that would be found four times in five; None below 20 clusters."""
     paired, n = contest.paired, found.n_clusters
     if found.test == "score":
         return detectable_proportion(found.n_differing, n, alpha=alpha)
     if n < FEW_CLUSTERS or found.ratio is not None:
         return None
-    labels = [clusters.get(task) if clusters else None for task in paired.task_ids]
-    numbers = cluster_indices(labels)
-    sizes, differences = np.bincount(numbers), paired.differences
-    spread = cluster_sums(differences, numbers) - differences.mean() * sizes
+    clusters, differences = paired.clusters, paired.differences
+    spread = differences - differences.mean()
+    if clusters is not None:
+        spread = cluster_sums(spread, clusters)
     error = sqrt(float((spread**2).sum()) * n / (n - 1)) / len(differences)
     if error > 0:
         return detectable_mean(error, n, alpha=alpha)

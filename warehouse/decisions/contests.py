@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warehouse.decisions.clusters import set_clusters
 from warehouse.decisions.comparison import Contest, subset
 from warehouse.decisions.paired import across_suites, pair, pairs_of_sides, panels
 from warehouse.decisions.series import ALIASES, CALL_METRICS, VERDICT, read_items, read_series
@@ -16,7 +17,7 @@ from warehouse.errors import BadInput
 from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -49,6 +50,8 @@ class Choice:
             scores.
         missing: what becomes of tasks that were asked but not judged.
         rescorer: the re-score whose verdicts count as `passed`, if any.
+        cluster: the column of tasks whose equal values mark tasks that depend on each other; by
+            default, the clusters that the store knows.
         mix_runs: whether each task counts by the latest run that asked it, see `read_series`.
     """
 
@@ -57,6 +60,7 @@ class Choice:
     metric: str | None = None
     missing: Missing = "exclude"
     rescorer: Rescorer | None = None
+    cluster: str | None = None
     mix_runs: bool = False
 
 
@@ -95,23 +99,6 @@ def find_contests(
     return found
 
 
-def clusters_of(
-    connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str
-) -> dict[str, Hashable]:
-    """Return the cluster of each task by its ID.
-
-    Raises:
-        BadInput: no task has such a value, or the tasks are of several suites.
-    """
-    values = task_values(connection, column)
-    found: dict[str, Hashable] = {}
-    for panel in _panels(contests):
-        found.update(_values_of(panel, values, f"--cluster {column}"))
-    if not found:
-        raise BadInput(f"--cluster: no task of the comparison has a value {column!r}")
-    return found
-
-
 def sliced(
     connection: duckdb.DuckDBPyConnection, contests: Sequence[Contest], column: str
 ) -> list[Contest]:
@@ -124,7 +111,7 @@ def sliced(
     found: list[Contest] = []
     for contest in contests:
         paired = contest.paired
-        of_tasks = _values_of(paired.panel, values, f"--by {column}")
+        of_tasks = _values_of(paired.panel, values)
         # Tasks whose verdicts are missing are in a slice, too.
         tasks = np.union1d(paired.tasks, paired.bounded)
         task_ids = [paired.panel.task_ids[task] for task in tasks]
@@ -151,14 +138,22 @@ def _of_metric(
         rescorer=choice.rescorer,
         mix_runs=choice.mix_runs,
     )
-    found = _contests(panels(series, missing=choice.missing), sides)
+    found = _contests(connection, panels(series, missing=choice.missing), sides, choice)
     if found or len({one.key[1:3] for one in series}) < 2:  # noqa: PLR2004 - task sets
         return found
     items = read_items(connection, sides)
-    return _contests(across_suites(series, items, missing=choice.missing), sides)
+    return _contests(
+        connection, across_suites(series, items, missing=choice.missing), sides, choice
+    )
 
 
-def _contests(found: Sequence[Panel], sides: Sequence[ResolvedSide]) -> list[Contest]:
+def _contests(
+    connection: duckdb.DuckDBPyConnection,
+    found: Sequence[Panel],
+    sides: Sequence[ResolvedSide],
+    choice: Choice,
+) -> list[Contest]:
+    set_clusters(connection, found, choice.cluster)
     contests = []
     for panel in found:
         names = side_names(panel.series, sides)
@@ -196,18 +191,10 @@ def _is_main(panel: Panel) -> bool:
     return panel.suite != "posters" or panel.metric.metric == _MAIN
 
 
-def _panels(contests: Sequence[Contest]) -> list[Panel]:
-    return list({id(contest.paired.panel): contest.paired.panel for contest in contests}.values())
-
-
-def _values_of(
-    panel: Panel, values: Mapping[tuple[str, str], dict[str, str]], option: str
-) -> dict[str, str]:
+def _values_of(panel: Panel, values: Mapping[tuple[str, str], dict[str, str]]) -> dict[str, str]:
     found = values.get((panel.suite, panel.task_set))
     if found is None and "+" in panel.suite + panel.task_set:
-        raise BadInput(
-            f"{option}: the tasks are of several suites or task sets; compare within one"
-        )
+        raise BadInput("--by: the tasks are of several suites or task sets; compare within one")
     return found or {}
 
 

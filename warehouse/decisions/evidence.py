@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from warehouse.decisions.series import CALL_METRICS
-from warehouse.statistics.arrays import cluster_indices, cluster_sums
+from warehouse.statistics.arrays import cluster_sums
 from warehouse.statistics.bounded_means import bounded_mean_limits, equality_of_bounded_means
 from warehouse.statistics.mcnemar import mcnemar
 from warehouse.statistics.proportions import Interval
@@ -23,12 +23,15 @@ from warehouse.statistics.score_test import difference_interval, equality_p_valu
 from warehouse.statistics.symmetry import symmetric_means
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from warehouse.decisions.paired import Paired
     from warehouse.statistics.arrays import Floats, Indices
+    from warehouse.statistics.symmetry import SymmetricMean
 
 Test: TypeAlias = Literal["score", "bounded_mean", "sign_flip", "sign_flip_log"]
+
+DIGITS = 12  # sums of clusters that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class Evidence:
     Attributes:
         test: the test.
         p_value: two-sided p-value.
-        n_clusters: clusters of tasks; by default each task is one.
+        n_clusters: clusters of tasks; a task that depends on no other is one.
         n_differing: clusters on which the sides differ.
         interval: of the difference; None below 6 clusters, and of logarithms.
         ratio: of the first side's typical value to the second's, and its interval; only of
@@ -59,22 +62,18 @@ class Evidence:
     p_exchangeable: float | None = None
 
 
-def find_evidence(
-    pairs: Sequence[Paired], *, clusters: Mapping[str, Hashable] | None, seed: int
-) -> list[Evidence]:
+def find_evidence(pairs: Sequence[Paired], *, seed: int) -> list[Evidence]:
     """Return what the tests show of each pair; pairs on the same tasks share the slow part.
 
     Args:
         pairs: pairs with at least one task each.
-        clusters: the cluster of each task by its ID; a task without one is a cluster of its own. By
-            default, each task is.
         seed: of random subsets.
     """
     found: dict[int, Evidence] = {}
     verdicts: dict[int, list[int]] = {}
     others: dict[tuple[object, ...], list[int]] = {}
     for place, paired in enumerate(pairs):
-        if paired.panel.is_binary and paired.is_single and clusters is None:
+        if paired.panel.is_binary and paired.is_single and paired.clusters is None:
             verdicts.setdefault(len(paired.tasks), []).append(place)
         else:
             others.setdefault((id(paired.panel), paired.tasks.tobytes()), []).append(place)
@@ -82,7 +81,7 @@ def find_evidence(
         of_group = _by_score([pairs[place] for place in places])
         found.update(zip(places, of_group, strict=True))
     for places in others.values():
-        of_group = _by_means([pairs[place] for place in places], clusters, seed)
+        of_group = _by_means([pairs[place] for place in places], seed)
         found.update(zip(places, of_group, strict=True))
     return [found[place] for place in range(len(pairs))]
 
@@ -106,19 +105,17 @@ def _by_score(pairs: Sequence[Paired]) -> list[Evidence]:
     ]
 
 
-def _by_means(
-    pairs: Sequence[Paired], clusters: Mapping[str, Hashable] | None, seed: int
-) -> list[Evidence]:
+def _by_means(pairs: Sequence[Paired], seed: int) -> list[Evidence]:
     """Test pairs on the same tasks."""
-    numbers = cluster_indices(
-        [clusters.get(task) if clusters else None for task in pairs[0].task_ids]
-    )
-    panel = pairs[0].panel
-    sums = cluster_sums(np.stack([tested_differences(paired) for paired in pairs]), numbers)
-    sizes = np.bincount(numbers).astype(np.float64)
-    # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
-    ordered = sums if clusters else np.sort(sums, axis=1)
-    flipped = symmetric_means(ordered, sizes, seed=seed)
+    panel, clusters = pairs[0].panel, pairs[0].clusters
+    sums = np.stack([tested_differences(paired) for paired in pairs])
+    sizes = np.ones(sums.shape[1])
+    if clusters is None:
+        # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
+        flipped = symmetric_means(np.sort(sums, axis=1), sizes, seed=seed)
+    else:
+        sums, sizes = cluster_sums(sums, clusters), np.bincount(clusters).astype(np.float64)
+        flipped = [_flipped_clusters(pair_sums, sizes, seed) for pair_sums in sums]
     found = []
     for paired, pair_sums, symmetric in zip(pairs, sums, flipped, strict=True):
         n_differing = int((pair_sums != 0).sum())
@@ -131,13 +128,21 @@ def _by_means(
             p_exchangeable=symmetric.p_value,
         )
         if panel.scale is not None:
-            evidence = _bounded(evidence, paired.differences, panel.scale, numbers)
+            evidence = _bounded(evidence, paired.differences, panel.scale, clusters)
         elif has_logarithms(paired):
             evidence = _as_ratio(evidence, float(pair_sums.sum() / sizes.sum()))
         elif n_differing == 0:
             # Nothing is known of how far such values can differ.
             evidence = replace(evidence, interval=None)
         found.append(evidence)
+    return found
+
+
+def _flipped_clusters(sums: Floats, sizes: Floats, seed: int) -> SymmetricMean:
+    """Test the sums of a pair's clusters, in the order in which `scores.pair_tests` has them."""
+    rounded = np.round(sums, DIGITS)
+    order = np.lexsort((sizes, rounded))
+    (found,) = symmetric_means(rounded[np.newaxis, order], sizes[order], seed=seed)
     return found
 
 
@@ -160,13 +165,15 @@ def tested_differences(paired: Paired) -> Floats:
     return paired.differences
 
 
-def _bounded(flipped: Evidence, differences: Floats, scale: float, numbers: Indices) -> Evidence:
+def _bounded(
+    flipped: Evidence, differences: Floats, scale: float, clusters: Indices | None
+) -> Evidence:
     """Return the evidence about the mean of values whose differences are at most `scale`."""
     return replace(
         flipped,
         test="bounded_mean",
-        p_value=equality_of_bounded_means(differences, largest=scale, clusters=numbers),
-        interval=bounded_mean_limits(differences, -scale, scale, clusters=numbers),
+        p_value=equality_of_bounded_means(differences, largest=scale, clusters=clusters),
+        interval=bounded_mean_limits(differences, -scale, scale, clusters=clusters),
     )
 
 

@@ -45,6 +45,8 @@ class Panel:
         most: the most that it can count, likewise.
         is_binary: whether each attempt passed or failed.
         scale: largest possible value, 1 or 100; None if not known.
+        clusters: a number for each task, equal for those that depend on each other: shape (tasks,);
+            None if all are independent. See `set_clusters`.
     """
 
     suite: str
@@ -60,6 +62,20 @@ class Panel:
     most: Floats
     is_binary: bool
     scale: float | None
+    clusters: Indices | None = None
+
+    def clusters_of(self, tasks: Indices) -> Indices | None:
+        """Return the number of each task's cluster, from 0 and without gaps.
+
+        None if no two of the tasks share one.
+
+        Args:
+            tasks: positions of the tasks.
+        """
+        if self.clusters is None:
+            return None
+        distinct, numbers = np.unique(self.clusters[tasks], return_inverse=True)
+        return None if len(distinct) == len(tasks) else numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,6 +119,11 @@ class Paired:
     def task_ids(self) -> list[str]:
         """The IDs of the tasks."""
         return [self.panel.task_ids[task] for task in self.tasks]
+
+    @property
+    def clusters(self) -> Indices | None:
+        """The number of each task's cluster, from 0 and without gaps; None if each is one."""
+        return self.panel.clusters_of(self.tasks)
 
     @property
     def differences(self) -> Floats:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from warehouse.decisions.paired import pair, pairs_of_sides
+from warehouse.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.statistics.sample_size import (
     POWER,
     detectable,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from warehouse.decisions.paired import Panel
     from warehouse.decisions.series import SeriesKey
+    from warehouse.statistics.arrays import Floats, Indices
     from warehouse.statistics.sample_size import Variance
 
 ATTEMPTS = (1, 2, 3, 5, 10)
@@ -83,6 +85,8 @@ class PlanRow:
         is_cheapest: whether no other number of attempts costs less; where costs are not known,
             takes fewer calls. Tasks that the task set does not have are not planned with.
         n_tasks_known: tasks that the store has values of.
+        n_clusters_known: their clusters, of which a plan then assumes more of the same size; None
+            if no two of the tasks are known to depend on each other.
         detectable_difference: difference that these would find with as many attempts.
         variance_between: variance of the difference between tasks.
         variance_within: variance of the difference of single attempts within a task.
@@ -101,10 +105,32 @@ class PlanRow:
     cost_usd: float | None
     is_cheapest: bool
     n_tasks_known: int
+    n_clusters_known: int | None
     detectable_difference: float | None
     variance_between: float | None
     variance_within: float | None
     scale: float | None
+
+
+class _Pilot(NamedTuple):
+    """What is known of the tasks.
+
+    Attributes:
+        variance: variance of the difference.
+        n_tasks: tasks behind it.
+        n_clusters: their clusters; None if the tasks are independent.
+        design_effect: by how much the clusters increase the variance of a mean (Kish 1965).
+    """
+
+    variance: Variance
+    n_tasks: int
+    n_clusters: int | None
+    design_effect: float
+
+    @property
+    def n_units(self) -> int:
+        """What is independent: the clusters, or the tasks."""
+        return self.n_tasks if self.n_clusters is None else self.n_clusters
 
 
 def plan_rows(
@@ -119,19 +145,33 @@ def plan_rows(
     """
     if len({series.key.side for series in panel.series}) > 1:
         for a, b in pairs_of_sides(panel):
-            tasks = [panel.task_ids[at] for at in pair(panel, a, b).tasks]
+            paired = pair(panel, a, b)
+            tasks = paired.task_ids
             values = [[panel.series[row].values[task] for task in tasks] for row in (a, b)]
             if len(tasks) >= MIN_TASKS:
                 cost = _sum(costs.get(panel.series[a].key), costs.get(panel.series[b].key))
-                variance = variance_of_difference(*values)
-                yield _rows(panel, (a, b), (variance, len(tasks), cost), wanted)
+                pilot = _pilot(variance_of_difference(*values), paired.differences, paired.clusters)
+                if pilot.n_units >= MIN_CLUSTERS:
+                    yield _rows(panel, (a, b), pilot, cost, wanted)
         return
     for row, series in enumerate(panel.series):
         known = [series.values[task] for task in sorted(series.values)]
         if len(known) >= MIN_TASKS:
             variance = variance_against_alike(variance_of(known), wanted.correlation)
+            valued = np.flatnonzero(~np.isnan(panel.means[row]))
+            pilot = _pilot(variance, panel.means[row, valued], panel.clusters_of(valued))
             cost = costs.get(series.key)
-            yield _rows(panel, (row, None), (variance, len(known), _sum(cost, cost)), wanted)
+            if pilot.n_units >= MIN_CLUSTERS:
+                yield _rows(panel, (row, None), pilot, _sum(cost, cost), wanted)
+
+
+def _pilot(variance: Variance, values: Floats, clusters: Indices | None) -> _Pilot:
+    if clusters is None:
+        return _Pilot(variance, len(values), None, 1.0)
+    spread = values - values.mean()
+    together, apart = (cluster_sums(spread, clusters) ** 2).sum(), (spread**2).sum()
+    effect = max(1.0, float(together / apart)) if apart > 0 else 1.0
+    return _Pilot(variance, len(values), int(clusters.max()) + 1, effect)
 
 
 def _sum(a: float | None, b: float | None) -> float | None:
@@ -141,17 +181,21 @@ def _sum(a: float | None, b: float | None) -> float | None:
 def _rows(
     panel: Panel,
     pair_of: tuple[int, int | None],
-    known: tuple[Variance, int, float | None],
+    pilot: _Pilot,
+    cost: float | None,
     wanted: Wanted,
 ) -> list[PlanRow]:
-    (a, b), (variance, n_known, cost) = pair_of, known
+    (a, b), variance, n_known = pair_of, pilot.variance, pilot.n_tasks
+    # Of tasks in clusters the means are tested.
+    can_be_verdicts = panel.is_binary and pilot.n_clusters is None
     rows = []
     for attempts in wanted.attempts:
-        is_verdict = panel.is_binary and attempts == 1
+        is_verdict = can_be_verdicts and attempts == 1
         of_task = variance.of_task(attempts)
         n_tasks, n_safe, found = None, None, None
         if of_task is not None:
-            safe = upper_variance(of_task, n_known, scale=panel.scale, is_verdict=is_verdict)
+            of_task *= pilot.design_effect
+            safe = upper_variance(of_task, pilot.n_units, scale=panel.scale, is_verdict=is_verdict)
             n_tasks, n_safe = (_needed(v, wanted, is_verdict=is_verdict) for v in (of_task, safe))
             found = _found(safe, n_known, wanted, is_verdict=is_verdict)
         n_pairs = None if n_safe is None else n_safe * attempts
@@ -169,6 +213,7 @@ def _rows(
                 cost_usd=None if n_pairs is None or cost is None else n_pairs * cost,
                 is_cheapest=False,
                 n_tasks_known=n_known,
+                n_clusters_known=pilot.n_clusters,
                 detectable_difference=found,
                 variance_between=variance.between,
                 variance_within=variance.within,
@@ -246,7 +291,7 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
     text = (
         f"{_place(first)}: {aim} takes {best.n_tasks:,} tasks if the pilot is right, "
         f"{best.n_tasks_safe:,} to be safe, with {attempts} of each "
-        f"({best.n_calls:,} calls{cost}). The pilot is the {best.n_tasks_known:,} tasks of the "
+        f"({best.n_calls:,} calls{cost}). The pilot is the {_tasks(best)} of the "
         "store."
     )
     if best.detectable_difference is not None:
@@ -255,6 +300,13 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
     if first.variance_within is None and len(rows) > 1:
         text += " No task has two attempts, so that more attempts cannot be planned."
     return text
+
+
+def _tasks(row: PlanRow) -> str:
+    tasks = f"{row.n_tasks_known:,} tasks"
+    if row.n_clusters_known is None:
+        return tasks
+    return f"{tasks} in {row.n_clusters_known:,} clusters"
 
 
 def _what(row: PlanRow, wanted: Wanted) -> str:

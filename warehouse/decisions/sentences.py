@@ -56,7 +56,9 @@ def sentence(row: Comparison, *, n_comparisons: int = 1) -> str:
         )
     the = "The" if n_comparisons == 1 else f"{row.a} and {row.b}: the"
     by = "" if row.metric == "passed" or n_comparisons > 1 else f" by {row.metric}"
-    figures = ", ".join(_figures(row)) if _has_interval(row) else figures
+    if _has_interval(row):
+        clusters = [_counts(row)] if row.n_clusters != row.n_tasks else []
+        figures = ", ".join([*_figures(row), *clusters])
     return f"{where}{the} data do not show which is better{by} ({figures}).{_detectable(row)}"
 
 

@@ -105,6 +105,10 @@ FROM results AS calls
 JOIN sides"""
     + _OF_SIDE.format(table="calls")
     + """
+ANTI JOIN (FROM scores.task_clusters WHERE is_copy AND $is_verdict) AS copies
+    ON calls.suite = copies.suite
+    AND calls.task_set = copies.task_set
+    AND calls.task_id = copies.task_id
 JOIN scores.run_times AS times
     ON calls.suite = times.suite AND calls.run_id = times.run_id
 WHERE NOT calls.is_replay AND calls.task_id IS NOT NULL
@@ -371,7 +375,8 @@ def read_series(
     }
     parameters["run_id"] = [run.run_id for run in counted]
     asked: dict[SeriesKey, dict[str, Asked]] = {}
-    for row in connection.execute(_ASKED, parameters).fetchall():
+    of_verdict = {**parameters, "is_verdict": metric == VERDICT}
+    for row in connection.execute(_ASKED, of_verdict).fetchall():
         task_id, run_id, task_hash = row[6:]
         asked.setdefault(SeriesKey(*row[:6]), {})[task_id] = Asked(run_id, task_hash)
     scored = _scored(connection, metric, parameters, rescorer if metric == VERDICT else None)

@@ -52,6 +52,8 @@ def slice_tests(
 ) -> list[SliceTest]:
     """Test for each pair whether its difference is the same in all slices of two or more.
 
+    Pairs whose tasks are in clusters are left out: such tasks cannot be exchanged.
+
     Args:
         contests: the pairs on all their tasks.
         slices: the same on the tasks of each slice.
@@ -66,7 +68,7 @@ def slice_tests(
             if (part.paired.panel, part.a, part.b) == (paired.panel, contest.a, contest.b)
         ]
         parts = [part for part in parts if part.any()]
-        if len(parts) > 1:
+        if len(parts) > 1 and paired.clusters is None:
             is_sliced = np.logical_or.reduce(parts)
             labels = np.argmax(np.array(parts)[:, is_sliced], axis=0).astype(np.int64)
             values = tested_differences(paired)[is_sliced]

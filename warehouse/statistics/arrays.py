@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "npt.NDArray[np.float64]"
 Indices: TypeAlias = "npt.NDArray[np.int64]"
 
+# Below so many clusters there are no intervals and no tests.
+MIN_CLUSTERS = 6
+
 
 def cluster_indices(labels: Sequence[Hashable]) -> Indices:
     """Return a number from 0 for each label, in the order in which the labels first appear.

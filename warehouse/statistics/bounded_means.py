@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.statistics.arrays import cluster_sums
+from warehouse.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.statistics.distributions import normal_quantile
-from warehouse.statistics.margins import MIN_CLUSTERS, POWER
+from warehouse.statistics.margins import POWER
 from warehouse.statistics.proportions import Interval
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.statistics.arrays import cluster_sums
+from warehouse.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.statistics.distributions import (
     normal_quantile,
     normal_tail,
@@ -26,7 +26,6 @@ from warehouse.statistics.score_test import restricted_rate
 if TYPE_CHECKING:
     from warehouse.statistics.arrays import Floats, Indices
 
-MIN_CLUSTERS = 6
 POWER = 0.8
 _ALPHA = 0.05
 _STEPS = 40

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.statistics.margins import MIN_CLUSTERS
+from warehouse.statistics.arrays import MIN_CLUSTERS
 from warehouse.statistics.proportions import Interval
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ _CONCERNED = {
         "SELECT suite, run_id FROM scores.asked_sets SEMI JOIN differing USING (suite, task_set)"
     ),
 }
-_CONCERNED["unchecked_tasks"] = _CONCERNED["judged_tasks"]
+_CONCERNED |= dict.fromkeys(("unchecked_tasks", "task_clusters"), _CONCERNED["judged_tasks"])
 # Boards whose run of a model is another one, or was computed again, and those of suites with scores
 # that may have been.
 _CHANGED_BOARDS = """

@@ -32,13 +32,14 @@ WITH pairs AS MATERIALIZED (
 
 SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
 FROM (
-    SELECT test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, n_models
+    SELECT
+        test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, sizes, n_models
     FROM pairs
     UNION ALL
     -- With missing verdicts as bounds, only the p-value is asked for.
     SELECT
-        bounded_key, test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
-        bounded_differences, {_MOST_MODELS}
+        bounded_key, bounded_test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
+        bounded_differences, bounded_sizes, {_MOST_MODELS}
     FROM pairs
     WHERE bounded_key IS NOT NULL
 )
@@ -55,6 +56,7 @@ class _Pair(NamedTuple):
     n_better_b: int
     scale: float | None
     differences: list[float] | None
+    sizes: list[int] | None
     n_models: int
 
     @property
@@ -139,11 +141,17 @@ def _by_mean(pair: _Pair) -> _Tested:
     from warehouse.statistics.bounded_means import bounded_mean_limits, equality_of_bounded_means
     from warehouse.statistics.symmetry import symmetric_means
 
-    differences = np.array(pair.differences, dtype=np.float64)
+    differences, clusters = np.array(pair.differences, dtype=np.float64), None
+    sizes = np.array(pair.sizes or np.ones(len(differences)), dtype=np.int64)
     if pair.scale is None:
-        (found,) = symmetric_means(differences[np.newaxis], np.ones(len(differences)))
+        (found,) = symmetric_means(differences[np.newaxis], sizes.astype(np.float64))
         return _Tested(found.p_value, found.interval if differences.any() else None)
-    p_value = equality_of_bounded_means(differences, largest=pair.scale)
+    if pair.sizes is not None:
+        # The tests are of tasks: each has its part of the cluster's sum.
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        differences = (differences / sizes)[clusters]
+    p_value = equality_of_bounded_means(differences, largest=pair.scale, clusters=clusters)
     if not pair.has_interval:
         return _Tested(p_value, None)
-    return _Tested(p_value, bounded_mean_limits(differences, -pair.scale, pair.scale))
+    limits = bounded_mean_limits(differences, -pair.scale, pair.scale, clusters=clusters)
+    return _Tested(p_value, limits)

@@ -209,16 +209,19 @@ def _largest(contest: Contest) -> Contest:
 
 
 def _facts(row: Comparison) -> list[tuple[str, str]]:
+    tasks, units = f"{row.n_tasks:,}", "tasks"
+    if row.n_clusters != row.n_tasks:
+        tasks, units = f"{tasks} in {row.n_clusters:,} clusters", "clusters"
     found = [
         ("difference", size_of(row, row.difference)),
         _p_fact(row),
-        ("tasks", f"{row.n_tasks:,}"),
+        ("tasks", tasks),
         ("test", _TESTS[row.test]),
     ]
     if row.ratio is not None:
         found[0] = ("typical ratio", f"{row.ratio:.3g}")
     if row.n_clusters < FEW_CLUSTERS:
-        found.append(("note", f"few tasks: intervals are reliable from {FEW_CLUSTERS} on"))
+        found.append(("note", f"few {units}: intervals are reliable from {FEW_CLUSTERS} on"))
     if row.n_excluded:
         found.append(
             ("left out", f"{counted(row.n_excluded, 'task')} with a value of one side only")

@@ -14,7 +14,8 @@
 -- pass_rate: mean over the tasks of the share of attempts that passed; calls without an answer did
 --     not pass; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
---     narrower where repeated attempts add information; see effective_tasks
+--     narrower where repeated attempts add information, see effective_tasks; of tasks in clusters, see
+--     clustered_interval
 -- pass_rate_high: upper end of the 95 % interval of the pass rate; where verdicts are missing, both ends
 --     are of the judged tasks only
 -- min_pass_rate: pass rate over all tasks asked if every answer without a verdict had failed; NULL where
@@ -22,6 +23,8 @@
 -- max_pass_rate: the same if every such answer had passed
 -- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; else NULL
 -- n_tasks: tasks asked, those without an answer included
+-- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about one passage): the
+--     interval is of clusters, and there is none below 6; NULL where no two tasks are known to
 -- n_unjudged: tasks among them that nothing judges, so that pass_rate leaves them out
 -- is_first_only: whether only first attempts count, because the run repeated tasks until they passed
 -- n_results: calls made for the tasks: attempts, and those without an answer
@@ -205,7 +208,8 @@ figures AS (
             NULL AS pass_rate_low,
             NULL AS pass_rate_high,
             NULL AS min_pass_rate,
-            NULL AS max_pass_rate
+            NULL AS max_pass_rate,
+            metrics.n_clusters AS n_clusters
         ),
         metrics.metric,
         metrics.scorer,
@@ -282,6 +286,7 @@ SELECT
         boards.max_pass_rate
     ) AS remark,
     boards.n_tasks,
+    boards.n_clusters,
     boards.n_tasks - boards.n_rated AS n_unjudged,
     boards.is_first_only,
     boards.n_results,

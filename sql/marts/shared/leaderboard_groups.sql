@@ -8,7 +8,7 @@
 --     alike_models
 -- metric: the main metric of the task set
 -- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05,
---     at least 6 tasks differ, and it holds with every missing verdict counted against the better one)
+--     at least 6 tasks, or clusters of them, differ, and it holds with every missing verdict counted against the better one)
 -- rank_high: worst rank that the data leave open: all models but those that are worse. All these
 --     intervals hold together with 95 % confidence (Mohamad et al. 2019, Biostatistics 20, 676)
 -- n_models: rows of the leaderboard that are compared: same tasks, and a figure
@@ -45,10 +45,10 @@ pairs AS (
         a.place AS place_a,
         b.place AS place_b,
         pairs.mean_difference AS difference,
-        pairs.n_better_a + pairs.n_better_b AS n_differing,
+        pairs.n_differing,
         pairs.difference_low,
         pairs.difference_high,
-        CASE WHEN pairs.n_tasks >= 6 THEN pairs.p_held END AS p_value
+        CASE WHEN coalesce(pairs.n_clusters, pairs.n_tasks) >= 6 THEN pairs.p_held END AS p_value
     FROM scores.compared_pairs AS pairs
     JOIN boards AS a
         ON pairs.suite = a.suite

@@ -27,7 +27,8 @@
 --     mean where repeated attempts add information; wilson_scores where each is from 0 to 1: for as
 --     many trials as their variance is worth, see effective_tasks; else student_t: the mean ± the
 --     97.5 % quantile of Student's t with n_tasks - 1 degrees of freedom × stderr, which can go beyond
---     the possible values; NULL without an interval
+--     the possible values; clustered where tasks depend on each other, see clustered_interval, or of scores
+--     of other scales Student's t over the clusters; NULL without an interval
 -- stderr: standard error of the mean: the standard deviation over the tasks (ddof 1) / sqrt(n_tasks);
 --     NULL for a single task
 -- median: median of the tasks' values
@@ -47,6 +48,7 @@ WITH attempts AS (
         first_passed,
         listed,
         kind,
+        task,
         hash(entry, scorer, metric, filter) AS figure
     FROM scores.task_attempts
 ),
@@ -74,11 +76,15 @@ kinds AS (
 tasks AS (
     SELECT
         kinds.figure,
-        list(kinds.place ORDER BY attempts.task_id) AS places
+        list(kinds.place ORDER BY attempts.task_id) AS places,
+        CASE WHEN count(clusters.cluster) > 0
+            THEN list(coalesce(clusters.cluster, attempts.task) ORDER BY attempts.task_id)
+        END AS units
     FROM attempts
     JOIN kinds
         ON attempts.figure = kinds.figure
         AND attempts.kind = kinds.kind
+    LEFT JOIN scores.task_clusters AS clusters ON attempts.task = clusters.task
     GROUP BY kinds.figure
 ),
 
@@ -187,6 +193,61 @@ spread AS (
         END AS n_effective,
         student_quantile(n_tasks - 1) * sqrt(variance / n_tasks) AS margin
     FROM averaged
+),
+
+-- Of task sets with tasks that depend on each other.
+clustered AS (
+    SELECT
+        figure,
+        reducer,
+        k,
+        list(amount ORDER BY unit) AS sums,
+        list(n_tasks ORDER BY unit) AS sizes
+    FROM (
+        SELECT
+            figure,
+            reducer,
+            k,
+            unit,
+            list_aggregate(list(amount ORDER BY position), 'fsum') AS amount,
+            count(*) AS n_tasks
+        FROM (
+            SELECT
+                counted.figure,
+                counted.reducer,
+                counted.k,
+                unnest(tasks.units) AS unit,
+                unnest(list_select(counted.amounts, tasks.places)) AS amount,
+                generate_subscripts(tasks.units, 1) AS position
+            FROM counted
+            JOIN tasks USING (figure)
+            WHERE tasks.units IS NOT NULL
+        ) AS listed
+        WHERE amount IS NOT NULL
+        GROUP BY figure, reducer, k, unit
+    ) AS units
+    GROUP BY figure, reducer, k
+    HAVING count(*) < sum(n_tasks)
+),
+
+ended AS (
+    SELECT
+        spread.*,
+        sizes IS NOT NULL AS is_clustered,
+        CASE
+            WHEN sizes IS NULL AND is_share THEN [
+                wilson_low(mean * n_effective, n_effective),
+                wilson_high(mean * n_effective, n_effective)
+            ]
+            WHEN sizes IS NULL THEN [mean - margin, mean + margin]
+            WHEN is_share THEN clustered_interval(sums, sizes)
+            ELSE clustered_student_interval(sums, sizes)
+        END AS ends
+    FROM spread
+    LEFT JOIN clustered
+        ON spread.figure = clustered.figure
+        AND spread.reducer = clustered.reducer
+        AND spread.k IS NOT DISTINCT FROM clustered.k
 )
 
 SELECT
@@ -205,10 +266,11 @@ SELECT
     n_results,
     n_all_tasks - n_tasks AS n_unscored,
     mean,
-    if(is_share, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
-    if(is_share, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high,
+    ends[1] AS mean_low,
+    ends[2] AS mean_high,
     CASE
-        WHEN mean_low IS NULL THEN NULL
+        WHEN ends[1] IS NULL THEN NULL
+        WHEN is_clustered THEN 'clustered'
         WHEN is_binary THEN 'wilson'
         WHEN is_share THEN 'wilson_scores'
         ELSE 'student_t'
@@ -217,8 +279,8 @@ SELECT
     median,
     list_min(amounts) AS min,
     list_max(amounts) AS max
-FROM spread
-JOIN scores.entries AS entries ON spread.entry = entries.entry
+FROM ended
+JOIN scores.entries AS entries ON ended.entry = entries.entry
 ORDER BY
     suite, run_id, task_set, provider, model, settings, metric, scorer, filter,
     reducer <> 'mean', reducer, k

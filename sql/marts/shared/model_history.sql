@@ -11,6 +11,7 @@
 -- repeats_failures: whether the run only repeats what failed before, some of which passes by chance: it
 --     is compared with no other; see verdict_changes
 -- completed_by: later runs whose answers count where this one got none; see leaderboard
+-- n_clusters: clusters of the judged tasks, see leaderboard
 -- n_compared: tasks that an earlier run of the model asked too
 -- n_gained: tasks among them that passed more often, or scored higher, than in the model's previous
 --     run of the task
@@ -21,7 +22,8 @@
 --     Student's
 -- change_high: upper end of the 95 % interval of the change
 -- test: `mcnemar` (exact) where each of these tasks was judged once in both runs, else `paired_t`, or
---     `sign_flip` where all tasks changed alike; NULL if nothing can be tested
+--     `sign_flip` where all tasks changed alike; of tasks in clusters these are of the clusters' sums, and
+--     there is none below 6 clusters; NULL if nothing can be tested
 -- p_value: two-sided p-value of the test
 -- p_holm: adjusted for all runs of the model in the task set by this metric (Holm 1979); NULL where
 --     verdicts are missing in the run or in the one before: the judged tasks may not be like the others
@@ -37,6 +39,50 @@ WITH changes AS (
         list_sort(list(pass_rate - previous_pass_rate) FILTER (change IS NOT NULL)) AS differences
     FROM scores.task_changes
     GROUP BY entry
+),
+
+-- The changes by cluster, where tasks depend on each other.
+clustered AS (
+    SELECT
+        entry,
+        scorer,
+        metric,
+        filter,
+        list(difference ORDER BY unit) AS sums,
+        list(n_tasks ORDER BY unit) AS sizes
+    FROM (
+        SELECT
+            changes.entry,
+            changes.scorer,
+            changes.metric,
+            changes.filter,
+            coalesce(clusters.cluster, changes.task) AS unit,
+            list_aggregate(list(changes.difference ORDER BY changes.task), 'fsum') AS difference,
+            count(*) AS n_tasks
+        FROM (
+            SELECT
+                entry,
+                NULL AS scorer,
+                'passed' AS metric,
+                NULL AS filter,
+                task,
+                pass_rate - previous_pass_rate AS difference
+            FROM scores.task_changes
+            WHERE change IS NOT NULL
+            UNION ALL
+            SELECT entry, scorer, metric, filter, task, score - previous_score
+            FROM scores.score_changes
+            WHERE change IS NOT NULL
+        ) AS changes
+        JOIN scores.entries AS entries ON changes.entry = entries.entry
+        SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS sets
+            ON entries.suite = sets.suite
+            AND entries.task_set = sets.task_set
+        LEFT JOIN scores.task_clusters AS clusters ON changes.task = clusters.task
+        GROUP BY ALL
+    ) AS units
+    GROUP BY entry, scorer, metric, filter
+    HAVING count(*) < sum(n_tasks)
 ),
 
 score_changes AS (
@@ -92,7 +138,8 @@ figures AS (
             NULL AS pass_rate_low,
             NULL AS pass_rate_high,
             NULL AS min_pass_rate,
-            NULL AS max_pass_rate
+            NULL AS max_pass_rate,
+            metrics.n_clusters AS n_clusters
         ),
         metrics.scorer,
         metrics.metric,
@@ -132,20 +179,35 @@ averaged AS (
         figures.*,
         completed.completed_by,
         repeats.entry IS NOT NULL AS repeats_failures,
-        if(metric = 'passed' AND scorer IS NULL, 1, NULL) AS scale,
-        ordered_mean(differences) AS change
+        if(figures.metric = 'passed' AND figures.scorer IS NULL, 1, NULL) AS scale,
+        ordered_mean(figures.differences) AS change,
+        clustered.sums,
+        clustered.sizes
     FROM figures
     LEFT JOIN completed ON figures.entry = completed.entry
     LEFT JOIN scores.failure_repeats AS repeats ON figures.entry = repeats.entry
+    LEFT JOIN clustered
+        ON figures.entry = clustered.entry
+        AND figures.scorer IS NOT DISTINCT FROM clustered.scorer
+        AND figures.metric = clustered.metric
+        AND figures.filter IS NOT DISTINCT FROM clustered.filter
 ),
 
 -- A mean of the same SELECT would be computed again for each difference.
 differing AS (
     SELECT
         *,
-        nullif(sqrt(ordered_sum(list_transform(
-            differences, lambda difference: (difference - change) ** 2
-        )) / nullif(n_compared - 1, 0) / nullif(n_compared, 0)), 0) AS standard_error
+        is_pass_or_fail AND sizes IS NULL AS is_paired_verdict,
+        coalesce(len(sizes), n_compared) AS n_units,
+        coalesce(cluster_df(sizes), greatest(n_compared - 1, 1)) AS df,
+        nullif(CASE
+            WHEN sizes IS NULL THEN sqrt(ordered_sum(list_transform(
+                differences, lambda difference: (difference - change) ** 2
+            )) / nullif(n_compared - 1, 0) / nullif(n_compared, 0))
+            ELSE sqrt(list_aggregate(list_transform(
+                sums, lambda sum, i: (sum - change * sizes[i]) ** 2
+            ), 'fsum') * n_units / (n_units - 1)) / n_compared
+        END, 0) AS standard_error
     FROM averaged
 ),
 
@@ -153,20 +215,19 @@ tested AS (
     SELECT
         *,
         CASE
-            WHEN n_compared = 0 THEN NULL
-            WHEN is_pass_or_fail THEN mcnemar_p(n_gained, n_lost)
+            WHEN n_compared = 0 OR sizes IS NOT NULL AND n_units < 6 THEN NULL
+            WHEN is_paired_verdict THEN mcnemar_p(n_gained, n_lost)
             -- All tasks changed alike: of all flips of signs, two are as extreme.
-            WHEN standard_error IS NULL AND change <> 0 AND n_compared > 1
-                THEN 2.0 ** (1 - n_compared)
-            ELSE student_p(change / standard_error, greatest(n_compared - 1, 1))
+            WHEN standard_error IS NULL AND change <> 0 AND n_units > 1 THEN 2.0 ** (1 - n_units)
+            ELSE student_p(change / standard_error, df)
         END AS p_value,
         CASE
-            WHEN is_pass_or_fail THEN newcombe_interval(
+            WHEN is_paired_verdict THEN newcombe_interval(
                 n_kept, n_gained, n_lost, n_compared - n_kept - n_gained - n_lost
             )
-            WHEN standard_error IS NOT NULL THEN [
-                greatest(-scale, change - student_quantile(n_compared - 1) * standard_error),
-                least(scale, change + student_quantile(n_compared - 1) * standard_error)
+            WHEN standard_error IS NOT NULL AND (sizes IS NULL OR n_units >= 6) THEN [
+                greatest(-scale, change - student_quantile(df) * standard_error),
+                least(scale, change + student_quantile(df) * standard_error)
             ]
         END AS ends
     FROM differing
@@ -209,6 +270,7 @@ SELECT
     run_date,
     started_at,
     n_tasks,
+    n_clusters,
     n_results,
     n_unanswered,
     pass_rate,
@@ -233,7 +295,7 @@ SELECT
     ends[2] AS change_high,
     CASE
         WHEN p_value IS NULL THEN NULL
-        WHEN is_pass_or_fail THEN 'mcnemar'
+        WHEN is_paired_verdict THEN 'mcnemar'
         ELSE if(standard_error IS NULL, 'sign_flip', 'paired_t')
     END AS test,
     p_value,

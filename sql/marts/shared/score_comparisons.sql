@@ -15,6 +15,8 @@
 -- settings_b: settings of the second model
 -- run_b: run of the second model, the latest if its scores are of several
 -- n_tasks: tasks on which both have a score
+-- n_clusters: clusters of these tasks, where some depend on each other: the test is then of clusters; NULL
+--     where none is known to
 -- n_attempts_a: scores of the first model behind its mean
 -- n_attempts_b: scores of the second model behind its mean
 -- n_better_a: tasks on which the first model has the higher score
@@ -28,7 +30,7 @@
 -- test: as in `evalstore compare`: `score`, `bounded_mean` or `sign_flip`
 -- p_value: two-sided p-value; NULL on boards of more than 100 models
 -- p_holm: p_value adjusted for all pairs of the task set and metric (Holm 1979, Scand. J. Statist. 6,
---     65); NULL below 6 tasks, where no data could be significant
+--     65); NULL below 6 tasks or clusters, where no data could be significant
 SELECT
     suite,
     task_set,
@@ -44,6 +46,7 @@ SELECT
     settings_b,
     run_b,
     n_tasks,
+    n_clusters,
     n_attempts_a,
     n_attempts_b,
     n_better_a,

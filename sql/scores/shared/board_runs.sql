@@ -37,6 +37,7 @@ SELECT
     n_tasks,
     n_covered,
     n_rated,
+    n_clusters,
     n_results,
     n_unanswered,
     n_answered_tasks,

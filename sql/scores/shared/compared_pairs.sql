@@ -9,6 +9,7 @@ WITH tested AS (
     SELECT
         pairs.* EXCLUDE (
             differences,
+            sizes,
             test_key,
             scale,
             n_models,
@@ -16,6 +17,9 @@ WITH tested AS (
             bounded_better_a,
             bounded_better_b,
             bounded_differences,
+            bounded_units,
+            bounded_sizes,
+            bounded_test,
             bounded_key
         ),
         tests.p_value,
@@ -30,8 +34,9 @@ WITH tested AS (
         greatest(tests.p_value, p_missing) AS p_held,
         tests.low AS difference_low,
         tests.high AS difference_high,
-        -- No data of fewer tasks could be significant (Tarone 1990, Biometrics 46, 515).
-        pairs.n_tasks >= 6 AND tests.p_value IS NOT NULL AS is_adjusted
+        -- No data of fewer tasks, or clusters of them, could be significant (Tarone 1990,
+        -- Biometrics 46, 515).
+        coalesce(pairs.n_clusters, pairs.n_tasks) >= 6 AND tests.p_value IS NOT NULL AS is_adjusted
     FROM scores.pair_counts AS pairs
     LEFT JOIN scores.pair_tests AS tests ON pairs.test_key = tests.test_key
     LEFT JOIN scores.pair_tests AS bounded ON pairs.bounded_key = bounded.test_key
@@ -66,6 +71,8 @@ SELECT
     settings_b,
     run_b,
     n_tasks,
+    n_clusters,
+    n_differing,
     n_attempts_a,
     n_attempts_b,
     n_both,

@@ -13,8 +13,10 @@
 -- n_answered_tasks: tasks with an answer
 -- pass_rate: mean over the tasks of the share of attempts that passed; NULL if nothing was judged
 -- pass_rate_low: lower end of the 95 % interval of the pass rate: Wilson's for the number of tasks,
---     narrower where repeated attempts add information; see effective_tasks
+--     narrower where repeated attempts add information, see effective_tasks; where tasks depend on each
+--     other, see clustered_interval
 -- pass_rate_high: upper end of the 95 % interval of the pass rate
+-- n_clusters: clusters of these tasks; NULL where no two of them are known to depend on each other
 -- min_pass_rate: pass rate if all attempts without a verdict had failed; NULL where none is missing
 -- max_pass_rate: pass rate if all of them had passed; NULL where none is missing
 -- is_first_only: whether only first attempts count; see task_rates
@@ -68,8 +70,11 @@ rated AS (
         *,
         CASE WHEN is_judged THEN rates / n_rated END AS pass_rate,
         CASE WHEN is_judged THEN effective_tasks(n_rated, n_trials, rates, squares) ELSE 0 END
-            AS n_effective
+            AS n_effective,
+        len(clusters.sizes) AS n_clusters,
+        clustered_interval(clusters.sums, clusters.sizes) AS clustered
     FROM sums
+    LEFT JOIN scores.entry_clusters AS clusters USING (suite, run_id, entry)
 )
 
 SELECT
@@ -87,8 +92,13 @@ SELECT
     n_answered_tasks,
     pass_rate,
     CASE WHEN is_judged THEN covered_rate END AS covered_pass_rate,
-    wilson_low(pass_rate * n_effective, n_effective) AS pass_rate_low,
-    wilson_high(pass_rate * n_effective, n_effective) AS pass_rate_high,
+    n_clusters,
+    if(
+        n_clusters IS NULL, wilson_low(pass_rate * n_effective, n_effective), clustered[1]
+    ) AS pass_rate_low,
+    if(
+        n_clusters IS NULL, wilson_high(pass_rate * n_effective, n_effective), clustered[2]
+    ) AS pass_rate_high,
     CASE WHEN is_judged THEN (rates + below) / n_bounded END AS min_pass_rate,
     CASE WHEN is_judged THEN (rates + above) / n_bounded END AS max_pass_rate,
     is_first_only,

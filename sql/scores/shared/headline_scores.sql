@@ -3,6 +3,7 @@
 -- long history these are the fewest.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter
 -- inherits: metrics, scores.recorded_attempts
+-- n_clusters: clusters of these tasks; NULL where no two of them are known to depend on each other
 WITH tasks AS (
     SELECT
         entry,
@@ -10,10 +11,42 @@ WITH tasks AS (
         metric,
         filter,
         task_id,
+        task,
         listed,
         ordered_mean(listed) AS score
     FROM scores.recorded_attempts
     WHERE is_headline(suite, metric)
+),
+
+-- Of task sets with tasks that depend on each other.
+clustered AS (
+    SELECT
+        entry,
+        scorer,
+        metric,
+        filter,
+        list(score ORDER BY unit) AS sums,
+        list(n_tasks ORDER BY unit) AS sizes
+    FROM (
+        SELECT
+            tasks.entry,
+            tasks.scorer,
+            tasks.metric,
+            tasks.filter,
+            coalesce(clusters.cluster, tasks.task) AS unit,
+            list_aggregate(list(tasks.score ORDER BY tasks.task_id), 'fsum') AS score,
+            count(*) AS n_tasks
+        FROM tasks
+        JOIN scores.entries AS entries ON tasks.entry = entries.entry
+        SEMI JOIN (FROM scores.task_clusters WHERE NOT is_copy) AS sets
+            ON entries.suite = sets.suite
+            AND entries.task_set = sets.task_set
+        LEFT JOIN scores.task_clusters AS clusters ON tasks.task = clusters.task
+        WHERE tasks.score IS NOT NULL
+        GROUP BY ALL
+    ) AS units
+    GROUP BY entry, scorer, metric, filter
+    HAVING count(*) < sum(n_tasks)
 ),
 
 -- A sum of floating-point numbers depends on their order.
@@ -54,6 +87,27 @@ spread AS (
         END AS n_effective,
         student_quantile(n_tasks - 1) * sqrt(variance / n_tasks) AS margin
     FROM averaged
+),
+
+ended AS (
+    SELECT
+        spread.*,
+        clustered.sizes,
+        CASE
+            WHEN sizes IS NULL AND is_share THEN [
+                wilson_low(mean * n_effective, n_effective),
+                wilson_high(mean * n_effective, n_effective)
+            ]
+            WHEN sizes IS NULL THEN [mean - margin, mean + margin]
+            WHEN is_share THEN clustered_interval(sums, sizes)
+            ELSE clustered_student_interval(sums, sizes)
+        END AS ends
+    FROM spread
+    LEFT JOIN clustered
+        ON spread.entry = clustered.entry
+        AND spread.scorer IS NOT DISTINCT FROM clustered.scorer
+        AND spread.metric = clustered.metric
+        AND spread.filter IS NOT DISTINCT FROM clustered.filter
 )
 
 SELECT
@@ -63,6 +117,7 @@ SELECT
     filter,
     n_tasks,
     mean,
-    if(is_share, wilson_low(mean * n_effective, n_effective), mean - margin) AS mean_low,
-    if(is_share, wilson_high(mean * n_effective, n_effective), mean + margin) AS mean_high
-FROM spread
+    len(sizes) AS n_clusters,
+    ends[1] AS mean_low,
+    ends[2] AS mean_high
+FROM ended

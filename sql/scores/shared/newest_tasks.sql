@@ -37,6 +37,7 @@ UNION ALL
 SELECT facts.suite, facts.task_set, versions.version_reason, facts.task_id, facts.task_hash
 FROM scores.task_facts AS facts
 JOIN versions ON facts.entry = versions.entry
+ANTI JOIN (FROM scores.task_clusters WHERE is_copy) AS copies ON facts.task = copies.task
 UNION ALL
 SELECT planned.suite, planned.task_set, planned.version_reason, planned.task_id, NULL AS task_hash
 FROM planned

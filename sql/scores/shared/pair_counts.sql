@@ -1,18 +1,24 @@
 -- What the tests of two models see: the tasks that both were scored on, by each metric; see
--- board_scores. The unit is the task. The tests themselves are kept in scores.pair_tests.
+-- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The tests themselves are kept in scores.pair_tests.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score
 -- scale: largest possible score, if known
 -- n_both: tasks on which both have the same score, above 0
 -- n_neither: tasks on which both have the score 0
--- differences: differences of the scores, ascending; NULL if each is pass or fail
+-- n_clusters: clusters of tasks; NULL where no two of the tasks are known to depend on each other
+-- n_differing: tasks, or clusters of them, on which they differ
+-- differences: differences of the scores, or their sums by cluster, ascending; NULL if each is pass or fail
+-- sizes: tasks of each cluster, in the same order; NULL without clusters
 -- test_key: hash of what the test depends on
 -- bounded_tasks: where verdicts are missing, tasks that both were asked; NULL where none is. On these, each
 --     missing verdict is counted against the model that is ahead on the tasks that both were judged on
 -- bounded_better_a: tasks that only the first then passes
 -- bounded_better_b: tasks that only the second then passes
--- bounded_differences: differences then, ascending; NULL if each is pass or fail
+-- bounded_differences: differences then, likewise
+-- bounded_units: sums of the differences of each cluster then, and its tasks; NULL without clusters
+-- bounded_sizes: tasks of each cluster then
+-- bounded_test: the test of these
 -- bounded_key: hash of what the test of these depends on
 WITH scored AS (
     SELECT
@@ -78,6 +84,8 @@ sides AS (
         scored.contest,
         models.place,
         scored.task,
+        coalesce(clusters.cluster, scored.task) AS unit,
+        clusters.cluster IS NOT NULL AS is_clustered,
         scored.run_id,
         scored.position,
         scored.n_scored,
@@ -91,6 +99,7 @@ sides AS (
     JOIN models
         ON scored.contest = models.contest
         AND scored.series = models.series
+    LEFT JOIN scores.task_clusters AS clusters ON scored.task = clusters.task
 ),
 
 -- Tasks of which at least one verdict is missing; those of no attempt have no score.
@@ -119,6 +128,7 @@ unsettled AS (
         AND models.place = sides.place
         AND facts.task = sides.task
     LEFT JOIN scores.unchecked_tasks AS unchecked ON facts.task = unchecked.task
+    ANTI JOIN (FROM scores.task_clusters WHERE is_copy) AS copies ON facts.task = copies.task
     WHERE
         facts.n_results > facts.n_judged
         AND NOT facts.is_replay
@@ -161,6 +171,41 @@ bounded AS (
     HAVING bool_or(a.is_unsettled OR b.is_unsettled)
 ),
 
+-- The same by cluster, where tasks depend on each other.
+bounded_units AS (
+    SELECT
+        contest,
+        place_a,
+        place_b,
+        list_sort(list({sum: least, n: n_tasks})) AS least,
+        list_sort(list({sum: most, n: n_tasks})) AS most
+    FROM (
+        SELECT
+            a.contest,
+            a.place AS place_a,
+            b.place AS place_b,
+            coalesce(clusters.cluster, a.task) AS unit,
+            round(exact_sum(
+                if(a.is_single AND b.is_single, floor(a.least) - ceil(b.most), a.least - b.most)
+            ), 12) AS least,
+            round(exact_sum(
+                if(a.is_single AND b.is_single, ceil(a.most) - floor(b.least), a.most - b.least)
+            ), 12) AS most,
+            count(*) AS n_tasks
+        FROM bounds AS a
+        JOIN bounds AS b
+            ON a.contest = b.contest
+            AND a.task = b.task
+            AND a.place < b.place
+        SEMI JOIN (SELECT contest FROM sides WHERE is_clustered) AS boards
+            ON a.contest = boards.contest
+        LEFT JOIN scores.task_clusters AS clusters ON a.task = clusters.task
+        GROUP BY a.contest, a.place, b.place, unit
+    ) AS units
+    GROUP BY contest, place_a, place_b
+    HAVING count(*) < sum(n_tasks)
+),
+
 compared AS (
     SELECT
         a.contest,
@@ -189,6 +234,33 @@ compared AS (
     GROUP BY a.contest, a.place, b.place
 ),
 
+-- The differences by cluster, where tasks depend on each other.
+clustered AS (
+    SELECT
+        contest,
+        place_a,
+        place_b,
+        list_sort(list({sum: difference, n: n_tasks})) AS units
+    FROM (
+        SELECT
+            a.contest,
+            a.place AS place_a,
+            b.place AS place_b,
+            round(exact_sum(a.score - b.score), 12) AS difference,
+            count(*) AS n_tasks
+        FROM sides AS a
+        JOIN sides AS b
+            ON a.contest = b.contest
+            AND a.task = b.task
+            AND a.place < b.place
+        SEMI JOIN (SELECT contest FROM sides WHERE is_clustered) AS boards
+            ON a.contest = boards.contest
+        GROUP BY a.contest, a.place, b.place, a.unit
+    ) AS units
+    GROUP BY contest, place_a, place_b
+    HAVING count(*) < sum(n_tasks)
+),
+
 pairs AS (
     SELECT
         contests.suite,
@@ -210,7 +282,10 @@ pairs AS (
             WHEN compared.are_shares AND compared.n_neither < compared.n_tasks THEN 1
         END AS scale,
         compared.* EXCLUDE (contest, place_a, place_b, are_shares),
-        bounded.* EXCLUDE (contest, place_a, place_b)
+        bounded.* EXCLUDE (contest, place_a, place_b),
+        clustered.units,
+        bounded_units.least AS least_units,
+        bounded_units.most AS most_units
     FROM compared
     JOIN contests ON compared.contest = contests.contest
     JOIN models AS a
@@ -223,6 +298,14 @@ pairs AS (
         ON compared.contest = bounded.contest
         AND compared.place_a = bounded.place_a
         AND compared.place_b = bounded.place_b
+    LEFT JOIN clustered
+        ON compared.contest = clustered.contest
+        AND compared.place_a = clustered.place_a
+        AND compared.place_b = clustered.place_b
+    LEFT JOIN bounded_units
+        ON compared.contest = bounded_units.contest
+        AND compared.place_a = bounded_units.place_a
+        AND compared.place_b = bounded_units.place_b
 ),
 
 averaged AS (
@@ -261,21 +344,38 @@ SELECT
     mean_a,
     mean_b,
     mean_difference,
-    differences,
+    len(units) AS n_clusters,
+    if(
+        units IS NULL,
+        n_better_a + n_better_b,
+        len(list_filter(units, lambda unit: unit.sum <> 0))
+    ) AS n_differing,
+    coalesce(list_transform(units, lambda unit: unit.sum), averaged.differences) AS differences,
+    list_transform(units, lambda unit: unit.n) AS sizes,
     CASE
-        WHEN is_pass_or_fail THEN 'score'
+        WHEN is_pass_or_fail AND n_clusters IS NULL THEN 'score'
         WHEN scale IS NOT NULL THEN 'bounded_mean'
         ELSE 'sign_flip'
     END AS test,
-    hash(test, n_tasks, n_better_a, n_better_b, scale, differences) AS test_key,
+    hash(
+        test, n_tasks, n_better_a, n_better_b, scale, averaged.differences, units
+    ) AS test_key,
     CASE WHEN test <> 'sign_flip' THEN n_asked END AS bounded_tasks,
     if(mean_difference > 0, n_surely_a, n_maybe_a) AS bounded_better_a,
     if(mean_difference > 0, n_maybe_b, n_surely_b) AS bounded_better_b,
-    if(mean_difference > 0, least, most) AS bounded_differences,
+    if(mean_difference > 0, least_units, most_units) AS bounded_units,
+    coalesce(
+        list_transform(bounded_units, lambda unit: unit.sum),
+        if(mean_difference > 0, least, most)
+    ) AS bounded_differences,
+    list_transform(bounded_units, lambda unit: unit.n) AS bounded_sizes,
+    CASE WHEN is_pass_or_fail AND bounded_sizes IS NULL THEN 'score' ELSE test END
+        AS bounded_test,
     CASE
         WHEN bounded_tasks IS NOT NULL THEN
             hash(
-                test, n_asked, bounded_better_a, bounded_better_b, scale, bounded_differences
+                bounded_test, n_asked, bounded_better_a, bounded_better_b, scale,
+                bounded_differences, bounded_sizes
             )
     END AS bounded_key
 FROM averaged

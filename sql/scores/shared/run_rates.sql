@@ -20,6 +20,7 @@ SELECT
     rates.n_answered_tasks,
     rates.pass_rate,
     rates.covered_pass_rate,
+    rates.n_clusters,
     rates.pass_rate_low,
     rates.pass_rate_high,
     rates.min_pass_rate,

@@ -78,5 +78,6 @@ SELECT
         WHEN score < previous.score THEN 'lost'
         WHEN score = previous.score THEN 'same'
     END AS change,
-    entry
+    entry,
+    task
 FROM compared

@@ -25,6 +25,7 @@ WITH judged AS (
             AND entries.run_id = times.run_id
     ) AS entries ON facts.entry = entries.entry
     LEFT JOIN scores.failure_repeats AS repeats ON facts.entry = repeats.entry
+    ANTI JOIN (FROM scores.task_clusters WHERE is_copy) AS copies ON facts.task = copies.task
     WHERE facts.n_judged > 0 AND facts.n_counted > 0 AND NOT facts.is_replay
 ),
 

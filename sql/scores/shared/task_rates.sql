@@ -2,7 +2,7 @@
 -- repeated until they passed: otherwise every task that is ever solved would count for half or less
 -- by its failures, and all by their luck. A run that repeats calls of another
 -- run is taken as a whole, so that it shows what it covers; without a call of its own it is left out.
--- Replays are left out.
+-- Replays are left out, and so are copies of tasks; see task_clusters.
 -- grain: run × provider × model × settings × task set × task
 -- inherits: scores.task_facts, scores.asked_sets
 -- n_outcomes: attempts with a verdict, and those without one at tasks that have verdicts elsewhere
@@ -51,4 +51,5 @@ LEFT JOIN (SELECT task FROM scores.judged_tasks WHERE NOT is_replay) AS judged
     ON facts.task = judged.task
 LEFT JOIN scores.unchecked_tasks AS unchecked ON facts.task = unchecked.task
 JOIN scores.asked_sets AS sets ON facts.entry = sets.entry
+ANTI JOIN (FROM scores.task_clusters WHERE is_copy) AS copies ON facts.task = copies.task
 WHERE NOT facts.is_replay

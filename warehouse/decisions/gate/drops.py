@@ -19,7 +19,6 @@ from warehouse.decisions.gate.words import (
     tasks_words,
 )
 from warehouse.statistics.adjustment import holm
-from warehouse.statistics.arrays import cluster_indices
 from warehouse.statistics.bounded_means import (
     bounded_mean_limits,
     excess_of_bounded_means,
@@ -35,7 +34,7 @@ from warehouse.statistics.proportions import newcombe
 from warehouse.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from warehouse.decisions.gate.rules import Rule, Rules
     from warehouse.decisions.paired import Paired
@@ -68,7 +67,6 @@ def tested_drop(
     rule: Rule,
     rules: Rules,
     paired: Paired,
-    labels: Mapping[str, Hashable] | None,
     *,
     against: str,
     age_days: int | None,
@@ -79,17 +77,16 @@ def tested_drop(
         rule: the rule.
         rules: the gate.
         paired: the baseline and the candidate, in this order.
-        labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
         against: whether the first is the baseline or the anchor.
         age_days: by how many days the anchor is older than the candidate, if known.
     """
-    clusters = _clusters(paired, labels)
+    clusters = paired.clusters
     decision = replace(_figures(rule, paired, clusters), against=against)
     if reason := _too_old(rules, age_days) or _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
     tested = _tested(decision, rules, paired, clusters)
     of_baseline, p_missing = (
-        _p_failed(rule, rules, paired, labels, is_first=is_first) for is_first in (True, False)
+        _p_failed(rule, rules, paired, is_first=is_first) for is_first in (True, False)
     )
     return Tested(replace(tested, p_missing=p_missing), paired, clusters, of_baseline)
 
@@ -98,7 +95,6 @@ def _p_failed(
     rule: Rule,
     rules: Rules,
     paired: Paired,
-    labels: Mapping[str, Hashable] | None,
     *,
     is_first: bool,
 ) -> float | None:
@@ -107,7 +103,7 @@ def _p_failed(
     failed = paired.with_missing_failed(is_rescored=is_rescored, is_first=is_first)
     if failed is None:
         return None
-    clusters = _clusters(failed, labels)
+    clusters = failed.clusters
     return _tested(_figures(rule, failed, clusters), rules, failed, clusters).p_value
 
 
@@ -126,12 +122,6 @@ def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
         _decided(each, rules, p_values, level)
         for each, *p_values in zip(tested, adjusted, with_failed, of_baseline, strict=True)
     ]
-
-
-def _clusters(paired: Paired, labels: Mapping[str, Hashable] | None) -> Indices | None:
-    if labels is None:
-        return None
-    return cluster_indices([labels.get(task) for task in paired.task_ids])
 
 
 def _tested(decision: Decision, rules: Rules, paired: Paired, clusters: Indices | None) -> Decision:

@@ -10,15 +10,14 @@ import numpy as np
 from warehouse.decisions.gate.decision import Decision, Outcome
 from warehouse.decisions.gate.words import amount, few_words, series_name, tasks_words
 from warehouse.decisions.paired import least_means
-from warehouse.statistics.arrays import cluster_indices
-from warehouse.statistics.bounded_means import bounded_mean_limits
+from warehouse.statistics.arrays import cluster_sums
 from warehouse.statistics.margins import mean_limits
 from warehouse.statistics.percentiles import OpenInterval, percentile_limits
-from warehouse.statistics.proportions import Interval, wilson
+from warehouse.statistics.proportions import Interval, clustered_interval, wilson
 from warehouse.statistics.ratios import ratio_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from warehouse.decisions.gate.calls import CallTotals
     from warehouse.decisions.gate.rules import Rule, Rules
@@ -28,9 +27,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-def decide_value(
-    rule: Rule, rules: Rules, panel: Panel, *, row: int, labels: Mapping[str, Hashable] | None
-) -> Decision:
+def decide_value(rule: Rule, rules: Rules, panel: Panel, *, row: int) -> Decision:
     """Decide a rule of the least value, by the lower end of the candidate's interval.
 
     Args:
@@ -38,9 +35,8 @@ def decide_value(
         rules: the gate.
         panel: the panel with the candidate's series.
         row: its position.
-        labels: the cluster of each task by its ID, if it has one; None if tasks are independent.
     """
-    means, clusters = _values(panel, panel.means[row], labels)
+    means, clusters = _values(panel, panel.means[row])
     n_asked = int(panel.is_asked[row].sum())
     decision = Decision(
         rule=rule,
@@ -77,7 +73,7 @@ def decide_value(
     )
     outcome = Outcome.PASSED if is_kept else Outcome.FAILED
     least = least_means(panel, row, is_rescored=rules.scorer is not None)
-    worst, clusters = _values(panel, least, labels)
+    worst, clusters = _values(panel, least)
     n_attempts += len(worst) - len(means)
     ends = value_interval(worst, n_attempts, panel.scale, clusters=clusters, level=level)
     if is_kept and ends is not None and ends.low < rule.limit:
@@ -87,14 +83,10 @@ def decide_value(
     return replace(decision, outcome=outcome, reason=reason, low=limits.low, high=limits.high)
 
 
-def _values(
-    panel: Panel, row: Floats, labels: Mapping[str, Hashable] | None
-) -> tuple[Floats, Indices | None]:
-    """Return the values that are known, and the clusters of their tasks if these are labelled."""
-    places = np.flatnonzero(~np.isnan(row))
-    if labels is None:
-        return row[places], None
-    return row[places], cluster_indices([labels.get(panel.task_ids[at]) for at in places])
+def _values(panel: Panel, row: Floats) -> tuple[Floats, Indices | None]:
+    """Return the values that are known, and the clusters of their tasks."""
+    tasks = np.flatnonzero(~np.isnan(row))
+    return row[tasks], panel.clusters_of(tasks)
 
 
 def value_interval(
@@ -107,9 +99,8 @@ def value_interval(
 ) -> Interval | None:
     """Return the interval of a mean over tasks.
 
-    Of shares it is Wilson's, of as many trials as the variance between tasks is worth, as in the
-    leaderboard (SQL macro `effective_tasks`); of shares in clusters, that of a bounded mean;
-    otherwise Student's.
+    That of the leaderboard: of shares Wilson's, of as many trials as the variance between tasks
+    (SQL macro `effective_tasks`) or clusters is worth; otherwise Student's.
 
     Args:
         means: mean of the attempts at each task: shape (tasks,), at least one.
@@ -120,9 +111,12 @@ def value_interval(
     """
     if scale is None:
         return mean_limits(means, clusters=clusters, level=level)
-    if clusters is not None:
-        return bounded_mean_limits(means, 0.0, scale, clusters=clusters, level=level)
     n, rates = len(means), means / scale
+    if clusters is not None:
+        limits = clustered_interval(
+            cluster_sums(rates, clusters), np.bincount(clusters).astype(np.float64), level=level
+        )
+        return None if limits is None else Interval(scale * limits.low, scale * limits.high)
     middle = (float(rates.sum()) + 1) / (n + 2)
     variance = (float((rates**2).sum()) + 1) / (n + 2) - middle**2
     trials = max(float(n), min(float(n_attempts), n * middle * (1 - middle) / variance))

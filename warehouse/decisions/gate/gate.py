@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warehouse.decisions.clusters import set_clusters
 from warehouse.decisions.gate.calls import read_totals
 from warehouse.decisions.gate.decision import Decision, Outcome, Verdict
 from warehouse.decisions.gate.drops import Tested, decide_drops, tested_drop
@@ -23,7 +24,6 @@ from warehouse.decisions.paired import pair, pairs_between, panels
 from warehouse.decisions.rescored import find_rescorer
 from warehouse.decisions.series import VERDICT, read_series
 from warehouse.decisions.sides import ResolvedSide, parse_side, resolve_sides
-from warehouse.decisions.task_columns import task_values
 from warehouse.errors import BadInput
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ class _Gate:
         self._series: dict[str, list[tuple[Series, bool]]] = {}
         self._panels: dict[tuple[str, bool], list[Panel]] = {}
         self._notes: list[str] = []
-        self._clusters: dict[tuple[str, str], dict[str, str]] = {}
         self._rescorer = self._found_rescorer()
 
     def verdict(self) -> Verdict:
@@ -177,7 +176,7 @@ class _Gate:
                 yield from self._drops(rule, ANCHOR, is_confirming=is_confirming)
         elif rule.kind == "min_value":
             for panel, row in self._candidate_rows(rule):
-                yield decide_value(rule, self._rules, panel, row=row, labels=self._labels(panel))
+                yield decide_value(rule, self._rules, panel, row=row)
         elif rule.kind == "must_pass":
             yield decide_tasks(rule, list(self._candidate_rows(rule)))
         else:
@@ -218,7 +217,6 @@ class _Gate:
                     rule,
                     self._rules,
                     pair(panel, a, b),
-                    self._labels(panel),
                     against=against,
                     age_days=self._age_days(panel, a, b) if side == ANCHOR else None,
                 )
@@ -243,18 +241,14 @@ class _Gate:
         )
         return None if old is None or new is None else (new - old).days
 
-    def _labels(self, panel: Panel) -> dict[str, str] | None:
-        """Return the cluster of each task of a panel by its ID; None if tasks are independent."""
+    def _set_clusters(self, read: list[Panel]) -> None:
         column = self._rules.cluster
-        if column is None:
-            return None
-        if not self._clusters:
-            self._clusters = task_values(self._connection, column)
-        found = self._clusters.get((panel.suite, panel.task_set), {})
-        if not found:
-            place = f"{panel.suite}/{panel.task_set}"
-            self._notes.append(f"{place}: no task has a value {column!r}: each is its own cluster")
-        return found
+        set_clusters(self._connection, read, column)
+        for panel in read if column is not None else ():
+            if panel.clusters is None:
+                place = f"{panel.suite}/{panel.task_set}"
+                note = f"{place}: no two tasks have the same {column!r}: each is its own cluster"
+                self._notes += [note] if note not in self._notes else []
 
     def _note_unpaired(self, panel: Panel, pairs: list[tuple[int, int]], side: int) -> None:
         """Note what was called with settings that the other side does not have."""
@@ -299,7 +293,9 @@ class _Gate:
                 for series, is_further in self._read_series(metric)
                 if is_confirming or not is_further
             ]
-            self._panels[metric, is_confirming] = panels(found, missing=self._rules.missing)
+            read = panels(found, missing=self._rules.missing)
+            self._set_clusters(read)
+            self._panels[metric, is_confirming] = read
         return [
             panel
             for panel in self._panels[metric, is_confirming]
