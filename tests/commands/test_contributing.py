@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import sys
+from pathlib import Path
 from shutil import copytree
 from types import ModuleType
 
@@ -43,10 +44,22 @@ def recipe(monkeypatch):
     return made
 
 
+def _fallback_with(line, monkeypatch):
+    """Return the format of the fallback if a line is added at the end of the list of readers."""
+    source = Path(ingest.readers.__file__).read_text("utf-8")
+    changed = re.sub(r"(?ms)^(READERS\b.*?)^\)$", lambda found: f"{found[1]}    {line})", source)
+    assert changed != source
+    module = ModuleType("changed_readers")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(changed, "readers.py", "exec"), vars(module))
+    return module.FALLBACK.format
+
+
 def test_the_reader_reads_its_files_and_becomes_no_fallback(recipe, monkeypatch, store, tmp_path):
     monkeypatch.setitem(sys.modules, "ingest.formats.toy", sys.modules[recipe("A reader")])
     (line,) = blocks("A reader", "python")[1:]
     added = eval(f"({line})", vars(ingest.readers))
+    assert _fallback_with(line, monkeypatch) == ingest.readers.FALLBACK.format
     monkeypatch.setattr(ingest.readers, "READERS", (*ingest.readers.READERS, *added))
     files = [tmp_path / name for name in ("a.toy", "broken.yaml", "noise")]
     for file, data in zip(files, (b"toy spoon fork", b"tasks: [", bytes(range(256))), strict=True):
