@@ -139,8 +139,14 @@ def test_a_gate_is_planned_by_its_own_test(store):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["few", "--difference", "0.1"], "'few': fewer than 20 tasks with values of 'passed'"),
-        (["a", "--difference", "0.1", "--metric", "x"], "fewer than 20 tasks with values of 'x'"),
+        (
+            ["few", "--difference", "0.1"],
+            "'few': fewer than 20 tasks, or 6 clusters of them, with values of 'passed'",
+        ),
+        (
+            ["a", "--difference", "0.1", "--metric", "x"],
+            "fewer than 20 tasks, or 6 clusters of them, with values of 'x'",
+        ),
         (["lacking", "--difference", "0.1"], "no results of a model 'lacking'"),
         (["a", "--difference", "0"], "--difference"),
         (["a", "--difference", "5"], "'passed' goes from 0 to 1; 5 points are 0.05"),

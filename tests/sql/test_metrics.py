@@ -290,7 +290,10 @@ def test_headline_scores_are_those_of_metrics_to_the_last_digit(made, families):
     store, _ = made
     for each in (store, families):
         expected = rows(each, HEADLINES)
-        assert rows(each, "FROM scores.headline_scores ORDER BY ALL") == expected
+        assert (
+            rows(each, "SELECT * EXCLUDE (n_clusters) FROM scores.headline_scores ORDER BY ALL")
+            == expected
+        )
     assert len(rows(store, HEADLINES)) == len(KINDS) * 4
 
 

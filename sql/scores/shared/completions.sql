@@ -3,7 +3,7 @@
 -- tasks of the model's fullest run before it. Answers that failed are never replaced.
 -- board
 -- grain: run × provider × model × settings × task set × task
--- inherits: scores.setups
+-- inherits: scores.setups, scores.task_facts
 -- other_entry: hash of the run and model whose answers count for the task; see scores.setups
 -- other_run_id: its run
 WITH later AS (
