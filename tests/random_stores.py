@@ -122,7 +122,7 @@ def most_false(n_suites: int) -> float:
     return 0.05 * n_suites + ERRORS * sqrt(0.05 * 0.95 * n_suites)
 
 
-def rows_of(shape: Shape, random: np.random.Generator) -> Iterator[tuple[object, ...]]:
+def rows_of(shape: Shape, random: np.random.Generator, suite: str) -> Iterator[tuple[object, ...]]:
     """Yield the rows of a table: the models' runs."""
     shared = random.random(shape.tasks)
     for model, rate, attempts in zip(_MODELS, shape.rates, shape.attempts, strict=True):
@@ -136,9 +136,8 @@ def rows_of(shape: Shape, random: np.random.Generator) -> Iterator[tuple[object,
         for night in range(1, shape.nights + 1):
             passed = random.random(passed.shape) < chances[:, None]
             known = passed | (random.random(passed.shape) >= missing)
-            yield from _run(
-                f"{model}{night}", model, passed, known, range(shape.tasks), night=night
-            )
+            run = (f"{model}{night}", model, passed, known, range(shape.tasks))
+            yield from _run(*run, night=night, suite=suite, shape=shape)
         if not shape.repeated or model != _MODELS[-1]:
             continue
         again = np.arange(shape.tasks)
@@ -149,7 +148,8 @@ def rows_of(shape: Shape, random: np.random.Generator) -> Iterator[tuple[object,
             passed = random.random(passed.shape) < chances[:, None]
             known = np.ones_like(passed)
             night = shape.nights + repeat
-            yield from _run(f"again{repeat}", model, passed, known, again, night=night)
+            run = (f"again{repeat}", model, passed, known, again)
+            yield from _run(*run, night=night, suite=suite, shape=shape)
 
 
 def _run(
@@ -160,12 +160,15 @@ def _run(
     tasks: Iterable[int],
     *,
     night: int,
+    suite: str,
+    shape: Shape,
 ) -> Iterator[tuple[object, ...]]:
     for task in tasks:
+        cluster = f"p{task // _CLUSTER}" if shape.is_clustered else ""
         for attempt, verdict in enumerate(passed[task]):
             said = str(bool(verdict)).lower() if known[task, attempt] else ""
-            place = (f"t{task:03}", attempt + 1, said, f"Question {task}")
-            yield (run_id, model, *place, f"2026-01-{night:02}", f"p{task // _CLUSTER}")
+            place = (f"t{task:03}", attempt + 1, said, f"Question {task} of {suite}")
+            yield (run_id, model, *place, f"2026-01-{night:02}", cluster)
 
 
 def simulate(folder: Path, n_suites: int, seed: int) -> Tally:
@@ -174,11 +177,12 @@ def simulate(folder: Path, n_suites: int, seed: int) -> Tally:
     random = np.random.default_rng([_SEED, seed])
     files = []
     for number in range(n_suites):
-        file = folder / f"{names[number % len(names)]}-{number:04}.csv"
+        shape = names[number % len(names)]
+        file = folder / f"{shape}-{number:04}.csv"
         with file.open("w", newline="") as opened:
             table = csv.writer(opened)
             table.writerow(_COLUMNS)
-            table.writerows(rows_of(SHAPES[names[number % len(names)]], random))
+            table.writerows(rows_of(SHAPES[shape], random, file.stem))
         files.append(str(file))
     program = [sys.executable, "-m", "evalstore", "--store", str(folder / "store")]
     subprocess.run([*program, "import", *files, "--yes"], check=True, capture_output=True)

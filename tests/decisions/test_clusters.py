@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -243,3 +244,15 @@ def test_perturbed_copies_are_on_no_board(tmp_path):
     ).fetchall() == [(4, 4, 0.5, None)]
     robust = "SELECT n_tasks, mean FROM metrics WHERE filter LIKE '%typos%'"
     assert store.sql(robust).fetchall() == [(4, 0.0)]
+
+
+def test_a_prompt_that_many_tasks_share_links_no_other_set(tmp_path):
+    store = new_store(tmp_path / "store")
+    for suite, cluster in (("pages", "cluster"), ("plain", "other")):
+        table = write_table(tmp_path / f"{suite}.csv", suite, cluster=cluster)
+        table.write_text(
+            re.sub(r"Question \d+ about page \d+", "What is shown?", table.read_text())
+        )
+        assert command(store.path, "import", table, "--yes").code == 0
+    sets = "SELECT DISTINCT suite, n_clusters FROM leaderboard ORDER BY suite"
+    assert store.sql(sets).fetchall() == [("pages", PAGES), ("plain", None)]

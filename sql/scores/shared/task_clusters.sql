@@ -1,6 +1,6 @@
 -- Which tasks of a task set depend on each other: questions about one passage, variants of one item. A
 -- task belongs to the cluster that its table, suite or log names, else to that of the same item in
--- another task set.
+-- another task set. Items that several tasks of a set share (one prompt for many pictures) name none.
 -- board
 -- grain: suite × task set × task
 -- inherits: lake.tasks, scores.task_facts
@@ -18,22 +18,28 @@ WITH declared AS (
 ),
 
 items AS (
-    SELECT tasks.item_hash, min(declared.cluster) AS cluster
-    FROM tasks
-    JOIN declared USING (suite, task_set, task_id)
-    WHERE tasks.item_hash IS NOT NULL
-    GROUP BY tasks.item_hash
+    SELECT item_hash, min(cluster) AS cluster
+    FROM (
+        SELECT tasks.item_hash, min(declared.cluster) AS cluster
+        FROM tasks
+        JOIN declared USING (suite, task_set, task_id)
+        WHERE tasks.item_hash IS NOT NULL
+        GROUP BY tasks.item_hash, tasks.suite, tasks.task_set
+        HAVING min(tasks.task_id) = max(tasks.task_id)
+    ) AS of_sets
+    GROUP BY item_hash
 ),
 
 carried AS (
-    SELECT tasks.suite, tasks.task_set, tasks.task_id, min(items.cluster) AS cluster
-    FROM items
-    JOIN tasks ON items.item_hash = tasks.item_hash
-    ANTI JOIN declared
-        ON tasks.suite = declared.suite
-        AND tasks.task_set = declared.task_set
-        AND tasks.task_id = declared.task_id
-    GROUP BY tasks.suite, tasks.task_set, tasks.task_id
+    SELECT suite, task_set, task_id, cluster
+    FROM (
+        SELECT tasks.suite, tasks.task_set, min(tasks.task_id) AS task_id, min(items.cluster) AS cluster
+        FROM items
+        JOIN tasks ON items.item_hash = tasks.item_hash
+        GROUP BY tasks.suite, tasks.task_set, tasks.item_hash
+        HAVING min(tasks.task_id) = max(tasks.task_id)
+    ) AS of_sets
+    ANTI JOIN declared USING (suite, task_set, task_id)
 ),
 
 clusters AS (
