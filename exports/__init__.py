@@ -1,1 +1,1 @@
-"""Writes files in the formats that the benchmarks specify, from views of the warehouse."""
+"""The table of exporters, the shape they share, and the commands built from it."""

@@ -1,1 +1,1 @@
-"""Imports existing logs: the readers of all formats, and the import itself."""
+"""The import, whatever the format: discovery, readers, reconciliation; `annotate`."""

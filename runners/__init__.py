@@ -1,1 +1,1 @@
-"""Model calls: the engine, the providers and the suites."""
+"""Runs of models: the plan, what is completed, the journal, costs and progress."""

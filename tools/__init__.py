@@ -1,1 +1,1 @@
-"""The generator of pages in `docs/`."""
+"""Generators of pages in `docs/`, of tables of simulations, and of the picture of the README."""

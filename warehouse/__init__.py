@@ -1,1 +1,1 @@
-"""The lake, the warehouse made from it, and SQL over both."""
+"""The store: schemas, errors, files, and the one place that opens DuckDB."""

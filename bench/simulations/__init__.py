@@ -1,1 +1,1 @@
-"""Simulations of level, coverage and power; each prints a table of the docs."""
+"""Simulations of level, coverage and power; `make simulations` writes them into the docs."""

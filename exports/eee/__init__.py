@@ -1,1 +1,1 @@
-"""Writes any suite's runs as every_eval_ever: aggregates and their samples."""
+"""Writes runs of any suite as every_eval_ever: aggregates and samples."""

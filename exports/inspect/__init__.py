@@ -1,1 +1,1 @@
-"""Writes any suite's runs as Inspect logs, which Inspect's own tools open."""
+"""Writes runs of any suite as Inspect logs, which Inspect's own tools open."""

@@ -1,1 +1,1 @@
-"""OpenClaw run folders, written from the warehouse."""
+"""Writes OpenClaw run folders."""

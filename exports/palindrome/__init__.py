@@ -1,1 +1,1 @@
-"""Palindrome logs and model files, written from the warehouse."""
+"""Writes palindrome logs and model files."""

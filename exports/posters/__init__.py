@@ -1,1 +1,1 @@
-"""Poster reports, published folders and the experiment ledger."""
+"""Writes poster reports, published folders and the experiment ledger."""

@@ -1,1 +1,1 @@
-"""The site: static pages of what the store has, which need no server."""
+"""The site, which needs no server: its folder, names of pages, templates, style sheet, scripts."""

@@ -1,1 +1,1 @@
-"""The formats that can be imported: a module or a folder each."""
+"""The formats that can be imported, one module or folder each."""

@@ -1,1 +1,1 @@
-"""Verdicts of changed scorers on stored answers, without a call."""
+"""Judges stored answers by a changed scorer, without a call."""

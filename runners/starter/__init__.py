@@ -1,1 +1,1 @@
-"""The folder that `evalstore init` creates."""
+"""What `evalstore init` writes: a suite, a model file, recorded answers, a README."""

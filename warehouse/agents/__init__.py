@@ -1,1 +1,1 @@
-"""Answers to agents: what `evalstore mcp` offers, and the server that offers it."""
+"""What `evalstore mcp` offers to agents: tools with limits, and the server."""

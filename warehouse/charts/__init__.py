@@ -1,1 +1,1 @@
-"""Charts of the store, drawn by Vega-Altair."""
+"""What draws a chart, by Vega-Altair: panels, axes, look; written as SVG, PNG and HTML."""

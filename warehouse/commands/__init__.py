@@ -1,1 +1,1 @@
-"""The commands on stores and their warehouse, one per file."""
+"""The commands that work on the store only, one module each."""

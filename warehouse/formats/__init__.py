@@ -1,1 +1,1 @@
-"""Formats of files and values that several packages read or write."""
+"""Formats of files and values that several packages read or write: JSON, images, task files."""

@@ -1,1 +1,1 @@
-"""Rows, tables, pages and progress, as people and programs see them."""
+"""Output formats: tables, CSV, JSON, Parquet, HTML pages, progress."""

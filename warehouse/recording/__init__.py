@@ -1,1 +1,1 @@
-"""Recording results from a user's own code into the store."""
+"""Records the results of a user's own code into a journal."""

@@ -1,1 +1,1 @@
-"""Stores on an object store: the lake is there, and a folder on this machine is its cache."""
+"""Stores on an object store: its objects, and the folder here that mirrors its lake."""

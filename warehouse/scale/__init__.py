@@ -1,1 +1,1 @@
-"""Tables written by many processes or machines, and read as one store."""
+"""Tables as Parquet files, written in shards by many processes, and read as one store."""

@@ -1,1 +1,1 @@
-"""The sample browser: the data of its pages, in pieces that a page loads when it needs them."""
+"""The data of the sample browser, in pieces that its scripts load when needed."""

@@ -1,1 +1,1 @@
-"""Reads results and scores of the Berkeley function calling leaderboard (BFCL)."""
+"""Reads results, scores and tables of the Berkeley function calling leaderboard (BFCL)."""

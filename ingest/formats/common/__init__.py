@@ -1,1 +1,1 @@
-"""Shared by readers of several formats: blocks of lines, ids of repeated records."""
+"""Shared by readers: lines, JSON of any size, exact JSON, nesting, fields, ids, threads."""

@@ -1,1 +1,1 @@
-"""Reads Inspect's logs: `.eval` archives and `.json` files."""
+"""Reads Inspect's logs: `.eval` archives, and `.json` files of any size."""

@@ -1,1 +1,1 @@
-"""OpenClaw run folders and results.jsonl files."""
+"""Reads OpenClaw run folders, and streams `results.jsonl` files of any size."""

@@ -1,1 +1,1 @@
-"""Palindrome logs, and the task and model files next to them."""
+"""Reads palindrome logs, and finds the task and model files that belong to them."""

@@ -1,1 +1,1 @@
-"""Poster workspaces, published reports and human annotations."""
+"""Reads poster workspaces, annotations, published reports and ledgers."""

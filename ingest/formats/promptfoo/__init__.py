@@ -1,1 +1,1 @@
-"""Reads evaluations of promptfoo: JSON of versions 2 and 3, JSON lines, and its database."""
+"""Reads promptfoo: JSON of versions 2 and 3, JSON lines, and a private copy of its database."""

@@ -1,1 +1,1 @@
-"""The OpenClaw suite, and its records of the host."""
+"""The OpenClaw suite, and what it records about the host."""

@@ -1,1 +1,1 @@
-"""The poster suites: predictions, ground truth by a model, and the judge."""
+"""The poster suites (predictions, ground truth by a model, the judge) and their image cache."""

@@ -1,1 +1,1 @@
-"""The charts: a module per chart, its query in `sql/charts`."""
+"""The charts, one module each, with their queries in `sql/charts/`."""
