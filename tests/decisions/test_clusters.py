@@ -137,6 +137,14 @@ def test_every_output_tests_clusters(store, suite, metric):
     sides = {"a": "a", "b": "b", "suite": suite, "metric": metric}
     (told,) = json.loads(call_tool(desk, "compare_models", sides))["comparisons"]
     assert [told[name] for name in names[:3]] == figures[:3]
+    sliced = json.loads(call_tool(desk, "compare_models", {**sides, "by": "prompt_length"}))
+    assert sliced["differences_by"] == []
+    assert "of tasks in clusters it is not tested" in sliced["notes"][-1]
+
+
+def test_a_column_that_no_two_tasks_share_is_named(store):
+    ended = command(store.path, "compare", "a", "b", "--suite", "pages", "--cluster", "question")
+    assert "no two tasks have the same 'question': each counts by itself" in ended.err
 
 
 def test_the_test_is_of_the_sums_of_clusters(store):

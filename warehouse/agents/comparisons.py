@@ -66,12 +66,17 @@ def compare_models(
         contests = whole if by is None else sliced(connection, whole, by)
         rows = compare(contests)
         tests = [] if by is None else slice_tests(whole, contests, seed=_SEED)
+    notes = [note for row in rows for note in _notes(row)]
+    if by is not None and any(contest.paired.clusters is not None for contest in whole):
+        notes.append(
+            f"of tasks in clusters it is not tested whether the difference depends on {by}"
+        )
     return {
         "comparisons": [
             {"sentence": sentence(row, n_comparisons=len(rows)), **asdict(row)} for row in rows
         ],
         "differences_by": [test.sentence(by or "") for test in tests],
-        "notes": [note for row in rows for note in _notes(row)],
+        "notes": notes,
     }
 
 

@@ -129,6 +129,9 @@ def compare(
         )
         contests = find_contests(connection, sides, choice)
         whole = contests
+        is_clustered = any(contest.paired.clusters is not None for contest in whole)
+        if cluster is not None and not is_clustered:
+            note_wrapped(f"warning: no two tasks have the same {cluster!r}: each counts by itself")
         if by is not None:
             contests = sliced(connection, contests, by)
         rows = compare(contests, margin=margin, seed=seed)
@@ -137,7 +140,7 @@ def compare(
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
         if by is not None:
-            if any(contest.paired.clusters is not None for contest in whole):
+            if is_clustered:
                 note_wrapped(
                     f"of tasks in clusters it is not tested whether the difference depends on {by}"
                 )

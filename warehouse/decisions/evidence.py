@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Test: TypeAlias = Literal["score", "bounded_mean", "sign_flip", "sign_flip_log"]
 
-DIGITS = 12  # sums of clusters that differ by less are equal
+_DIGITS = 12  # sums of clusters that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,8 @@ def _by_means(pairs: Sequence[Paired], seed: int) -> list[Evidence]:
         # In the order of their size, as `scores.pair_tests` has them: the subsets are of places.
         flipped = symmetric_means(np.sort(sums, axis=1), sizes, seed=seed)
     else:
-        sums, sizes = cluster_sums(sums, clusters), np.bincount(clusters).astype(np.float64)
+        sums = np.round(cluster_sums(sums, clusters), _DIGITS)
+        sizes = np.bincount(clusters).astype(np.float64)
         flipped = [_flipped_clusters(pair_sums, sizes, seed) for pair_sums in sums]
     found = []
     for paired, pair_sums, symmetric in zip(pairs, sums, flipped, strict=True):
@@ -140,9 +141,8 @@ def _by_means(pairs: Sequence[Paired], seed: int) -> list[Evidence]:
 
 def _flipped_clusters(sums: Floats, sizes: Floats, seed: int) -> SymmetricMean:
     """Test the sums of a pair's clusters, in the order in which `scores.pair_tests` has them."""
-    rounded = np.round(sums, DIGITS)
-    order = np.lexsort((sizes, rounded))
-    (found,) = symmetric_means(rounded[np.newaxis, order], sizes[order], seed=seed)
+    order = np.lexsort((sizes, sums))
+    (found,) = symmetric_means(sums[np.newaxis, order], sizes[order], seed=seed)
     return found
 
 
