@@ -1,4 +1,4 @@
-"""The docs are true: generated pages are current, and the commands of the README work."""
+"""The docs are true: generated pages are current, and what README and guides show works."""
 
 import os
 import re
@@ -18,7 +18,8 @@ from warehouse.store import Store
 from warehouse.views.sql_files import shipped_sql
 
 SAMPLES = ROOT / "examples" / "palindrome"
-README = (ROOT / "README.md").read_text("utf-8")
+GUIDES = [ROOT / "README.md"]
+GUIDES += [DOCS / f"{name}.md" for name in ("importing", "queries", "running", "exporting")]
 OWN_PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("examples/*.md")])
 FORMAT_PAGES = sorted(DOCS.glob("formats/*.md"))
 
@@ -28,7 +29,9 @@ def sql_of(page):
 
 
 def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    """Return the blocks of code of the README and the guides, in this order."""
+    text = "".join(page.read_text("utf-8") for page in GUIDES)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +70,13 @@ def test_generated_page_is_current(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("commands", blocks("sh"))
-def test_shell_block_of_readme_works(workspace, commands):
+def test_shell_block_of_guides_works(workspace, commands):
     assert run(workspace, "sh", "-euc", commands) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", blocks("sql"))
-def test_query_of_readme_returns_rows(workspace, query):
+def test_query_of_guides_returns_rows(workspace, query):
     assert Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
 
 
@@ -91,7 +94,7 @@ def test_queries_of_the_pages_of_formats_run(empty_store, page):
 
 
 @pytest.mark.slow
-def test_monthly_costs_of_readme_leave_rehearsals_out(tmp_path):
+def test_monthly_costs_of_queries_leave_rehearsals_out(tmp_path):
     (query,) = (query for query in blocks("sql") if "AS month" in query)
     store = new_store(tmp_path / "store")
     replay = ("--model", "example/aurora-2", "--provider", "replay", "--limit", "2")
@@ -100,10 +103,10 @@ def test_monthly_costs_of_readme_leave_rehearsals_out(tmp_path):
     assert store.sql(query).fetchall() == []
 
 
-QUERIES, RECORDING = blocks("python")
+RECORDING, QUERIES = blocks("python")
 
 
-def test_python_of_readme_works(workspace, monkeypatch):
+def test_python_of_queries_works(workspace, monkeypatch):
     monkeypatch.chdir(workspace)
     names = {}
     exec(QUERIES, names)
