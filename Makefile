@@ -8,9 +8,10 @@ OLDEST := build/oldest
 BROWSER := build/tools/browser
 S3 := build/tools/s3
 SPARK := build/tools/spark
+DOCS_SITE := build/tools/docs-site
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs lock bench bench-full bench-quick simulations clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs docs-site size lock bench bench-full bench-quick simulations clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -49,6 +50,13 @@ format: $(READY)  ## format the code with ruff
 docs: $(READY)  ## regenerate the generated pages of docs/
 	@$(BIN)/python -m tools.generate_docs
 
+docs-site: $(DOCS_SITE)/.ready  ## build the docs as a site in build/docs-site/site; a dead link fails
+	@$(BIN)/python -m tools.docs_site build/docs-site/pages
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_SITE)/bin/python -m mkdocs build --strict
+
+size: $(READY)  ## print the lines of Python, SQL, JS, templates and tests by area
+	@$(BIN)/python -m tools.size
+
 # Separate environments with only the packages that differ; the others come from $(VENV).
 define environment
 @$(PYTHON) -m venv --clear --without-pip $(@D)
@@ -64,6 +72,9 @@ $(OLDEST)/.ready: tests/oldest.txt $(READY)
 	$(environment)
 
 $(BROWSER)/.ready: tests/browser.txt $(READY)
+	$(environment)
+
+$(DOCS_SITE)/.ready: tools/docs-site.txt $(READY)
 	$(environment)
 
 browser: $(BROWSER)/.ready  ## install Chromium where possible, open the pages of reports in it, and run the notebook

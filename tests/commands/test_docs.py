@@ -12,6 +12,7 @@ import pytest
 from support import BROKEN_SAMPLE, ROOT, command, import_into, new_store
 
 import evalstore
+from tools.docs_site import site_page
 from tools.generate_docs import DOCS, PAGES
 from tools.screens import shown_on_terminal
 from warehouse.store import Store
@@ -164,6 +165,21 @@ def test_links_are_not_broken(page):
         linked = page.parent / path if path else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), target
+
+
+def test_links_of_the_site_of_docs_lead_to_its_pages(monkeypatch):
+    start = site_page(ROOT / "README.md")
+    assert "](importing.md)" in start
+    assert "](contributing.md)" in start
+    assert "](docs/" not in start
+    assert "](../scores.md" in site_page(DOCS / "internals" / "figures.md")
+    assert "[architecture](architecture.md)" in site_page(ROOT / "README.md")
+    # Code is not in the site.
+    assert "explore.py]" not in site_page(DOCS / "queries.md")
+    broken = DOCS / "broken.md"
+    monkeypatch.setattr(Path, "read_text", lambda *_: "[x](nowhere.md)")
+    with pytest.raises(FileNotFoundError, match=r"docs/broken.md: link to nowhere.md"):
+        site_page(broken)
 
 
 @pytest.mark.slow
