@@ -1,6 +1,5 @@
 -- Lower end of Wilson's 95 % score interval for `passed` of `judged` (Wilson 1927, JASA 22, 209);
--- NULL if `judged` is 0. The default quantile is the
--- 97.5 % one of the standard normal distribution.
+-- NULL if `judged` is 0. The default quantile is the 97.5 % one of the standard normal distribution.
 CREATE OR REPLACE MACRO wilson_low(passed, judged, quantile := 1.959963984540054) AS
     CASE
         WHEN judged = 0 THEN NULL

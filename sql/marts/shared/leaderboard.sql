@@ -23,8 +23,9 @@
 -- max_pass_rate: the same if every such answer had passed
 -- remark: where verdicts are missing, what pass_rate is of, and both bounds, in words; else NULL
 -- n_tasks: tasks asked, those without an answer included
--- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about one passage): the
---     interval is of clusters, and there is none below 6; NULL where no two tasks are known to
+-- n_clusters: clusters of the judged or scored tasks, where some depend on each other (questions about
+--     one passage): the interval is of clusters, and there is none below 6; NULL where no two tasks are
+--     known to
 -- n_unjudged: tasks among them that nothing judges, so that pass_rate leaves them out
 -- is_first_only: whether only first attempts count, because the run repeated tasks until they passed
 -- n_results: calls made for the tasks: attempts, and those without an answer
@@ -42,9 +43,10 @@
 -- newer_partial_run_id: latest run after it, which covers less of the set or got no answer at all;
 --     NULL if there is none
 -- newer_partial_reason: why it does not count: `no_answer`: nothing was answered; `unanswered_again`:
---     it repeats only calls of the run on the board that got no answer, and completes it; `failures_again`: five tasks or more, all
---     of which had failed in the run on the board, which a choice at random would do with p < 0.001
---     (the hypergeometric distribution): such a run cannot show how good the model is; `fewer_tasks`
+--     it repeats only calls of the run on the board that got no answer, and completes it;
+--     `failures_again`: five tasks or more, all of which had failed in the run on the board, which a
+--     choice at random would do with p < 0.001 (the hypergeometric distribution): such a run cannot show
+--     how good the model is; `fewer_tasks`
 -- passed_over_run: former name of newer_partial_run_id, for one release
 -- completed_by: later runs that asked only tasks of this one that got no answer: what they answered counts
 --     here; cost and latency are of run_id alone

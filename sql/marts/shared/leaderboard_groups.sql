@@ -8,7 +8,8 @@
 --     alike_models
 -- metric: the main metric of the task set
 -- rank_low: best rank that the data leave open: 1 + the models that are better (adjusted p below 0.05,
---     at least 6 tasks, or clusters of them, differ, and it holds with every missing verdict counted against the better one)
+--     at least 6 tasks, or clusters of them, differ, and it holds with every missing verdict counted
+--     against the better one)
 -- rank_high: worst rank that the data leave open: all models but those that are worse. All these
 --     intervals hold together with 95 % confidence (Mohamad et al. 2019, Biostatistics 20, 676)
 -- n_models: rows of the leaderboard that are compared: same tasks, and a figure

@@ -93,15 +93,7 @@ ended AS (
     SELECT
         spread.*,
         clustered.sizes,
-        CASE
-            WHEN sizes IS NULL AND is_share THEN [
-                wilson_low(mean * n_effective, n_effective),
-                wilson_high(mean * n_effective, n_effective)
-            ]
-            WHEN sizes IS NULL THEN [mean - margin, mean + margin]
-            WHEN is_share THEN clustered_interval(sums, sizes)
-            ELSE clustered_student_interval(sums, sizes)
-        END AS ends
+        mean_interval(is_share, mean, n_effective, margin, sums, sizes) AS ends
     FROM spread
     LEFT JOIN clustered
         ON spread.entry = clustered.entry

@@ -1,5 +1,6 @@
 -- What the tests of two models see: the tasks that both were scored on, by each metric; see
--- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The tests themselves are kept in scores.pair_tests.
+-- board_scores. The unit is the task, or the cluster of tasks that depend on each other. The tests
+-- themselves are kept in scores.pair_tests.
 -- grain: suite × task set × scorer × metric × filter × pair of models, a before b
 -- inherits: score_comparisons, scores.task_facts
 -- n_models: models of the task set with such a score

@@ -33,7 +33,11 @@ items AS (
 carried AS (
     SELECT suite, task_set, task_id, cluster
     FROM (
-        SELECT tasks.suite, tasks.task_set, min(tasks.task_id) AS task_id, min(items.cluster) AS cluster
+        SELECT
+            tasks.suite,
+            tasks.task_set,
+            min(tasks.task_id) AS task_id,
+            min(items.cluster) AS cluster
         FROM items
         JOIN tasks ON items.item_hash = tasks.item_hash
         GROUP BY tasks.suite, tasks.task_set, tasks.item_hash
