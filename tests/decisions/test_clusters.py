@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,6 +209,25 @@ def test_items_carry_their_clusters_to_other_sets(tmp_path):
             assert across.paired.panel.suite == "pages+plain"
             assert across.paired.clusters.max() + 1 == PAGES
     assert found[0] == found[1]
+
+
+def test_of_two_suites_the_clusters_of_a_set_come_from_all_its_series(tmp_path):
+    store = new_store(tmp_path / "store")
+    tables = [
+        write_table(tmp_path / "pages.csv", "pages", models=("a",)),
+        write_table(tmp_path / "plain.csv", "plain", models=("c",), cluster="other"),
+    ]
+    for table in tables:
+        assert command(store.path, "import", table, "--yes").code == 0
+    with store.reading() as connection:
+        (contest,) = find_contests(connection, ["a", "c"], Choice())
+        panel = contest.paired.panel
+        whole = next(one for one in panel.series if one.key.suite == "pages")
+        # The last series of the set was asked one task.
+        panel.series.append(replace(whole, asked=dict([*whole.asked.items()][:1])))
+        panel.series = [one for one in panel.series if one.key.suite == "pages"]
+        set_clusters(connection, [panel])
+        assert len(np.unique(panel.clusters)) == PAGES
 
 
 def test_of_two_suites_that_cluster_items_differently_the_links_are_joined(store):

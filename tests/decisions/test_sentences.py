@@ -72,6 +72,7 @@ def test_a_claim_that_the_number_of_comparisons_stands_against(sign):
         ({"metric": "f1", "difference": 0.25}, "aurora-2 scores 0.25 more in f1 than kaamos-mini"),
         ({"scorer": "s", "difference": 0.25}, "aurora-2 scores 0.25 more in passed than kaamos"),
         ({"n_clusters": 30, "difference": 0.1}, "97 tasks in 30 clusters)."),
+        ({"n_clusters": 1, "difference": 0.1}, "97 tasks in 1 cluster)."),
         ({"n_tasks": 9, "n_clusters": 9},
          "aurora-2 passes more than kaamos-mini (p = 0.021, 9 tasks)."),
     ],

@@ -10,18 +10,27 @@ from warehouse.decisions.task_columns import task_values
 from warehouse.statistics.arrays import cluster_indices
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     import duckdb
 
     from warehouse.decisions.paired import Panel
     from warehouse.statistics.arrays import Indices
 
-_KNOWN = "SELECT suite, task_set, task_id, cluster FROM scores.task_clusters WHERE NOT is_copy"
+    # Of each suite and task set, the cluster of each task that has one.
+    Labels: TypeAlias = Mapping[tuple[str, str], Mapping[str, Hashable]]
+
+_KNOWN = """
+SELECT suite, task_set, task_id, cluster
+FROM scores.task_clusters
+SEMI JOIN (SELECT unnest($suite) AS suite, unnest($task_set) AS task_set) USING (suite, task_set)
+WHERE NOT is_copy
+"""
 
 
 def set_clusters(
-    connection: duckdb.DuckDBPyConnection, panels: Iterable[Panel], column: str | None = None
+    connection: duckdb.DuckDBPyConnection, panels: Sequence[Panel], column: str | None = None
 ) -> None:
     """Set the clusters of panels: those that the store knows, or by the values of a column.
 
@@ -36,31 +45,36 @@ def set_clusters(
     Raises:
         BadInput: no task of the store has a value in this column.
     """
-    labels: dict[tuple[str, str], dict[str, Hashable]] = {}
-    if column is None:
-        for suite, task_set, task_id, cluster in connection.execute(_KNOWN).fetchall():
-            labels.setdefault((suite, task_set), {})[task_id] = cluster
-    else:
-        labels.update(task_values(connection, column))  # type: ignore[arg-type]
+    labels: Labels = (
+        _known_clusters(connection, panels) if column is None else task_values(connection, column)
+    )
     for panel in panels:
         panel.clusters = _clusters(panel, labels)
 
 
-def _clusters(
-    panel: Panel, labels: Mapping[tuple[str, str], Mapping[str, Hashable]]
-) -> Indices | None:
+def _known_clusters(connection: duckdb.DuckDBPyConnection, panels: Iterable[Panel]) -> Labels:
+    sets = sorted({(one.key.suite, one.key.task_set) for panel in panels for one in panel.series})
+    parameters = {
+        "suite": [suite for suite, _ in sets], "task_set": [task_set for _, task_set in sets]
+    }  # fmt: skip
+    labels: dict[tuple[str, str], dict[str, Hashable]] = {}
+    for suite, task_set, task_id, cluster in connection.execute(_KNOWN, parameters).fetchall():
+        labels.setdefault((suite, task_set), {})[task_id] = cluster
+    return labels
+
+
+def _clusters(panel: Panel, labels: Labels) -> Indices | None:
     """Return the number of each task's cluster; None if each task is one."""
-    places = {(one.key.suite, one.key.task_set): one for one in panel.series}
-    links = []
-    for place, one in places.items():
-        if place in labels:
-            named = labels[place]
-            tasks = (one.asked.get(task_id) for task_id in panel.task_ids)
-            ids = (
-                task_id if asked is None or asked.task_id is None else asked.task_id
-                for task_id, asked in zip(panel.task_ids, tasks, strict=True)
-            )
-            links.append(cluster_indices([named.get(task_id) for task_id in ids]))
+    # Of several suites, the tasks have the names of their items; each set has its own.
+    own_ids: dict[tuple[str, str], dict[str, str]] = {}
+    for one in panel.series:
+        of_set = own_ids.setdefault((one.key.suite, one.key.task_set), {})
+        of_set.update({item: asked.task_id for item, asked in one.asked.items() if asked.task_id})
+    links = [
+        cluster_indices([labels[key].get(ids.get(task_id, task_id)) for task_id in panel.task_ids])
+        for key, ids in own_ids.items()
+        if key in labels
+    ]
     numbers: Indices = np.arange(len(panel.task_ids))
     # Each task takes the smallest number in its clusters, until all that are linked have the same.
     while links:

@@ -172,7 +172,7 @@ def _figures_of_ratio(row: Comparison, ratio: float, *, is_claimed: bool) -> lis
 def _counts(row: Comparison) -> str:
     tasks = "1 task" if row.n_tasks == 1 else f"{row.n_tasks:,} tasks"
     if row.n_clusters != row.n_tasks:
-        tasks += f" in {row.n_clusters:,} clusters"
+        tasks += f" in {row.n_clusters:,} cluster{'' if row.n_clusters == 1 else 's'}"
     if row.n_only_a is None or row.n_only_b is None:
         return tasks
     more, fewer = max(row.n_only_a, row.n_only_b), min(row.n_only_a, row.n_only_b)

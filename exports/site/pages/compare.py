@@ -211,7 +211,7 @@ def _largest(contest: Contest) -> Contest:
 def _facts(row: Comparison) -> list[tuple[str, str]]:
     tasks, units = f"{row.n_tasks:,}", "tasks"
     if row.n_clusters != row.n_tasks:
-        tasks, units = f"{tasks} in {row.n_clusters:,} clusters", "clusters"
+        tasks, units = f"{tasks} in {counted(row.n_clusters, 'cluster')}", "clusters"
     found = [
         ("difference", size_of(row, row.difference)),
         _p_fact(row),

@@ -326,7 +326,10 @@ def _reason(decision: Decision, rules: Rules, scale: float | None) -> str:
 def _found(decision: Decision) -> str:
     """Return how many tasks there are, and clusters if they are counted."""
     tasks = tasks_words(decision.n_tasks)
-    return tasks if decision.n_clusters is None else f"{tasks} in {decision.n_clusters:,} clusters"
+    n_clusters = decision.n_clusters
+    if n_clusters is None:
+        return tasks
+    return f"{tasks} in {n_clusters:,} cluster{'' if n_clusters == 1 else 's'}"
 
 
 def _difference(decision: Decision, scale: float | None) -> str:
