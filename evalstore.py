@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 __all__ = ["main", "open"]
 
@@ -55,8 +55,8 @@ except ImportError as shadowed:
     # As `ExitCode.BAD_INPUT`, whose module may be the one that is shadowed.
     sys.exit(2)
 
-from warehouse.console.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
-from warehouse.formats.values import defer_pandas, share_allocator  # noqa: E402
+from warehouse.app.console.cli import CommandTable, RootGroup, open_standard_streams  # noqa: E402 - checked first
+from warehouse.core.formats.values import defer_pandas, share_allocator  # noqa: E402
 
 # Name, where it is, and its line in the help: listing the commands must not import them.
 _COMMANDS: CommandTable = (
@@ -65,26 +65,30 @@ _COMMANDS: CommandTable = (
     ("run", "runners.command:run", "Call models and store their answers."),
     ("rescore", "runners.rescore.command:rescore", "Judge stored answers by another scorer."),
     ("models", "runners.command:models", "List the model files, and whether each can be used."),
-    ("runs", "warehouse.commands.runs:runs", "List the runs."),
-    ("tag", "warehouse.commands.tag:tag", "Tag a run, such as with the release it tested."),
-    ("version", "warehouse.commands.version:version", "Declare which tasks a set consists of."),
-    ("show", "warehouse.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
-    ("sql", "warehouse.commands.sql:sql", "Run a SQL query."),
-    ("history", "warehouse.commands.history:history", "Show how a model did from run to run."),
-    ("compare", "warehouse.commands.compare:compare", "Compare models on the same tasks."),
-    ("plan", "warehouse.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
-    ("gate", "warehouse.commands.gate:gate", "Decide whether a model keeps the rules."),
-    ("plot", "warehouse.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
+    ("runs", "warehouse.app.commands.runs:runs", "List the runs."),
+    ("tag", "warehouse.app.commands.tag:tag", "Tag a run, such as with the release it tested."),
+    ("version", "warehouse.app.commands.version:version", "Declare which tasks a set consists of."),
+    ("show", "warehouse.app.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
+    ("sql", "warehouse.app.commands.sql:sql", "Run a SQL query."),
+    ("history", "warehouse.app.commands.history:history", "Show how a model did from run to run."),
+    ("compare", "warehouse.app.commands.compare:compare", "Compare models on the same tasks."),
+    ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),
+    ("gate", "warehouse.app.commands.gate:gate", "Decide whether a model keeps the rules."),
+    ("plot", "warehouse.app.commands.plot:plot", "Draw a chart as SVG, PNG or HTML."),
     ("report", "exports.site.command:report", "Write a site: static pages of what the store has."),
-    ("check", "warehouse.commands.store.check:check", "Check data integrity."),
+    ("check", "warehouse.app.commands.store.check:check", "Check data integrity."),
     ("export", "exports.command:export", "Write files in the formats that the benchmarks specify."),
     ("annotate", "ingest.annotate:annotate", "Turn poster annotations into gold ground truth."),
     ("publish", "exports.command:publish", "Write a run's report to a folder, ready to commit."),
-    ("mcp", "warehouse.commands.mcp:mcp", "Serve the store to an agent (MCP)."),
-    ("info", "warehouse.commands.store.info:info", "Describe the store, or verify its files."),
-    ("sync", "warehouse.commands.store.sync:sync", "Update the warehouse from the lake."),
-    ("compact", "warehouse.commands.store.compact:compact", "Merge the small batches of the lake."),
-    ("forget", "warehouse.commands.store.forget:forget", "Remove a run permanently."),
+    ("mcp", "warehouse.app.commands.mcp:mcp", "Serve the store to an agent (MCP)."),
+    ("info", "warehouse.app.commands.store.info:info", "Describe the store, or verify its files."),
+    ("sync", "warehouse.app.commands.store.sync:sync", "Update the warehouse from the lake."),
+    (
+        "compact",
+        "warehouse.app.commands.store.compact:compact",
+        "Merge the small batches of the lake.",
+    ),
+    ("forget", "warehouse.app.commands.store.forget:forget", "Remove a run permanently."),
 )
 # What tables, which `sync --to` wrote, cannot be used for.
 _WRITING = frozenset(
@@ -112,7 +116,7 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
 
     No file stays open between queries, so a notebook never blocks an import.
     """
-    from warehouse.store import open_store
+    from warehouse.app.opening import open_store
 
     return open_store(_folder(os.fspath(path)))
 
@@ -135,7 +139,7 @@ def _cli(ctx: click.Context, store: str) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
     ctx.obj = _folder(store)
     if ctx.invoked_subcommand in _WRITING:
-        from warehouse.scale.place import check_is_no_tables
+        from warehouse.lake.table_location import check_is_no_tables
 
         check_is_no_tables(ctx.obj)
 
@@ -146,7 +150,7 @@ def _folder(store: str) -> Path:
         from pathlib import Path
 
         return Path(store)
-    from warehouse.remote.address import store_folder
+    from warehouse.lake.remote.address import store_folder
 
     return store_folder(store)
 
@@ -163,7 +167,7 @@ def _collect_rarely() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with a code of `warehouse.errors.ExitCode`."""
+    """Run the command line and exit with a code of `warehouse.core.errors.ExitCode`."""
     if _is_program():
         _collect_rarely()
     open_standard_streams()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from warehouse.recording.recording import Recording
-    from warehouse.recording.rows import Logged
+    from warehouse.app.recording.recording import Recording
+    from warehouse.app.recording.rows import Logged
 
 __all__ = ["LoggedTest"]
 
@@ -57,7 +57,7 @@ class LoggedTest:
         Raises:
             BadInput: a value cannot be stored.
         """
-        from warehouse.recording.rows import Logged, check
+        from warehouse.app.recording.rows import Logged, check
 
         logged = Logged(task_id=task_id or self.task_id, attempt=attempt or 1, **fields)
         check(logged)
@@ -171,7 +171,7 @@ def evalstore_run(
     request: pytest.FixtureRequest, _evalstore_recordings: _Recordings
 ) -> Iterator[LoggedTest]:
     """Log results of the test: `evalstore_run.log(prompt=…, output=…)`."""
-    from warehouse.errors import EvalstoreError
+    from warehouse.core.errors import EvalstoreError
 
     node: pytest.Item = request.node
     node.stash[_VERDICT] = None

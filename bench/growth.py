@@ -34,7 +34,7 @@ _IMPORTED = 100_000
 _SYNC = """
 import sys, time
 from pathlib import Path
-from warehouse.store import Store
+from warehouse.app.store import Store
 before = time.perf_counter()
 Store(Path(sys.argv[1])).sync()
 print(time.perf_counter() - before)
@@ -44,7 +44,7 @@ _SYNCS = """
 import statistics, sys, time
 from pathlib import Path
 from bench.data.long_history import add_run
-from warehouse.store import Store
+from warehouse.app.store import Store
 seconds = []
 for number in range(5):
     add_run(Path(sys.argv[1]), number, 100)
@@ -58,7 +58,7 @@ import sys, time
 from pathlib import Path
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 lake = Store(Path(sys.argv[1])).lake
 before = time.perf_counter()
 import_paths(lake, [Path(sys.argv[2])], ImportOptions())
@@ -67,7 +67,7 @@ print(time.perf_counter() - before)
 _QUERY = """
 import sys, time
 from pathlib import Path
-from warehouse.store import Store
+from warehouse.app.store import Store
 store = Store(Path(sys.argv[1]))
 before = time.perf_counter()
 rows = store.sql("FROM leaderboard").fetchall()

@@ -33,7 +33,7 @@ _POLL_SECONDS = 0.2
 _SYNC = """
 import sys, time
 from pathlib import Path
-from warehouse.store import Store
+from warehouse.app.store import Store
 Store(Path(sys.argv[1])).sync()
 print()
 print(time.process_time())

@@ -2,7 +2,7 @@
 import os
 from collections.abc import Sequence
 
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 __all__ = ["main", "open"]
 

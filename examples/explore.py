@@ -59,10 +59,10 @@ def _(leaderboard, mo):
 
 @app.cell
 def _(a, b, mo, store, suite):
-    from warehouse.decisions.comparison import compare
-    from warehouse.decisions.contests import Choice, find_contests
-    from warehouse.decisions.sentences import sentence
-    from warehouse.errors import BadInput
+    from warehouse.analysis.decisions.comparison import compare
+    from warehouse.analysis.decisions.contests import Choice, find_contests
+    from warehouse.analysis.decisions.sentences import sentence
+    from warehouse.core.errors import BadInput
 
     try:
         with store.reading() as connection:

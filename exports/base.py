@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 # Name of the subcommand, where its `Exporter` is, and its line in the help: listing the
 # exporters must not import them.

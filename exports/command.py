@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from exports.base import EXPORTERS, PUBLISHERS, Exporter
-from warehouse.console.cli import LazyGroup, note, open_store, say
-from warehouse.errors import CheckFailed
+from warehouse.app.console.cli import LazyGroup, note, open_store, say
+from warehouse.core.errors import CheckFailed
 
 if TYPE_CHECKING:
     from exports.base import Exported
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 
 class _ExporterGroup(LazyGroup):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from warehouse.errors import BadInput
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import duckdb
 
-    from warehouse.types import Json, Row
+    from warehouse.core.types import Json, Row
 
 # A JSON or YAML document that is being put together from rows.
 Document: TypeAlias = dict[str, Any]

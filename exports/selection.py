@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from click import Option
 
 from exports.rows import fetch_rows
-from warehouse.console.completion import complete_run, complete_suite
-from warehouse.errors import BadInput
-from warehouse.output.suggestions import did_you_mean
+from warehouse.app.console.completion import complete_run, complete_suite
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import duckdb
 
     from exports.base import Exported
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 SELECTION: tuple[Option, ...] = (
     Option(

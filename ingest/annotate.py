@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.console.cli import (
+from warehouse.app.console.cli import (
     HelpfulGroup,
     TableOptions,
     note,
@@ -17,11 +17,11 @@ from warehouse.console.cli import (
     say,
     table_options,
 )
-from warehouse.errors import BadInput, CheckFailed
+from warehouse.core.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from ingest.formats.posters.adjudication import AdjudicationSession, Choice, Record
-    from warehouse.types import JsonObject, Row
+    from warehouse.core.types import JsonObject, Row
 
 _dataset_option = click.option(
     "--dataset", metavar="NAME", help="Dataset, if the store has several."
@@ -146,7 +146,7 @@ def promote(path: Path, dataset: str | None) -> None:
 def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
     """Ask for each difference which record is right, or what the right text is."""
     from ingest.formats.posters.adjudication import merged
-    from warehouse.scoring.posters.annotation_pairs import differences
+    from warehouse.engine.scoring.posters.annotation_pairs import differences
 
     a, b = session.pair(poster)
     choices = [_ask(row, a, b) for row in differences(a.document, b.document)]
@@ -155,7 +155,7 @@ def _interactive(session: AdjudicationSession, poster: str) -> JsonObject:
 
 def _ask(difference: Row, a: Record, b: Record) -> Choice | str | None:
     from ingest.formats.posters.adjudication import Choice
-    from warehouse.output.formatting import visible
+    from warehouse.core.text.formatting import visible
 
     say(difference["field"])
     for letter, record, value in (("a", a, difference["value_a"]), ("b", b, difference["value_b"])):

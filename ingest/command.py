@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warehouse.console.cli import note, open_store
-from warehouse.errors import BadInput, CheckFailed
+from warehouse.app.console.cli import note, open_store
+from warehouse.core.errors import BadInput, CheckFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -215,14 +215,14 @@ def _gold_claim(
 
 
 def _track(files: Sequence[Path]) -> Iterable[Path]:
-    from warehouse.output.progress import track
+    from warehouse.core.progress import track
 
     return track(files, len(files), "importing")
 
 
 def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
     from ingest.reconciliation import FileOutcome
-    from warehouse.formats.secrets import describe
+    from warehouse.core.formats.secrets import describe
 
     outcomes = summary.outcomes
     ended = [f"{outcomes[outcome]:,} {outcome}" for outcome in FileOutcome if outcomes[outcome]]
@@ -245,7 +245,7 @@ def _print_summary(summary: ImportSummary, *, is_masked: bool) -> None:
 
 def _print_messages(summary: ImportSummary, *, is_verbose: bool) -> None:
     from ingest.notices import all_lines, grouped_lines
-    from warehouse.output.formatting import visible
+    from warehouse.core.text.formatting import visible
 
     for path in summary.missing:
         note(f"{visible(str(path))}: no such file or folder")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ingest.readers import TABLES, reader_of, reader_of_named
 from ingest.reading import Candidate
-from warehouse.files import real_path
+from warehouse.core.files import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,11 +16,11 @@ from ingest.reconciliation import FileOutcome, reconcile
 from ingest.session import ImportSession
 from ingest.sources import source_of
 from ingest.streams import StreamedReading, StreamImport
-from warehouse.files import real_path
-from warehouse.hashing import small_file_sha256
+from warehouse.core.files import real_path
+from warehouse.core.hashing import small_file_sha256
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.contents import read_contents
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,18 +6,18 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
-from warehouse.files import read_regular
-from warehouse.formats.secrets import redact_fields, redact_file
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.files import read_regular
+from warehouse.core.formats.secrets import redact_fields, redact_file
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import Reject
-    from warehouse.formats.yaml.fields import Violation
+    from warehouse.core.formats.yaml.fields import Violation
+    from warehouse.core.types import FileRow, QuarantineRow, ViolationRow
     from warehouse.lake.batch import RunKey
-    from warehouse.types import FileRow, QuarantineRow, ViolationRow
 
 # The store keeps the bytes of files up to this size, so that a better reader can read them again.
 LARGEST_KEPT_BYTES = 16 * 2**20

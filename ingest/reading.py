@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
-from warehouse.files import open_regular
-from warehouse.formats.values import utf8
+from warehouse.core.files import open_regular
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from warehouse.formats.yaml.fields import Violation
+    from warehouse.core.formats.yaml.fields import Violation
+    from warehouse.core.types import Row, RunRow
     from warehouse.lake.batch import RunKey
-    from warehouse.types import Row, RunRow
 
 HEAD_BYTES = 65_536
 

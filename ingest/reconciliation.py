@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Generation
 from warehouse.lake.contents import COMPARED, RunContent, known_row
-from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ingest.reading import Reading
+    from warehouse.core.schemas import Table
+    from warehouse.core.types import Row
     from warehouse.lake.batch import RunKey
-    from warehouse.schemas import Table
-    from warehouse.types import Row
 
 
 # Columns that a log without additional fields leaves empty.

@@ -6,14 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ingest.notices import Level, Notice
-from warehouse.formats.secrets import (
+from warehouse.core.formats.secrets import (
     article,
     find_secrets_in,
     is_certain,
     lines_of,
     may_hold_secrets,
 )
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

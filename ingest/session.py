@@ -18,12 +18,12 @@ from ingest.reading import SourceFile
 from ingest.reconciliation import FileOutcome
 from ingest.secret_report import SecretReport
 from ingest.sources import Sources
-from warehouse.errors import BadInput
-from warehouse.files import read_regular
-from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
-from warehouse.schemas import FILES, QUARANTINE, VIOLATIONS
+from warehouse.core.errors import BadInput
+from warehouse.core.files import read_regular
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import FILES, QUARANTINE, VIOLATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ingest.reading import ImportOptions, Reading, Reject
-    from warehouse.formats.yaml.fields import Violation
+    from warehouse.core.formats.yaml.fields import Violation
     from warehouse.lake.batch import RunKey
     from warehouse.lake.index.register import Register
     from warehouse.lake.writer import BatchWriter

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.reading import SourceFile
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 from warehouse.lake.batch import Source
 
 if TYPE_CHECKING:

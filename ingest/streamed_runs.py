@@ -18,18 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.reconciliation import FileOutcome, conflict_message, next_generation
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
 from warehouse.lake.contents import COMPARED
 from warehouse.lake.writer import ROWS_PER_GROUP, arrow_table
-from warehouse.schemas import BY_NAME, RESULT_SCORES, RESULTS, arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from warehouse.core.schemas import Table
+    from warehouse.core.types import Row
     from warehouse.lake.batch import Generation
     from warehouse.lake.writer import BatchWriter
-    from warehouse.schemas import Table
-    from warehouse.types import Row
 
     Rows: TypeAlias = pa.Table | Sequence[Row]
     _Columns: TypeAlias = tuple[list[str], list[int | None]]
@@ -390,7 +390,7 @@ def _new_ids(now: pa.Table, before: pa.Table) -> pa.Array:
     if not len(now):
         return pa.array([], pa.string())
     # Imported here: most imports are of new runs, and do without DuckDB.
-    from warehouse.connection import open_in_memory
+    from warehouse.core.in_memory import open_in_memory
 
     with open_in_memory() as connection:
         connection.register("now", now)

@@ -23,11 +23,11 @@ from ingest.streamed_runs import (
     header_of,
     is_bare,
 )
-from warehouse.errors import BadInput
-from warehouse.formats.values import import_pyarrow
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.values import import_pyarrow
+from warehouse.core.schemas import BY_NAME, FILES, QUARANTINE
 from warehouse.lake.batch import Generation
 from warehouse.lake.contents import read_added, read_positions
-from warehouse.schemas import BY_NAME, FILES, QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from ingest.reading import Block, Reading, Stream
     from ingest.session import ImportSession
     from ingest.streamed_runs import Rows
+    from warehouse.core.types import Row
     from warehouse.lake.batch import RunKey
     from warehouse.lake.lake import Lake
-    from warehouse.types import Row
 
 # The outcome of a file with several runs is the one that comes first here.
 _SEVERITY_ORDER = (

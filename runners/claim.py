@@ -12,14 +12,14 @@ from runners.models.addresses import moved, without_address
 from runners.plan import cells_of, plan_from_json, plan_to_json
 from runners.run import Run
 from runners.suites.registry import suite_of
-from warehouse.errors import BadInput, StoreBusy
-from warehouse.formats.json_text import json_text
-from warehouse.formats.masking import MASK
-from warehouse.journal.recovery import pending_journals
-from warehouse.journal.run_lock import run_lock, shard_lock
+from warehouse.core.errors import BadInput, StoreBusy
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.masking import MASK
+from warehouse.core.suggestions import did_you_mean
 from warehouse.lake.batch import Generation
+from warehouse.lake.journal.recovery import pending_journals
+from warehouse.lake.journal.run_lock import run_lock, shard_lock
 from warehouse.lake.locks import abandoned_file
-from warehouse.output.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runners.plan import Plan
     from runners.run import RunSettings
     from runners.shard import Shard
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 
 @contextmanager

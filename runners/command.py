@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from runners.completion import complete_suite_to_run
 from runners.options import RunOptions, run_options
 from runners.suites.options import SuiteOptions, suite_options
-from warehouse.console.cli import (
+from warehouse.app.console.cli import (
     TableOptions,
     note,
     note_wrapped,
@@ -24,12 +24,12 @@ from warehouse.console.cli import (
     print_rows,
     table_options,
 )
-from warehouse.errors import BadInput, BudgetSpent, CheckFailed, ModelsUnavailable
+from warehouse.core.errors import BadInput, BudgetSpent, CheckFailed, ModelsUnavailable
 
 if TYPE_CHECKING:
     from runners.run import Run, RunSettings
     from runners.suites.base import PreparedRun, Suite
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 _SUITE_OPTIONS = tuple(field.name for field in fields(SuiteOptions))
 # Fixed by the plan of a run.
@@ -258,7 +258,7 @@ def _settings(suite: str | None, options: RunOptions) -> RunSettings:
     from runners.engine.retry import RetryPolicy
     from runners.run import RunSettings
     from runners.shard import Shard
-    from warehouse.paths import TASKS
+    from warehouse.core.paths import TASKS
 
     for name in ("max_cost_usd", "rpm", "tpm", "timeout_s"):
         if math.isnan(getattr(options, name) or 0):
@@ -323,7 +323,7 @@ def _write_files(prepared: PreparedRun) -> None:
 
 def _print_estimates(run: Run) -> None:
     from runners.estimate import estimate
-    from warehouse.output.writers import write_rows
+    from warehouse.app.output.writers import write_rows
 
     columns = ("model", "provider", "cells", "done", "pending", "tokens", "cost_usd", "missing")
     rows = [
@@ -370,7 +370,7 @@ def models(output: TableOptions) -> None:
     """
     from runners.models.model_files import listed_files, read_model_files
     from runners.models.model_list import ANSWER, COLUMNS, model_lines
-    from warehouse.output.writers import write_rows
+    from warehouse.app.output.writers import write_rows
 
     files = listed_files(read_model_files())
     for text in (text for file in files.values() for text in file.warnings):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runners.providers.base import EMPTY
-from warehouse.connection import open_in_memory
-from warehouse.formats.json_text import canonical_json
+from warehouse.core.formats.json_text import canonical_json
+from warehouse.core.in_memory import open_in_memory
 from warehouse.lake.batch import Generation, current_generations
 from warehouse.lake.locks import shared_lake_lock
 

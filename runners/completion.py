@@ -25,7 +25,7 @@ def complete_model_to_run(
 ) -> list[str]:
     """Return the models of model files whose names begin as typed, and `ALL`."""
     from runners.models.model_files import read_model_files
-    from warehouse.errors import EvalstoreError
+    from warehouse.core.errors import EvalstoreError
 
     try:
         names = {file.model.name for file in read_model_files().values()} - {""}

@@ -12,8 +12,8 @@ from runners.providers.keys import named_key
 from runners.providers.pool import estimated_tokens
 from runners.providers.transport.http import shown_address
 from runners.providers.vendors import OWN_SERVERS, is_own_address
-from warehouse.errors import BadInput
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from runners.models.model_files import Model

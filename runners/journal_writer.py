@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runners.providers.base import OK, Failure, Reply
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell, Plan
-    from warehouse.journal.journal import Entry, Journal
-    from warehouse.types import ResultRow
+    from warehouse.core.types import ResultRow
+    from warehouse.lake.journal.journal import Entry, Journal
 
 _MAX_RETRY_TEXT = 500  # characters kept of the text of a retried call
 

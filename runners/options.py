@@ -11,7 +11,7 @@ import click
 
 from runners.completion import complete_model_to_run
 from runners.providers.registry import PROVIDERS
-from warehouse.console.completion import complete_run
+from warehouse.app.console.completion import complete_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

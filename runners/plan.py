@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from runners.models.model_files import Model
-from warehouse.errors import BadInput
-from warehouse.formats.json_text import canonical_json, json_text
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.json_text import canonical_json, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ class Task:
         name: human-readable name.
         reference: the correct answer.
         validator: rule that decides whether an answer passes.
-        scorer: in suites of one's own, how an answer is judged; see `warehouse.scoring.custom`.
+        scorer: in suites of one's own, how an answer is judged (`engine.scoring.custom`).
         expected_tools: tools of which the answer should use one.
         image: file name of the image in the cache.
         cluster: name that it shares with the tasks of its set that it depends on.

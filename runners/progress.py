@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from runners.providers.base import EMPTY, Reply
-from warehouse.console.cli import note
-from warehouse.output.formatting import visible
+from warehouse.app.console.cli import note
+from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,12 +19,12 @@ from runners.plan import cell_key, cells_of, plan_to_json
 from runners.providers.keys import named_key
 from runners.providers.pool import ProviderPool, estimated_tokens
 from runners.suites.registry import suite_of
-from warehouse.errors import EvalstoreError, Interrupted
-from warehouse.formats.json_text import json_text
-from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
-from warehouse.hashing import content_hash
-from warehouse.journal.journal import Entry, Journal
+from warehouse.core.errors import EvalstoreError, Interrupted
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.masking import Mask, secrets_of_environment, secrets_of_url
+from warehouse.core.hashing import content_hash
 from warehouse.lake.batch import evalstore_version
+from warehouse.lake.journal.journal import Entry, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from runners.providers.base import Request
     from runners.shard import Shard
     from runners.suites.base import Suite
-    from warehouse.store import Store
-    from warehouse.types import ResultRow, Row, RunRow
+    from warehouse.app.store import Store
+    from warehouse.core.types import ResultRow, Row, RunRow
 
 _RESERVE_BYTES = 1 << 20
 _RESERVE_PER_CALL = 1 << 16

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from runners.plan import Cell, Plan

@@ -12,7 +12,7 @@ from runners.providers.base import EMPTY, EXCEPTION, REPLY_TOO_LARGE
 
 if TYPE_CHECKING:
     from runners.run import Run
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 # The pass rate is that of `leaderboard`, or for a replay that of `replay_leaderboard`.
 TABLE = """

@@ -1,9 +1,9 @@
 """Runs for tests of the gate, and its decisions about them."""
 
-from warehouse.decisions.gate.gate import run_gate
-from warehouse.decisions.gate.rules import Rule, Rules
+from warehouse.analysis.decisions.gate.gate import run_gate
+from warehouse.analysis.decisions.gate.rules import Rule, Rules
+from warehouse.core.schemas import RESULTS, RUNS
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS
 
 
 def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1", cost=0.01):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from support import NO_REFERENCE, REFERENCE
 
 from exports.openclaw.run_folder import export_openclaw
-from warehouse.scoring.openclaw.json_keys import RULE_TYPES
-from warehouse.scoring.openclaw.prompt_check import check_prompts
-from warehouse.scoring.openclaw.validators import CHECKS
+from warehouse.engine.scoring.openclaw.json_keys import RULE_TYPES
+from warehouse.engine.scoring.openclaw.prompt_check import check_prompts
+from warehouse.engine.scoring.openclaw.validators import CHECKS
 
 FOLDER = REFERENCE / "openclaw"
 RECORD = {

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from support import REFERENCE, ROOT, new_store
 
 import evalstore
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 SAMPLES = ROOT / "examples" / "posters"
 POSTERS = REFERENCE / "posters"

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.agents.tools import call_tool, open_desk
-from warehouse.decisions.comparison import ALPHA, Comparison, Contest, compare
-from warehouse.decisions.contests import Choice, find_contests
-from warehouse.decisions.gate.decision import Outcome
-from warehouse.decisions.gate.gate import run_gate
-from warehouse.decisions.gate.rules import Rule, Rules
-from warehouse.decisions.ranks import ranks
-from warehouse.decisions.sentences import sentence
-from warehouse.store import Store
+from warehouse.analysis.decisions.comparison import ALPHA, Comparison, Contest, compare
+from warehouse.analysis.decisions.contests import Choice, find_contests
+from warehouse.analysis.decisions.gate.decision import Outcome
+from warehouse.analysis.decisions.gate.gate import run_gate
+from warehouse.analysis.decisions.gate.rules import Rule, Rules
+from warehouse.analysis.decisions.ranks import ranks
+from warehouse.analysis.decisions.sentences import sentence
+from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.agents.tools import Desk
+    from warehouse.app.agents.tools import Desk
 
     Figures: TypeAlias = tuple[float | None, ...]
     Places: TypeAlias = dict[str, tuple[int, ...]]

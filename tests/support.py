@@ -21,9 +21,9 @@ import pytest
 import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.connection import log_file
-from warehouse.errors import ExitCode
-from warehouse.store import Store
+from warehouse.app.store import Store
+from warehouse.core.errors import ExitCode
+from warehouse.engine.connection import log_file
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "palindrome"
@@ -299,7 +299,7 @@ PATIENT = (
     """
 import evalstore
 from runners.engine import engine
-from warehouse.store import Store
+from warehouse.app.store import Store
 engine.GRACE_SECONDS = 300
 Store.__init__.__kwdefaults__["wait_seconds"] = 300
 evalstore.main()

@@ -1,7 +1,7 @@
 """Compares tables that shards wrote with the warehouse of one process."""
 
 import evalstore
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 _STORED = {file.qualified for file in shipped_sql() if file.is_table} | {
     "scores.shared_calls",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import evalstore
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

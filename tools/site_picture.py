@@ -14,7 +14,7 @@ from pathlib import Path
 from exports.site.report import write_site
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 _ROOT = Path(__file__).parents[1]
 _TARGET = _ROOT / "docs" / "images" / "site.png"

@@ -1,1 +1,1 @@
-"""The store: schemas, errors, files, and the one place that opens DuckDB."""
+"""The store in five layers, each of which imports only those above it in this list."""

@@ -13,7 +13,7 @@ from bench.processes import ROOT, command
 from bench.ratios import Ratio
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 _ROUNDS = 5
 _GX = "import great_expectations.expectations.core"

@@ -26,8 +26,8 @@ from runners.models.model_files import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers.base import Request
 from runners.providers.registry import make_provider
-from warehouse.journal.journal import Entry, Journal
 from warehouse.lake.batch import Generation
+from warehouse.lake.journal.journal import Entry, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from exports.site.pages import overview
 from exports.site.pages.samples import PAGE_TYPE
 from exports.site.rendering import assets
 from exports.site.site import opened_site
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

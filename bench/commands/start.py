@@ -10,7 +10,7 @@ from bench.processes import ROOT, medians
 from bench.ratios import Ratio
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 _ROUNDS, _QUICK_ROUNDS = 25, 3
 _QUERY = "SELECT suite, run_id, n_results FROM runs ORDER BY run_date LIMIT 5"

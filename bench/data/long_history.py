@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from warehouse.core.schemas import RESULTS, RUNS, duckdb_type
 from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
-from warehouse.schemas import RESULTS, RUNS, duckdb_type
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.schemas import Table
-    from warehouse.types import Row
+    from warehouse.core.schemas import Table
+    from warehouse.core.types import Row
 
 RESULTS_PER_RUN = 10_000
 _ROWS_PER_GROUP = 100_000

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import stats
 
 from bench.ratios import Ratio
-from warehouse.decisions.comparison import Contest, compare
-from warehouse.decisions.paired import pair, panels
-from warehouse.decisions.series import Asked, MetricKey, Series, SeriesKey
+from warehouse.analysis.decisions.comparison import Contest, compare
+from warehouse.analysis.decisions.paired import pair, panels
+from warehouse.analysis.decisions.series import Asked, MetricKey, Series, SeriesKey
 
 _MODELS, _TASKS, _RESAMPLES = 20, 10_000, 10_000
 _QUICK_MODELS, _QUICK_TASKS = 4, 200

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from warehouse.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
+from warehouse.engine.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
 
 
 def plain_scores(golds: Sequence[str], predictions: Sequence[str]) -> list[tuple[object, ...]]:

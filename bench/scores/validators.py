@@ -16,8 +16,8 @@ import pyarrow as pa
 from bench.data.outputs import make_outputs
 from bench.ratios import Ratio
 from bench.scores.plain_validators import plain_tools, plain_verdict
-from warehouse.connection import open_for_writing
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,12 +26,12 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from warehouse.statistics.bounded_means import chance_of_excess, excess_of_bounded_means
+from warehouse.engine.statistics.bounded_means import chance_of_excess, excess_of_bounded_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 _SEED, _ALPHA = 23, 0.05
 _SIMULATIONS, _QUICK = 4_000, 200

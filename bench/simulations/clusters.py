@@ -17,13 +17,13 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import print_table, summary
-from warehouse.statistics.proportions import clustered_interval, wilson
+from warehouse.engine.statistics.proportions import clustered_interval, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tools.simulation_tables import Row
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 _SEED = 41
 SIMULATIONS = 2000

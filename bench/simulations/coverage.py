@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.score_test import excess_of_proportions
-from warehouse.statistics.symmetry import symmetric_means
+from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
+from warehouse.engine.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.symmetry import symmetric_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 SEED = 23
 _TASKS, _ALPHA, _MORE = 200, 0.05, 0.1

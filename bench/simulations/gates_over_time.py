@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 SEED = 41
 ALPHA = 0.05

@@ -23,12 +23,12 @@ import pyarrow as pa
 from scipy import special, stats
 
 from tools.simulation_tables import Row, print_table, summary
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 _SEED = 23
 DRAWS = 4000

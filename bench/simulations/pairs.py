@@ -19,11 +19,11 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import Row, print_table, summary
-from warehouse.statistics.proportions import newcombe
-from warehouse.statistics.score_test import difference_interval, equality_p_values
+from warehouse.engine.statistics.proportions import newcombe
+from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
 
 if TYPE_CHECKING:
-    from warehouse.statistics.arrays import Floats
+    from warehouse.engine.statistics.arrays import Floats
 
 _ALPHA = 0.05
 _SHARES = np.concatenate([np.geomspace(1e-4, 0.01, 50, endpoint=False), np.linspace(0.01, 1, 1981)])

@@ -17,8 +17,8 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import print_table, summary
-from warehouse.statistics.percentiles import percentile_limits
-from warehouse.statistics.ratios import MIN_TASKS, ratio_limits
+from warehouse.engine.statistics.percentiles import percentile_limits
+from warehouse.engine.statistics.ratios import MIN_TASKS, ratio_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tools.simulation_tables import Row
-    from warehouse.statistics.arrays import Floats, Indices
+    from warehouse.engine.statistics.arrays import Floats, Indices
 
     Ends = tuple[float | None, float | None]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tools.simulation_tables import print_table
-from warehouse.statistics.sample_size import tasks_needed_of_verdicts, upper_variance
+from warehouse.engine.statistics.sample_size import tasks_needed_of_verdicts, upper_variance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
-from warehouse.checking import gx
-from warehouse.checking.check import run_checks
-from warehouse.checking.shipped import shipped_relations
-from warehouse.connection import open_in_memory
+from warehouse.analysis.checking import gx
+from warehouse.analysis.checking.check import run_checks
+from warehouse.analysis.checking.shipped import shipped_relations
+from warehouse.app.store import Store
+from warehouse.core.in_memory import open_in_memory
+from warehouse.core.schemas import RESULTS, RUNS
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS
-from warehouse.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.checking.expectations import Relation
+    from warehouse.analysis.checking.expectations import Relation
 
 _RUNS = 100
 _ROWS, _FEW_ROWS = 1_000_000, 20_000

@@ -20,10 +20,10 @@ from bench.ratios import Ratio
 from ingest.formats.palindrome.yaml_files import parsed
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions, SourceFile
+from warehouse.app.store import Store
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import ROOT_GENERATION, Generation
 from warehouse.lake.compaction import merge_small
-from warehouse.schemas import BY_NAME
-from warehouse.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

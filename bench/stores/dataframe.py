@@ -13,7 +13,7 @@ from bench.data.openclaw_rows import write_rows
 from bench.ratios import Ratio
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

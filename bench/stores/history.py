@@ -25,7 +25,7 @@ from bench.stores.leaderboards import (
     PANDAS,
     POLARS,
 )
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 _RESULTS, _QUICK_RESULTS = 10_000_000, 200_000
 _SYNCS, _NEW = 5, 100

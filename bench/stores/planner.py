@@ -14,9 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.ratios import Ratio
-from warehouse.connection import open_in_memory
+from warehouse.core.in_memory import open_in_memory
+from warehouse.engine.scale.plan import Planner
 from warehouse.lake.batch import batch_from_json
-from warehouse.scale.plan import Planner
 
 _BATCHES, _QUICK_BATCHES = 1_000_000, 5_000
 _ROWS, _BYTES = 10_000, 2_000_000

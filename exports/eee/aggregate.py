@@ -7,13 +7,13 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from exports.rows import Document, json_object, json_value
-from warehouse.formats.json_text import json_text
+from warehouse.core.formats.json_text import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 SUITE = "eee"
 VERSION = "0.3.0"

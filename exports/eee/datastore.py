@@ -19,9 +19,9 @@ from exports.eee.aggregate import SUITE, UNKNOWN, aggregate_document, developer_
 from exports.eee.samples import SampleLines
 from exports.rows import Document, fetch_rows, json_object
 from exports.selection import SELECTION, path_part, selected_runs
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
-from warehouse.targets import check_spelling, write_lines, write_whole
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.lake.targets import check_spelling, write_lines, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 _SAMPLES_SUFFIX = "_samples.jsonl"
 _MODELS = """

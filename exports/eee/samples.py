@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 # Line breaks of Unicode that JSON allows in a text; many programs split lines at them.
 _BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}

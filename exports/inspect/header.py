@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from exports.inspect.samples import named_model
 from exports.rows import Document, json_object, json_value
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 SUITE = "inspect"
 _VERSION = 2

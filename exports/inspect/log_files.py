@@ -14,7 +14,7 @@ from exports.inspect.header import SUITE, header_document, log_name, scorer_name
 from exports.inspect.samples import SAMPLES, sample_documents, summary_of
 from exports.rows import fetch_rows, iterate_rows
 from exports.selection import SELECTION, path_part, selected_runs
-from warehouse.targets import check_spelling, open_target
+from warehouse.lake.targets import check_spelling, open_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 _PARTS = """
 SELECT

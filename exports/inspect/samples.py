@@ -8,13 +8,13 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from exports.rows import Document, json_object, json_value
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 SUITE = "inspect"
 # A result, its task, and lists of its scores and messages, in order.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 

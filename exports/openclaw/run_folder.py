@@ -14,18 +14,18 @@ from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
 from exports.openclaw.summary import summary_document, summary_table
 from exports.rows import fetch_rows, json_object, unknown_run
-from warehouse.console.completion import run_completer
-from warehouse.errors import BadInput
-from warehouse.formats.values import utf8
-from warehouse.targets import check_spelling, write_lines, write_whole
+from warehouse.app.console.completion import run_completer
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.values import utf8
+from warehouse.lake.targets import check_spelling, write_lines, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import duckdb
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 _RUNS = """
 SELECT run_id, started_at, ended_at, wall_clock_ms, config, inventory, source, is_replay, n_results

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _GROUPS = """
 SELECT *

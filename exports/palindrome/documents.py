@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Sequence
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 
 def log_document(tasks: Sequence[Row], omitted: Counter[str], *, with_extras: bool) -> Document:

@@ -18,11 +18,11 @@ from exports.base import Exported, Exporter
 from exports.palindrome.documents import log_document, model_document
 from exports.palindrome.yaml_text import dump
 from exports.rows import Document, fetch_rows, unknown_run
-from warehouse.console.completion import complete_model, run_completer
-from warehouse.errors import BadInput
-from warehouse.files import read_regular
-from warehouse.formats.yaml.documents import YamlError, load
-from warehouse.targets import check_spelling, write_whole
+from warehouse.app.console.completion import complete_model, run_completer
+from warehouse.core.errors import BadInput
+from warehouse.core.files import read_regular
+from warehouse.core.formats.yaml.documents import YamlError, load
+from warehouse.lake.targets import check_spelling, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 # Date, model, variation and template identify a log.
 LogKey = tuple[str, str, int, str]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from warehouse.errors import EvalstoreError
+from warehouse.core.errors import EvalstoreError
 
 Value: TypeAlias = "bool | int | float | str | Sequence[Value] | Mapping[str, Value] | None"
 

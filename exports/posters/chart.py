@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exports.posters.chart_layout import CostAxis, cost_axis, spaced
-from warehouse.output.formatting import visible
+from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

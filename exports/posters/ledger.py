@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from exports.base import Exported, Exporter
 from exports.posters.tables import cell
 from exports.rows import fetch_rows, json_object
-from warehouse.errors import BadInput
-from warehouse.targets import write_whole
+from warehouse.core.errors import BadInput
+from warehouse.lake.targets import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from exports.rows import Document
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 _COLUMNS = (
     "run_id", "label", "created_at", "git_commit", "temperature", "model", "posters",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from exports.posters.chart import draw_svg
 from exports.posters.tables import PAIRED, PAIRS, SUMMARY, ground_truth
-from warehouse.output.formatting import as_json
-from warehouse.output.html import render
+from warehouse.app.output.html import render
+from warehouse.core.text.formatting import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

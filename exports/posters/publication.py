@@ -15,17 +15,17 @@ from click import Option
 from exports.base import Exported, Exporter
 from exports.posters.published_copy import imported_files
 from exports.posters.report import Report, gather, json_bytes
-from warehouse.console.completion import run_completer
-from warehouse.errors import BadInput, CheckFailed
-from warehouse.formats.images import is_image
-from warehouse.scoring.posters.meta import published_label
-from warehouse.targets import write_whole
+from warehouse.app.console.completion import run_completer
+from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.formats.images import is_image
+from warehouse.engine.scoring.posters.meta import published_label
+from warehouse.lake.targets import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 PUBLISHED = "benchmark/published"
 _PARTIAL = ".{}.part"  # name of a folder that is being written

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.rows import fetch_rows
-from warehouse.errors import BadInput
-from warehouse.output.formatting import visible
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
+from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 _FILES = "SELECT name, content FROM published_files WHERE report = $report ORDER BY name"
 _REPORTS = "SELECT DISTINCT report FROM published ORDER BY report"

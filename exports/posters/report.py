@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from exports.posters.chart import Point, draw_svg
 from exports.posters.tables import comparisons_markdown, ground_truth, summary_markdown
 from exports.rows import Document, fetch_rows, json_object, json_value, unknown_run
-from warehouse.scoring.posters.settings import scoring_settings
+from warehouse.engine.scoring.posters.settings import scoring_settings
 
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 # The columns of summary.json: the original's in its order, then ours.
 _SUMMARY = (

@@ -8,13 +8,13 @@ from click import Option
 
 from exports.base import Exported, Exporter
 from exports.posters.report import Report, gather
-from warehouse.console.completion import run_completer
-from warehouse.targets import write_whole
+from warehouse.app.console.completion import run_completer
+from warehouse.lake.targets import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
 
 def write_report(

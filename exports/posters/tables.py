@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warehouse.output.formatting import visible
+from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

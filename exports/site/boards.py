@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _BOARD = ("suite", "task_set", "metric", "scorer", "filter")
 _MODEL = ("provider", "model", "settings")

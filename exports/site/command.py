@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.console.cli import note, open_store, say
-from warehouse.console.completion import complete_model, complete_run, complete_suite
+from warehouse.app.console.cli import note, open_store, say
+from warehouse.app.console.completion import complete_model, complete_run, complete_suite
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -74,7 +74,7 @@ def report(
     from exports.site.addresses import OVERVIEW
     from exports.site.progress import Progress
     from exports.site.report import write_site
-    from warehouse.excerpt import excerpt
+    from warehouse.app.filtered_warehouse import excerpt
 
     day = None if until is None else until.date()
     store = open_store(path)

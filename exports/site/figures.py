@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from warehouse.decisions.sentences import p_text as _p_text
-from warehouse.output.screen_columns import money, number, percent, points
+from warehouse.analysis.decisions.sentences import p_text as _p_text
+from warehouse.core.text.figures import money, number, percent, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput
-from warehouse.files import read_regular
-from warehouse.targets import sweep, write_whole
+from warehouse.core.errors import BadInput
+from warehouse.core.files import read_regular
+from warehouse.lake.targets import sweep, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 T = TypeVar("T")
 

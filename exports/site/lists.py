@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exports.site.page import Page
     from exports.site.site import Site
     from exports.site.tables import Address
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _ON_A_PAGE = 500
 

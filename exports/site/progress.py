@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from warehouse.console.cli import note
+from warehouse.app.console.cli import note
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Line

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections import defaultdict
 
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _FILES = """
 WITH used AS (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import PAGES
 from exports.site.figures import FOR_TEMPLATES
 from exports.site.page import Page
-from warehouse.output.html import STYLE, environment
+from warehouse.app.output.html import STYLE, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ POLICY = (
 
 @cache
 def page_template(name: str) -> jinja2.Template:
-    """Return a template by its name; see `warehouse.output.html` for how it writes values."""
+    """Return a template by its name; see `warehouse.app.output.html` for how it writes values."""
     pages = environment(_TEMPLATES)
     pages.globals.update(policy=POLICY, **FOR_TEMPLATES, **PAGES)
     return pages.get_template(name)
@@ -37,7 +37,7 @@ def page_template(name: str) -> jinja2.Template:
 
 def assets() -> Iterator[Page]:
     """Yield the files that all pages share: the style sheet and the scripts."""
-    from warehouse.charts.svg import STYLE as CHARTS
+    from warehouse.analysis.charts.svg import STYLE as CHARTS
 
     own = [(_ASSETS / name).read_text("utf-8") for name in ("site.css", "samples.css")]
     yield Page(path="assets/site.css", data="\n".join([STYLE, CHARTS, *own]).encode())

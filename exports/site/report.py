@@ -11,8 +11,8 @@ from exports.site.folder import SiteFolder, site_lock
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
 from exports.site.site import opened_site
-from warehouse.connection import memory_limit
-from warehouse.errors import OutOfMemory
+from warehouse.core.errors import OutOfMemory
+from warehouse.engine.connection import memory_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exports.site.page import Page
     from exports.site.site import Site
-    from warehouse.store import Store
+    from warehouse.app.store import Store
 
     OnPage = Callable[[str, int], None]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
     RunNames = Mapping[tuple[str, str], "RunName"]
 

@@ -11,7 +11,7 @@ from exports.site.figures import Mark, are_shares, change, interval, marks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _SERIES = ("suite", "task_set", "metric", "scorer", "filter", "provider", "model", "settings")
 _SIGNIFICANT = 0.05

@@ -11,7 +11,7 @@ from exports.site.addresses import relative
 from exports.site.page import Page
 from exports.site.rendering import page_template
 from exports.site.run_names import run_names
-from warehouse.store import query_errors
+from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from exports.site.page import PageType
     from exports.site.run_names import RunNames
-    from warehouse.store import Store
-    from warehouse.types import Row
+    from warehouse.app.store import Store
+    from warehouse.core.types import Row
 
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 

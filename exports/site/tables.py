@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exports.site.paths import shared_path
-from warehouse.output.formatting import human
-from warehouse.output.headings import heading
-from warehouse.output.rows import of_values
-from warehouse.output.screen_columns import screen_columns
-from warehouse.output.terminal import Layout
+from warehouse.app.output.screen_columns import screen_columns
+from warehouse.app.output.terminal import Layout
+from warehouse.core.text.formatting import human
+from warehouse.core.text.headings import heading
+from warehouse.engine.rows import of_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from warehouse.output.screen_columns import Column
-    from warehouse.types import Row
+    from warehouse.app.output.screen_columns import Column
+    from warehouse.core.types import Row
 
     Address = Callable[[Row], str | None]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _OF_SET = 100
 _OF_ALL = 500

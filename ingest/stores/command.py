@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ingest.stores.recognition import is_store
-from warehouse.console.cli import note
-from warehouse.errors import BadInput, StoreUnreadable
-from warehouse.output.formatting import visible
+from warehouse.app.console.cli import note
+from warehouse.core.errors import BadInput, StoreUnreadable
+from warehouse.core.text.formatting import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,9 +16,9 @@ from ingest.stores.decisions import conflicts, decide
 from ingest.stores.other import open_other
 from ingest.stores.parts import Parts
 from ingest.stores.rows import RowCopy
-from warehouse.errors import BadInput
-from warehouse.hashing import content_hash
-from warehouse.journal.recovery import pending_journals
+from warehouse.core.errors import BadInput
+from warehouse.core.hashing import content_hash
+from warehouse.lake.journal.recovery import pending_journals
 from warehouse.lake.locks import open_lock, shared_lake_lock, wait_for
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from ingest.reading import Reading
 from ingest.reconciliation import FileOutcome, reconcile
-from warehouse.formats.values import import_pyarrow
-from warehouse.hashing import content_hash
+from warehouse.core.formats.values import import_pyarrow
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BATCH, TABLES
 from warehouse.lake.batch import current_generations
 from warehouse.lake.compaction import rows_of
 from warehouse.lake.contents import read_contents
-from warehouse.schemas import BATCH, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ingest.reconciliation import Reconciled
+    from warehouse.core.schemas import Table
+    from warehouse.core.types import Row
     from warehouse.lake.batch import Batch, Generation, RunKey
     from warehouse.lake.lake import Lake
-    from warehouse.schemas import Table
-    from warehouse.types import Row
 
 _Pair = tuple[str, "Generation"]
 _DIFFERS = "'"

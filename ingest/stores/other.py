@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ingest.stores.decisions import Batches
 from ingest.stores.recognition import is_batch_name
-from warehouse.connection import open_in_memory
-from warehouse.errors import StoreDamaged
-from warehouse.lake.fitness import misfits
+from warehouse.core.errors import StoreDamaged
+from warehouse.core.in_memory import open_in_memory
 from warehouse.lake.lake import Lake
+from warehouse.lake.schema_check import misfits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ulid import ULID
 
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Batch, BatchFile, evalstore_version
-from warehouse.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

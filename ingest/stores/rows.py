@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreDamaged
-from warehouse.formats.values import arrow_array, import_pyarrow
+from warehouse.core.errors import StoreDamaged
+from warehouse.core.formats.values import arrow_array, import_pyarrow
+from warehouse.core.schemas import BATCH, BY_NAME, RESULTS, TASKS, merged_schema
 from warehouse.lake.compaction import rows_of
 from warehouse.lake.unused_tasks import unused_tasks
-from warehouse.schemas import BATCH, BY_NAME, RESULTS, TASKS, merged_schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ingest.stores.decisions import Decisions
     from ingest.stores.other import OtherStore
     from ingest.stores.parts import Parts
+    from warehouse.core.schemas import Table
+    from warehouse.core.types import Row
     from warehouse.lake.batch import Batch
     from warehouse.lake.writer import BatchWriter
-    from warehouse.schemas import Table
-    from warehouse.types import Row
 
 
 class RowCopy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from warehouse.errors import BudgetSpent
+from warehouse.core.errors import BudgetSpent
 
 # What settling sums of floats may leave behind, as a share of the limit.
 _ROUNDING = 1e-9

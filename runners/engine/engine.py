@@ -17,14 +17,14 @@ from runners.engine.clock import Clock, SystemClock
 from runners.engine.limits import Limiter
 from runners.engine.retry import RetryPolicy
 from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
-from warehouse.errors import BudgetSpent, ModelsUnavailable
+from warehouse.core.errors import BudgetSpent, ModelsUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
     from datetime import datetime
 
     from runners.providers.base import Provider
-    from warehouse.errors import EvalstoreError
+    from warehouse.core.errors import EvalstoreError
 
 # Calls in progress at Ctrl-C will be billed: they get this long to finish.
 GRACE_SECONDS = 5.0

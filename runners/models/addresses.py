@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from runners.providers.vendors import is_own_address, vendor_of_key
-from warehouse.formats.secrets import find_secrets
+from warehouse.core.formats.secrets import find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 from runners.models.addresses import ADDRESS_KEYS, address_problem, addressed, own_address
 from runners.providers.base import MAX_REPLY_MIB, Request
 from runners.providers.registry import PROVIDERS
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.masking import is_secret_name
-from warehouse.formats.model_files import MODEL_KEYS, RUNNER_KEYS, is_model_file, model_row
-from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
-from warehouse.formats.yaml.fields import Violation
-from warehouse.hashing import content_hash
-from warehouse.output.suggestions import did_you_mean
-from warehouse.paths import MODELS
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.masking import is_secret_name
+from warehouse.core.formats.model_files import MODEL_KEYS, RUNNER_KEYS, is_model_file, model_row
+from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
+from warehouse.core.formats.yaml.fields import Violation
+from warehouse.core.hashing import content_hash
+from warehouse.core.paths import MODELS
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from runners.models.addresses import Address
-    from warehouse.types import ModelRow, Row
+    from warehouse.core.types import ModelRow, Row
 
 FOLDER = "models"
 LEVELS = ("low", "medium", "high", "xhigh")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runners.providers.pool import ProviderPool
-from warehouse.formats.json_text import canonical_json
+from warehouse.core.formats.json_text import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

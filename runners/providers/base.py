@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from warehouse.files import read_regular
+from warehouse.core.files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

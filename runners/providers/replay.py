@@ -28,9 +28,9 @@ from runners.providers.base import (
     empty,
 )
 from runners.providers.transport.http import as_count
-from warehouse.errors import BadInput
-from warehouse.files import read_regular
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.files import read_regular
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

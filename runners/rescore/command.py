@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warehouse.console.cli import TableOptions, note, open_store, print_rows, table_options
-from warehouse.console.completion import complete_run, complete_suite
+from warehouse.app.console.cli import TableOptions, note, open_store, print_rows, table_options
+from warehouse.app.console.completion import complete_run, complete_suite
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from warehouse.formats.json_text import json_text
-from warehouse.formats.masking import Mask, secrets_of_environment
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.masking import Mask, secrets_of_environment
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import RESCORES
+from warehouse.engine.scoring.openclaw.verdicts import undecided
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.schemas import RESCORES
-from warehouse.scoring.openclaw.verdicts import undecided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from runners.rescore.scorer import FileScorer
+    from warehouse.app.store import Store
+    from warehouse.core.types import RescoreRow
+    from warehouse.engine.scoring.openclaw.verdicts import Verdict
     from warehouse.lake.batch import RunKey
-    from warehouse.scoring.openclaw.verdicts import Verdict
-    from warehouse.store import Store
-    from warehouse.types import RescoreRow
 
 _ROWS_AT_ONCE = 1_000
 # Some logs do not hold the prompt: then it is that of the task in the run's task set. The same ID

@@ -10,10 +10,10 @@ from runners.suites.base import PLACEHOLDER
 from runners.suites.custom.document import read_suite_file
 from runners.suites.custom.functions import judge_by_function, load_function, source_hash
 from runners.suites.custom.tasks import rule_of, tasks_of
-from warehouse.errors import BadInput
-from warehouse.hashing import content_hash
-from warehouse.output.suggestions import did_you_mean
-from warehouse.scoring.custom.scorers import score
+from warehouse.core.errors import BadInput
+from warehouse.core.hashing import content_hash
+from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.scoring.custom.scorers import score
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from runners.plan import Task
     from runners.suites.custom.document import SuiteFile
-    from warehouse.scoring.custom.scorers import Rule
-    from warehouse.scoring.openclaw.verdicts import Verdict
+    from warehouse.engine.scoring.custom.scorers import Rule
+    from warehouse.engine.scoring.openclaw.verdicts import Verdict
 
 _OPENCLAW = "openclaw"
 _NAME = re.compile(r"[\w][\w ./-]{0,99}")

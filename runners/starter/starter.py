@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from runners.models.addresses import Address
 from runners.suites.options import SuiteOptions
 from runners.summary import ANSWER, TABLE
-from warehouse.errors import BadInput
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from runners.models.model_files import Model, ModelFile
     from runners.plan import Cell, Plan, Task
     from runners.providers.base import Request
-    from warehouse.journal.journal import Entry
-    from warehouse.store import Store
-    from warehouse.types import ResultRow, Row, RunRow
+    from warehouse.app.store import Store
+    from warehouse.core.types import ResultRow, Row, RunRow
+    from warehouse.lake.journal.journal import Entry
 
 # Calls another model within the limits of the run, such as a judge.
 Ask: TypeAlias = "Callable[[Model, Request], Awaitable[CallOutcome]]"

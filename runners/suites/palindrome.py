@@ -18,21 +18,21 @@ from runners.suites.base import (
     known_model_rows,
     selected,
 )
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.json_text import canonical_json
-from warehouse.formats.task_files import task_rows
-from warehouse.formats.values import utf8
-from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
-from warehouse.paths import TASKS
-from warehouse.scoring.palindrome import extract_answer, is_correct
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.json_text import canonical_json
+from warehouse.core.formats.task_files import task_rows
+from warehouse.core.formats.values import utf8
+from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
+from warehouse.core.paths import TASKS
+from warehouse.engine.scoring.palindrome import extract_answer, is_correct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
-    from warehouse.types import ResultRow, Row, TaskRow
+    from warehouse.core.types import ResultRow, Row, TaskRow
 
 FAMILY = "palindrome"
 _FILE = f"{FAMILY}.yaml"

@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput
-from warehouse.git import git_commit
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.git import git_commit
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,16 +9,16 @@ from functools import partial
 import pytest
 from support import ROOT, command, environment
 
-from warehouse.agents import tools
-from warehouse.agents.tools import TOOLS, open_desk
-from warehouse.agents.worker import Limits, Worker, answer_call
+from warehouse.app.agents import tools
+from warehouse.app.agents.tools import TOOLS, open_desk
+from warehouse.app.agents.worker import Limits, Worker, answer_call
 
 
 def talk(store, *calls):
     """Return the offered tools and the results of calls, by a client in this process."""
     from mcp import Client
 
-    from warehouse.agents.server import agent_server
+    from warehouse.app.agents.server import agent_server
 
     answer = partial(answer_call, open_desk(store.path, max_seconds=300))
     return asyncio.run(conversation(Client(agent_server(answer)), calls))

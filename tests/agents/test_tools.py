@@ -7,12 +7,12 @@ import pytest
 from rendering import HOSTILE, UNSEEN
 from support import command
 
-from warehouse.agents.tools import TOOLS, call_tool, open_desk
-from warehouse.errors import BadInput
+from warehouse.app.agents.tools import TOOLS, call_tool, open_desk
+from warehouse.core.errors import BadInput
+from warehouse.core.schemas import BY_NAME
+from warehouse.engine.statistics.score_test import equality_p_values
+from warehouse.engine.views.sql_files import shown_views
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
-from warehouse.statistics.score_test import equality_p_values
-from warehouse.views.sql_files import shown_views
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.serving import chat, http, serving
 from tests.support import SECRET, command, log, new_store, suite, task, write_log
-from warehouse.errors import ExitCode
+from warehouse.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

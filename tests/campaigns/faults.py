@@ -24,11 +24,11 @@ from exports.palindrome.log_files import Selection, export_palindrome
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from tests.campaigns.killing import forked
-from warehouse.errors import EvalstoreError
+from warehouse.app.store import Store
+from warehouse.core.errors import EvalstoreError
+from warehouse.core.schemas import RESULTS
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
-from warehouse.schemas import RESULTS
-from warehouse.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

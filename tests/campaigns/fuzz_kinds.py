@@ -17,7 +17,7 @@ from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import expectations, labels
 from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
 from tests.campaigns.mutating import NASTY_TEXTS
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

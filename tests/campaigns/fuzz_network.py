@@ -25,7 +25,7 @@ from runners.suites.posters.image_cache import ImageCache, ImageUnavailableError
 from tests.campaigns.fuzz_round import BugError
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
 from tests.serving import RESET, chat, events, serving
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import evalstore
 from tests.campaigns.mutating import damaged
-from warehouse.store import Store
-from warehouse.views.sql_files import shipped_sql
+from warehouse.app.store import Store
+from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,14 +11,15 @@ import pytest
 from rendering import HOSTILE, UNSEEN
 from support import ROOT, child, command, new_store
 
-from warehouse.charts.panels import panels_of
-from warehouse.charts.registry import CHARTS, draw_chart
-from warehouse.charts.svg import STYLE, as_png, as_svg
-from warehouse.charts.theme import ACCENT, INK, MODELS, NAMES, PALE, PAPER, WIDE, WIDTH
-from warehouse.commands.plot import _NAMES
-from warehouse.errors import BadInput
-from warehouse.output.html import STYLE as PAGE_STYLE
-from warehouse.store import EvalstoreWarning, Store
+from warehouse.analysis.charts.panels import panels_of
+from warehouse.analysis.charts.registry import CHARTS, draw_chart
+from warehouse.analysis.charts.svg import STYLE, as_png, as_svg
+from warehouse.analysis.charts.theme import ACCENT, INK, MODELS, NAMES, PALE, PAPER, WIDE, WIDTH
+from warehouse.app.commands.plot import _NAMES
+from warehouse.app.output.html import STYLE as PAGE_STYLE
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput
+from warehouse.engine.base_store import EvalstoreWarning
 
 LONG = "epäjärjestelmällistyttämättömyydellänsäkäänköhän/lentokonesuihkuturbiini-"
 ANY_NAME = "ชื่อแบบจำลองภาษาที่ยาวมากมากมากสำหรับการทดสอบ"

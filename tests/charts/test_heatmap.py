@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from warehouse.charts.chart import Drawing, Panel
-from warehouse.charts.kinds.clusters import clustered
-from warehouse.charts.kinds.heatmap import CHART
-from warehouse.charts.kinds.shares import step_of
-from warehouse.charts.svg import as_svg
-from warehouse.charts.theme import WIDTH, themed
+from warehouse.analysis.charts.chart import Drawing, Panel
+from warehouse.analysis.charts.kinds.clusters import clustered
+from warehouse.analysis.charts.kinds.heatmap import CHART
+from warehouse.analysis.charts.kinds.shares import step_of
+from warehouse.analysis.charts.svg import as_svg
+from warehouse.analysis.charts.theme import WIDTH, themed
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0, float("nan")])
 MATRICES = arrays.arrays(float, st.tuples(st.integers(1, 12), st.integers(1, 8)), elements=SHARES)

@@ -11,16 +11,16 @@ from rendering import HOSTILE, UNSEEN
 from support import ROOT, command, import_into, log, new_store, write_log
 
 from tools.generate_docs import DOCS
-from warehouse.checking import frames, gx, shipped
-from warehouse.checking.check import CheckedRelation, ExpectationResult, run_checks
-from warehouse.checking.expectations import Expectation, Relation, read_relations
-from warehouse.checking.page import page
-from warehouse.connection import open_for_writing
-from warehouse.errors import BadInput
+from warehouse.analysis.checking import frames, gx, shipped
+from warehouse.analysis.checking.check import CheckedRelation, ExpectationResult, run_checks
+from warehouse.analysis.checking.expectations import Expectation, Relation, read_relations
+from warehouse.app.output.check_page import page
+from warehouse.core.errors import BadInput
+from warehouse.core.schemas import BY_NAME, TABLES
+from warehouse.core.text.formatting import human, visible_lines
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import Generation
-from warehouse.output.formatting import human, visible_lines
-from warehouse.schemas import BY_NAME, TABLES
-from warehouse.views.sql_files import shipped_sql
 
 EXAMPLES = [ROOT / "examples" / name for name in ("palindrome", "openclaw", "posters")]
 

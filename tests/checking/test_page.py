@@ -12,7 +12,7 @@ from support import ROOT, import_into
 
 from exports.posters.page import report_page
 from exports.posters.report import gather
-from warehouse.output import formatting
+from warehouse.core.text import formatting
 
 PACKAGES = ("ingest", "runners", "exports", "warehouse")
 POSTERS = ROOT / "examples" / "posters"

@@ -15,9 +15,9 @@ import pytest
 from support import EXAMPLES, ROOT, child, command, environment, import_into, log, shell, write_log
 
 import evalstore
-from warehouse.console.cli import FORMATS, note
-from warehouse.scoring.registry import UDFS
-from warehouse.views.sql_files import shipped_sql, shown_views
+from warehouse.app.console.cli import FORMATS, note
+from warehouse.engine.scoring.registry import UDFS
+from warehouse.engine.views.sql_files import shipped_sql, shown_views
 
 EVALSTORE = (sys.executable, "-m", "evalstore", "--store")
 COMMANDS = [name for name, _, _ in evalstore._COMMANDS]
@@ -336,9 +336,9 @@ def test_tests_import_neither_benchmarks_nor_other_tests():
     assert [path for path in paths if wrong.search(path.read_text("utf-8"))] == []
 
 
-def test_one_module_opens_duckdb():
+def test_files_and_memory_are_opened_in_one_module_each():
     users = [path for path in MODULES if "duckdb.connect(" in path.read_text("utf-8")]
-    assert [path.name for path in users] == ["connection.py"]
+    assert sorted(path.name for path in users) == ["connection.py", "in_memory.py"]
 
 
 def prints(path):
@@ -358,14 +358,19 @@ def test_only_the_command_layer_prints():
     allowed |= {ROOT / "runners" / "progress.py", ROOT / "exports" / "site" / "progress.py"}
     # The columns of a table are shown, and confirmed, before it is read.
     allowed |= {ROOT / "ingest" / "formats" / "tables" / "columns" / "confirmation.py"}
-    allowed |= {ROOT / "warehouse/console/cli.py", *(ROOT / "warehouse/commands").rglob("*.py")}
+    allowed |= {
+        ROOT / "warehouse/app/console/cli.py",
+        *(ROOT / "warehouse/app/commands").rglob("*.py"),
+    }
     assert {path for path in MODULES if list(prints(path))} <= allowed
 
 
 def test_commands_are_in_the_command_layer():
     for _, place, text in evalstore._COMMANDS:
         module = place.partition(":")[0]
-        assert module.endswith(".command") or module.startswith(("ingest.", "warehouse.commands."))
+        assert module.endswith(".command") or module.startswith(
+            ("ingest.", "warehouse.app.commands.")
+        )
         assert text.endswith((".", "…"))
 
 

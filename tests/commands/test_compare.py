@@ -5,7 +5,7 @@ import json
 import pytest
 from support import ROOT, command, import_into, new_store
 
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 FIRST_COLUMNS = [
     "suite", "task_set", "metric", "a", "b", "n_tasks", "n_attempts_a", "n_attempts_b", "mean_a",

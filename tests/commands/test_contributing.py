@@ -19,7 +19,7 @@ from exports.site.report import write_site
 from runners.providers.base import Reply, Request
 from runners.providers.registry import PROVIDERS, make_provider
 from runners.suites.registry import SUITES
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 

@@ -9,7 +9,7 @@ from support import child, command, environment
 
 CRASHING = """
 import sys, evalstore
-from warehouse.commands import runs
+from warehouse.app.commands import runs
 def fail(*_, **__): raise {error}
 runs.print_rows = fail
 evalstore.main(sys.argv[1:])
@@ -71,8 +71,8 @@ def test_without_a_place_for_the_report(tmp_path, monkeypatch):
         raise OSError(28, "No space left")
 
     (tmp_path / "store").mkdir()
-    monkeypatch.setattr("warehouse.commands.runs.print_rows", lambda *_, **__: 1 // 0)
-    monkeypatch.setattr("warehouse.console.crash.write_report", fail)
+    monkeypatch.setattr("warehouse.app.commands.runs.print_rows", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("warehouse.app.console.crash.write_report", fail)
     monkeypatch.setenv("EVALSTORE_DEBUG", "")
     with pytest.raises(AssertionError) as crashed:  # of `command`
         command(tmp_path / "store", "runs")
@@ -103,7 +103,7 @@ def test_what_click_reports_is_not_a_crash(tmp_path, monkeypatch, error, code):
         raise error
 
     (tmp_path / "store").mkdir()
-    monkeypatch.setattr("warehouse.commands.runs.print_rows", fail)
+    monkeypatch.setattr("warehouse.app.commands.runs.print_rows", fail)
     ended = command(tmp_path / "store", "runs")
     assert (ended.code, "crash" in ended.err) == (code, False)
 

@@ -15,8 +15,8 @@ import evalstore
 from tools.docs_site import site_page
 from tools.generate_docs import DOCS, PAGES
 from tools.screens import shown_on_terminal
-from warehouse.store import Store
-from warehouse.views.sql_files import shipped_sql
+from warehouse.app.store import Store
+from warehouse.engine.views.sql_files import shipped_sql
 
 SAMPLES = ROOT / "examples" / "palindrome"
 GUIDES = [ROOT / "README.md"]

@@ -6,15 +6,15 @@ import re
 from serving import chat, http, serving
 from support import ROOT, child, command, new_store
 
-from warehouse.errors import ExitCode
-from warehouse.journal.run_lock import run_lock
+from warehouse.core.errors import ExitCode
+from warehouse.lake.journal.run_lock import run_lock
 
 PACKAGES = ("warehouse", "runners", "ingest", "exports")
 INTERRUPTED = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import evalstore
-from warehouse.commands import runs
+from warehouse.app.commands import runs
 runs.print_rows = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
 evalstore.main(sys.argv[1:])
 """

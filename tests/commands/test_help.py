@@ -6,8 +6,8 @@ from click.shell_completion import ShellComplete
 from support import command
 
 import evalstore
-from warehouse.console.cli import TableOptions, print_rows
-from warehouse.errors import BadInput
+from warehouse.app.console.cli import TableOptions, print_rows
+from warehouse.core.errors import BadInput
 
 
 @pytest.fixture

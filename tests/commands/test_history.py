@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from support import command
 
 from tools.screens import shown_on_terminal
-from warehouse.commands.history_chart import chart, drift_pieces, legend, sentence, title
+from warehouse.app.commands.history_chart import chart, drift_pieces, legend, sentence, title
 
 MODEL = "example/aurora-2"
 

@@ -10,11 +10,11 @@ import pytest
 from helm_cases import entry, request, stat, write_run
 from support import command, import_into, new_store
 
-from warehouse.agents.tools import call_tool, open_desk
-from warehouse.decisions.clusters import set_clusters
-from warehouse.decisions.contests import Choice, find_contests
-from warehouse.statistics.bounded_means import equality_of_bounded_means
-from warehouse.statistics.proportions import clustered_interval
+from warehouse.analysis.decisions.clusters import set_clusters
+from warehouse.analysis.decisions.contests import Choice, find_contests
+from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.engine.statistics.bounded_means import equality_of_bounded_means
+from warehouse.engine.statistics.proportions import clustered_interval
 
 PAGES, SIZE = 12, 5
 

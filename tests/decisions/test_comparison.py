@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from warehouse.decisions.comparison import Contest, compare, subset
-from warehouse.decisions.paired import pair, panels
-from warehouse.decisions.series import Asked, MetricKey, Series, SeriesKey
-from warehouse.statistics.score_test import difference_interval, equality_p_values
+from warehouse.analysis.decisions.comparison import Contest, compare, subset
+from warehouse.analysis.decisions.paired import pair, panels
+from warehouse.analysis.decisions.series import Asked, MetricKey, Series, SeriesKey
+from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
 
 
 def panel(*rows, metric="passed"):

@@ -9,12 +9,12 @@ import pytest
 from gate_cases import decide, drop, only, run_rows, write
 from support import command, new_store
 
-from warehouse.decisions.gate.decision import Outcome
-from warehouse.decisions.gate.reports import text_report
-from warehouse.decisions.gate.rules import Rule
-from warehouse.errors import BadInput
-from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.analysis.decisions.gate.decision import Outcome
+from warehouse.analysis.decisions.gate.reports import text_report
+from warehouse.analysis.decisions.gate.rules import Rule
+from warehouse.core.errors import BadInput
+from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 

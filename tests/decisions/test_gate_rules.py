@@ -2,9 +2,9 @@
 
 import pytest
 
-from warehouse.decisions.gate.rules import Rule, Rules
-from warehouse.decisions.gate.rules_file import read_rules_file
-from warehouse.errors import BadInput
+from warehouse.analysis.decisions.gate.rules import Rule, Rules
+from warehouse.analysis.decisions.gate.rules_file import read_rules_file
+from warehouse.core.errors import BadInput
 
 FULL = b"""\
 candidate: run:nightly-17

@@ -9,15 +9,15 @@ import pytest
 from gate_cases import decide, drop, only, run_rows, write
 from support import command, new_store
 
-from warehouse.decisions.gate.ci_reports import markdown_report
-from warehouse.decisions.gate.decision import Outcome
-from warehouse.decisions.gate.reports import heading, text_report
-from warehouse.decisions.gate.rules import Rule
-from warehouse.decisions.gate.words import p_words
-from warehouse.errors import BadInput
-from warehouse.schemas import TAGS
-from warehouse.statistics.bounded_means import excess_of_bounded_means
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.analysis.decisions.gate.ci_reports import markdown_report
+from warehouse.analysis.decisions.gate.decision import Outcome
+from warehouse.analysis.decisions.gate.reports import heading, text_report
+from warehouse.analysis.decisions.gate.rules import Rule
+from warehouse.analysis.decisions.gate.words import p_words
+from warehouse.core.errors import BadInput
+from warehouse.core.schemas import TAGS
+from warehouse.engine.statistics.bounded_means import excess_of_bounded_means
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 N = 100
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from support import ROOT
 
-from warehouse.formats.yaml.documents import load
+from warehouse.core.formats.yaml.documents import load
 
 PAGE = (ROOT / "docs" / "gates.md").read_text("utf-8")
 SCRIPT = re.search(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[1]

@@ -10,11 +10,11 @@ from support import command, new_store
 from exports.site.boards import boards
 from exports.site.site import opened_site
 from tools.screens import shown_on_terminal
-from warehouse.charts.registry import draw_chart
-from warehouse.decisions.comparison import Contest, compare
-from warehouse.decisions.paired import pair, panels
-from warehouse.decisions.series import Asked, MetricKey, Series, SeriesKey
-from warehouse.statistics.score_test import equality_p_values
+from warehouse.analysis.charts.registry import draw_chart
+from warehouse.analysis.decisions.comparison import Contest, compare
+from warehouse.analysis.decisions.paired import pair, panels
+from warehouse.analysis.decisions.series import Asked, MetricKey, Series, SeriesKey
+from warehouse.engine.statistics.score_test import equality_p_values
 
 N = 60
 

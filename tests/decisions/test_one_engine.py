@@ -9,9 +9,9 @@ from support import command, new_store
 
 from exports.site.pages import compare as compare_pages
 from exports.site.site import opened_site
-from warehouse.agents.tools import call_tool, open_desk
-from warehouse.decisions.comparison import compare
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.analysis.decisions.comparison import compare
+from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 N = 40
 
@@ -89,7 +89,7 @@ def test_the_gate_has_the_one_sided_half(store):
 def test_pairs_that_are_known_are_not_tested_again(store, monkeypatch):
     before = store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall()
     monkeypatch.setattr(
-        "warehouse.statistics.bounded_means.equality_of_bounded_means",
+        "warehouse.engine.statistics.bounded_means.equality_of_bounded_means",
         lambda *_, **__: pytest.fail("tested again"),
     )
     with store.record(suite="other", model="z") as run:

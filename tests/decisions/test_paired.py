@@ -3,9 +3,9 @@
 import pytest
 from support import new_store
 
-from warehouse.decisions.paired import across_suites, pair, pairs_of_sides, panels
-from warehouse.decisions.series import read_items, read_series
-from warehouse.decisions.sides import resolve_sides
+from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
+from warehouse.analysis.decisions.series import read_items, read_series
+from warehouse.analysis.decisions.sides import resolve_sides
 
 
 def record(store, model, results, suite="mine", run_id=None, **names):

@@ -6,14 +6,14 @@ import random
 import pytest
 from support import command, new_store
 
-from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS
-from warehouse.statistics.sample_size import (
+from warehouse.core.schemas import RESULTS, RUNS
+from warehouse.engine.statistics.sample_size import (
     tasks_needed,
     tasks_needed_for_margin,
     tasks_needed_of_verdicts,
     variance_of_difference,
 )
+from warehouse.lake.batch import Generation
 
 
 def runs(passed_by_model, cost):

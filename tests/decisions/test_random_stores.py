@@ -3,7 +3,7 @@
 import pytest
 from random_stores import OUTPUTS, SHAPES, contradictions, most_false, simulate
 
-from warehouse.decisions.comparison import Comparison
+from warehouse.analysis.decisions.comparison import Comparison
 
 N_STORES = 200
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from warehouse.decisions.ranks import group_letters, groups_in_words, ranks
+from warehouse.analysis.decisions.ranks import group_letters, groups_in_words, ranks
 
 
 def row(a, b, conclusion, means, metric="passed", *, n_tasks=10):

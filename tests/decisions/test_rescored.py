@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from support import command, new_store
 
-from warehouse.decisions.rescored import Rescorer, find_rescorer
-from warehouse.decisions.series import read_series
-from warehouse.decisions.sides import resolve_sides
-from warehouse.errors import BadInput
+from warehouse.analysis.decisions.rescored import Rescorer, find_rescorer
+from warehouse.analysis.decisions.series import read_series
+from warehouse.analysis.decisions.sides import resolve_sides
+from warehouse.core.errors import BadInput
+from warehouse.core.schemas import RESCORES, RESULTS, RUNS
+from warehouse.engine.statistics.sample_size import tasks_needed_of_verdicts
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESCORES, RESULTS, RUNS
-from warehouse.statistics.sample_size import tasks_needed_of_verdicts
 
 N_TASKS = 40
 RULES = """

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warehouse.decisions.comparison import Comparison
-from warehouse.decisions.sentences import margin_sentence, p_text, sentence
+from warehouse.analysis.decisions.comparison import Comparison
+from warehouse.analysis.decisions.sentences import margin_sentence, p_text, sentence
 
 ROW = {
     "suite": "mine", "task_set": "mine", "metric": "passed", "a": "aurora-2", "b": "kaamos-mini",

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from support import import_into, new_store, write_log
 
-from warehouse.decisions.sides import Calls, parse_side, resolve_sides
-from warehouse.errors import BadInput
+from warehouse.analysis.decisions.sides import Calls, parse_side, resolve_sides
+from warehouse.core.errors import BadInput
 
 
 @pytest.fixture(scope="module")

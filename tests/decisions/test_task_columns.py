@@ -3,8 +3,8 @@
 import pytest
 from support import new_store
 
-from warehouse.decisions.task_columns import slices, task_values
-from warehouse.errors import BadInput
+from warehouse.analysis.decisions.task_columns import slices, task_values
+from warehouse.core.errors import BadInput
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from support import ROOT, command
 
 from exports.base import EXPORTERS, PUBLISHERS, Exported, Exporter
 from exports.command import export, publish
-from warehouse.schemas import TABLES
+from warehouse.core.schemas import TABLES
 
 ENTRIES = [("export", export, *entry) for entry in EXPORTERS]
 ENTRIES += [("publish", publish, *entry) for entry in PUBLISHERS]

@@ -12,7 +12,7 @@ from support import REFERENCE, command, digests, files_in, import_into, needs_re
 from support import new_store as store_in
 
 from ingest.reconciliation import FileOutcome
-from warehouse.hashing import file_sha256
+from warehouse.core.hashing import file_sha256
 
 PEERS = REFERENCE / "peers"
 

@@ -18,7 +18,7 @@ from support import (
 )
 
 from exports.palindrome.log_files import Selection, export_palindrome
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 
 def export(store, folder, **selection):

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from support import PALINDROME, needs_reference
 
 from exports.palindrome.yaml_text import UnwritableError, dump
-from warehouse.formats.yaml.documents import load
+from warehouse.core.formats.yaml.documents import load
 
 STYLE = PALINDROME / "yaml_style.jsonl"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from warehouse.formats.images import image_format, is_image
+from warehouse.core.formats.images import image_format, is_image
 
 
 @pytest.mark.parametrize(

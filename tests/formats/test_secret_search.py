@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_cases import cases
 
-from warehouse.formats.secrets import search
-from warehouse.formats.secrets.assignments import _BEGINNINGS, _NAME
-from warehouse.formats.secrets.secret import started
+from warehouse.core.formats.secrets import search
+from warehouse.core.formats.secrets.assignments import _BEGINNINGS, _NAME
+from warehouse.core.formats.secrets.secret import started
 
 ESCAPES = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
 

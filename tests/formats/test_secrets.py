@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from secret_cases import HARMLESS, cases
 from support import ROOT
 
-from warehouse.formats.masking import Mask
-from warehouse.formats.secrets import (
+from warehouse.core.formats.masking import Mask
+from warehouse.core.formats.secrets import (
     article,
     describe,
     find_secrets,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warehouse.formats.values import arrow_array, is_integer, utf8
+from warehouse.core.formats.values import arrow_array, is_integer, utf8
 
 LOST = "\ufffd" * 3
 ANY_TEXT = st.text(st.characters(codec=None))

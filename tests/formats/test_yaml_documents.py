@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from support import PALINDROME, needs_reference
 
-from warehouse.formats.yaml import composer, documents
-from warehouse.formats.yaml.documents import (
+from warehouse.core.formats.yaml import composer, documents
+from warehouse.core.formats.yaml.documents import (
     MappingNode,
     ScalarNode,
     SequenceNode,

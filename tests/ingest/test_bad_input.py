@@ -21,7 +21,7 @@ from support import (
 )
 
 from tests.campaigns.killing import forked
-from warehouse.files import read_regular
+from warehouse.core.files import read_regular
 
 GOOD = "2026-04-01/models/kokeilu-1.yaml"
 HEAD = b"date: '2026-01-01'\nmodel: models/m-1.yaml\nprompt_template: '{prompt}'\ntasks:\n"

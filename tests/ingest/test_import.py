@@ -7,7 +7,7 @@ from palindrome_cases import read_back
 from support import EXAMPLES, digests, import_into, log, new_store, task, write_log
 
 from ingest.reconciliation import FileOutcome
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 from warehouse.lake.batch import Generation, current_generations
 
 RUN = "2026-04-01/models/kokeilu-1.yaml"

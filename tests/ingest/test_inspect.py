@@ -23,8 +23,8 @@ from ingest.formats.common.columns import CollectedRows
 from ingest.formats.inspect.documents import HUGE_NUMBER_GATE, as_moment, read_object
 from ingest.formats.inspect.scores import as_number, verdict
 from ingest.reconciliation import FileOutcome
-from warehouse.errors import UnknownColumn
-from warehouse.formats.secrets import may_hold_secrets
+from warehouse.core.errors import UnknownColumn
+from warehouse.core.formats.secrets import may_hold_secrets
 
 
 @pytest.fixture

@@ -594,7 +594,7 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, is_early):
     import_into(one, tmp_path / "run")
     monkeypatch.setattr(samples, "_BLOCK_BYTES", 3000)
     # Streams of all blocks or of some; of each, some lines at a time.
-    monkeypatch.setattr("warehouse.connection.RETURNS_FIRST_ROWS_EARLY", is_early)
+    monkeypatch.setattr("warehouse.engine.connection.RETURNS_FIRST_ROWS_EARLY", is_early)
     monkeypatch.setattr(samples, "_STREAM_BYTES", 10_000)
     monkeypatch.setattr(sample_lines, "_LINES_AT_ONCE", 3)
     monkeypatch.setattr(sample_lines, "_STEPS", (16, 4, 1))

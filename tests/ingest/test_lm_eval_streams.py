@@ -48,7 +48,7 @@ def quarantined(store):
 @pytest.mark.parametrize("is_early", [True, False])
 def test_lines_that_cannot_be_used_amid_a_stream(store, tmp_path, monkeypatch, is_early):
     small_blocks(monkeypatch)
-    monkeypatch.setattr("warehouse.connection.RETURNS_FIRST_ROWS_EARLY", is_early)
+    monkeypatch.setattr("warehouse.engine.connection.RETURNS_FIRST_ROWS_EARLY", is_early)
     texts = plain_lines()
     texts[100], texts[300], texts[400] = "{broken", "[1]", texts[400].replace("a", "\0")
     texts[-1] = texts[-1][:-9]

@@ -22,7 +22,7 @@ from ingest.formats.common import collector, elements, json_spans, lines
 from ingest.formats.lm_eval import samples
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 provenance.LARGEST_KEPT_BYTES = 0
 streamed_runs._BUFFERED_BYTES = 2**20
 lines._BLOCK_BYTES = elements._BLOCK_BYTES = elements._SEARCHED_CHARACTERS = 2**18

@@ -12,7 +12,7 @@ from lm_eval_cases import sample as lm_eval_sample
 from openclaw_cases import RECORD
 from support import command, import_into
 
-from warehouse.formats.values import MAX_DEPTH, TOO_DEEP
+from warehouse.core.formats.values import MAX_DEPTH, TOO_DEEP
 
 LEVELS = (MAX_DEPTH + 1, 255, 520, 1000, 5000)
 # A field of each record; the texts stand in for nested values while a document is written.

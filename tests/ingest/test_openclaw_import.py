@@ -23,7 +23,7 @@ from support import command, digests, import_into, new_store
 from exports.openclaw.run_folder import export_openclaw
 from ingest.formats.openclaw.prompts import PromptsOption
 from ingest.reconciliation import FileOutcome
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 
 def outcomes(summary):

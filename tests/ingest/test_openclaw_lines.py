@@ -27,7 +27,7 @@ from ingest.formats.openclaw.fields import FIELDS, KEYS
 from ingest.formats.openclaw.log import LogReader
 from ingest.formats.openclaw.numbering import numbered_blocks
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
-from warehouse.formats.secrets import find_secrets
+from warehouse.core.formats.secrets import find_secrets
 
 
 def read(path):

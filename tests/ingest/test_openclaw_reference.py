@@ -13,7 +13,7 @@ from support import digests, import_into, needs_reference, new_store
 
 from exports.openclaw.run_folder import export_openclaw
 from ingest.formats.openclaw.prompts import PromptsOption
-from warehouse.formats.snapshots import parse_snapshot
+from warehouse.core.formats.snapshots import parse_snapshot
 
 RUNS = FOLDER / "runs"
 NAMES = sorted(path.name for path in RUNS.iterdir()) if RUNS.is_dir() else []

@@ -10,7 +10,7 @@ from poster_cases import SAMPLES, rows, run
 
 import evalstore
 from ingest.formats.posters.adjudication import Choice, merged
-from warehouse.scoring.posters.annotation_pairs import compare_batch, differences
+from warehouse.engine.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"
 DIFFERING = ("5fc63edbedab", "b199ea2fec3d", "c500adc741d0")

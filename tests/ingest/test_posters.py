@@ -15,9 +15,9 @@ from support import command, needs_reference
 import evalstore
 from exports.posters.publication import publish
 from exports.posters.report import gather
-from warehouse.errors import BadInput
-from warehouse.store import Store
-from warehouse.views.sql_files import shipped_sql
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput
+from warehouse.engine.views.sql_files import shipped_sql
 
 RUN = "20260105-101500-three-models"
 SAMPLE_RUN = "20260405-090000-first-try"

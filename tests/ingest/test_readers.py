@@ -18,10 +18,10 @@ from ingest.formats.common.lines import line_blocks
 from ingest.readers import READERS, Reader, small_file
 from ingest.reading import Block, Candidate, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
-from warehouse.errors import BadInput, EvalstoreError
-from warehouse.formats.secrets import find_secrets, lines_of
-from warehouse.formats.yaml.fields import Violation
-from warehouse.hashing import content_hash
+from warehouse.core.errors import BadInput, EvalstoreError
+from warehouse.core.formats.secrets import find_secrets, lines_of
+from warehouse.core.formats.yaml.fields import Violation
+from warehouse.core.hashing import content_hash
 
 SUITE = "toy"
 

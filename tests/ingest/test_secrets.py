@@ -11,8 +11,8 @@ from support import ROOT, import_into, log, task, traces, write_log
 
 from ingest import secret_report
 from ingest.secret_report import SecretReport
-from warehouse.formats.secrets import find_secrets, lines_of, redact
-from warehouse.schemas import TABLES
+from warehouse.core.formats.secrets import find_secrets, lines_of, redact
+from warehouse.core.schemas import TABLES
 
 # These only have the form of keys; none is or was real.
 KEYS = [

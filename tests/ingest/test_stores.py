@@ -10,10 +10,10 @@ from openclaw_cases import event, line, write_run
 from support import SECRET, command, digests, import_into, log, new_store, task, traces, write_log
 
 from ingest.stores.copy import copy_store
-from warehouse.journal.journal import Entry, Journal
+from warehouse.core.schemas import SCHEMA_VERSION
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
-from warehouse.schemas import SCHEMA_VERSION
+from warehouse.lake.journal.journal import Entry, Journal
 
 # Which of the shorter versions of a log are kept depends on the order in which they come.
 OF_FILES = ("main.files", "checks.violations")

@@ -15,17 +15,17 @@ from runners import claim
 from runners.claim import new_run, resumed_run
 from runners.plan import Plan
 from runners.run import RunSettings
-from warehouse.errors import StoreBusy, UnknownColumn
-from warehouse.formats.masking import Mask, secrets_of_environment, secrets_of_url
-from warehouse.formats.values import utf8
-from warehouse.journal import recovery
-from warehouse.journal.journal import Entry, Journal, journal_paths
-from warehouse.journal.recovery import pending_journals, recover_journals
-from warehouse.journal.run_lock import run_lock
+from warehouse.core.errors import StoreBusy, UnknownColumn
+from warehouse.core.formats.masking import Mask, secrets_of_environment, secrets_of_url
+from warehouse.core.formats.values import utf8
+from warehouse.core.schemas import TABLES
 from warehouse.lake import locks
 from warehouse.lake.batch import Generation
+from warehouse.lake.journal import recovery
+from warehouse.lake.journal.journal import Entry, Journal, journal_paths
+from warehouse.lake.journal.recovery import pending_journals, recover_journals
+from warehouse.lake.journal.run_lock import run_lock
 from warehouse.lake.lake import Lake
-from warehouse.schemas import TABLES
 
 MOMENT = datetime(2026, 1, 1, 12, 0, 0, 5000, UTC).replace(tzinfo=None)
 RUN = Generation("mine", "r1")

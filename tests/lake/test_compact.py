@@ -21,13 +21,13 @@ from support import (
     write_log,
 )
 
-from warehouse.errors import ExitCode
-from warehouse.journal.journal import Entry, Journal
+from warehouse.core.errors import ExitCode
+from warehouse.core.schemas import TABLES
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
+from warehouse.lake.journal.journal import Entry, Journal
 from warehouse.lake.lake import Lake
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.schemas import TABLES
 
 POSTERS = ROOT / "examples" / "posters"
 

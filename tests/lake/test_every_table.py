@@ -10,9 +10,9 @@ import ingest.readers
 from ingest.readers import READERS, Reader, small_file
 from ingest.reading import Block, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
-from warehouse.formats.yaml.fields import Violation
-from warehouse.hashing import content_hash
-from warehouse.schemas import TABLES
+from warehouse.core.formats.yaml.fields import Violation
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import TABLES
 
 SUITE = "toy"
 # The import writes these from what a reading says about its files.

@@ -18,8 +18,8 @@ from support import (
     write_log,
 )
 
-from warehouse.errors import ExitCode
-from warehouse.journal.run_lock import run_lock
+from warehouse.core.errors import ExitCode
+from warehouse.lake.journal.run_lock import run_lock
 
 
 @pytest.fixture

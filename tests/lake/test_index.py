@@ -7,7 +7,8 @@ import pytest
 from support import import_into, log, write_log
 
 from tests.campaigns.killing import kill_at_each_operation
-from warehouse.errors import StoreNewer
+from warehouse.core.errors import StoreNewer
+from warehouse.core.schemas import RUNS, SCHEMA_VERSION
 from warehouse.lake import compaction
 from warehouse.lake.batch import Generation, Source, batch_to_json, current_generations
 from warehouse.lake.compaction import merge_small
@@ -15,7 +16,6 @@ from warehouse.lake.forgetting import find_run, forget
 from warehouse.lake.index import entries, file
 from warehouse.lake.index.file import NAME, open_index
 from warehouse.lake.lake import Lake
-from warehouse.schemas import RUNS, SCHEMA_VERSION
 
 SUITES, RUN_IDS, HASHES, NAMES = ("s", "t"), ("a", "b", "c"), "0123456789", ("x.yaml", "y.yaml")
 RUN_KEYS = [(suite, run_id) for suite in SUITES for run_id in RUN_IDS]

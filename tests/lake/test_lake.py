@@ -12,7 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 from support import EXAMPLES, import_into, log, new_store, write_log
 
-from warehouse.errors import StoreDamaged, StoreNewer, UnknownColumn
+from warehouse.core.errors import StoreDamaged, StoreNewer, UnknownColumn
+from warehouse.core.schemas import (
+    FILES,
+    QUARANTINE,
+    RESULTS,
+    SCHEMA_VERSION,
+    TABLES,
+    arrow_schema,
+    duckdb_type,
+)
 from warehouse.lake.batch import (
     Batch,
     Generation,
@@ -22,15 +31,6 @@ from warehouse.lake.batch import (
     batch_to_json,
 )
 from warehouse.lake.lake import Lake
-from warehouse.schemas import (
-    FILES,
-    QUARANTINE,
-    RESULTS,
-    SCHEMA_VERSION,
-    TABLES,
-    arrow_schema,
-    duckdb_type,
-)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from support import command, digests, import_into, log, new_store, task, write_log
 
 from tests.campaigns.killing import kill_at_each_operation
-from warehouse.errors import StoreDamaged
+from warehouse.core.errors import StoreDamaged
 from warehouse.lake import compaction
 from warehouse.lake.compaction import SMALL_BYTES, full_tier, merge_small
 from warehouse.lake.locks import shared_lake_lock

@@ -20,9 +20,9 @@ from support import (
     write_log,
 )
 
-from warehouse.lake import tags
-from warehouse.lake.tags import TagChange, tag, tags_of
-from warehouse.schemas import TAGS
+from warehouse.core.schemas import TAGS
+from warehouse.engine import tags
+from warehouse.engine.tags import TagChange, tag, tags_of
 
 RUN, OTHER = ("palindrome", "2026-04-01/models/kokeilu-1.yaml"), ("palindrome", "other")
 

@@ -22,13 +22,13 @@ from rendering import HOSTILE, UNSEEN, rendered
 from rich.cells import cell_len
 from support import ROOT
 
-from warehouse.errors import BadInput
-from warehouse.output import formatting
-from warehouse.output.progress import track
-from warehouse.output.rows import BATCH, of_values
-from warehouse.output.tables import SHOWN
-from warehouse.output.terminal import Screen
-from warehouse.output.writers import FORMATS, write_query, write_rows
+from warehouse.app.output.tables import SHOWN
+from warehouse.app.output.terminal import Screen
+from warehouse.app.output.writers import FORMATS, write_query, write_rows
+from warehouse.core.errors import BadInput
+from warehouse.core.progress import track
+from warehouse.core.text import formatting
+from warehouse.engine.rows import BATCH, of_values
 
 TEXT_FORMATS = [fmt for fmt in FORMATS if fmt != "parquet"]
 
@@ -438,7 +438,7 @@ def test_an_error_in_the_middle_keeps_the_rows_before_it(con):
 
 PROGRAM = """
 import sys, duckdb
-from warehouse.output.writers import write_query
+from warehouse.app.output.writers import write_query
 sql, fmt = sys.argv[1:]
 with duckdb.connect() as con:
     write_query(con, sql, fmt, sys.stdout.buffer, note=lambda text: print(text, file=sys.stderr))

@@ -15,12 +15,12 @@ from rich.cells import cell_len
 from support import ROOT, command, environment, new_store
 
 from tools.screens import shown_on_terminal
-from warehouse.errors import BadInput
-from warehouse.output.screen_columns import screen_columns
-from warehouse.output.terminal import Layout
-from warehouse.output.text_width import crop, fold, fold_apart
-from warehouse.output.writers import write_query, write_rows
-from warehouse.views.sql_files import shipped_sql
+from warehouse.app.output.screen_columns import screen_columns
+from warehouse.app.output.terminal import Layout
+from warehouse.app.output.writers import write_query, write_rows
+from warehouse.core.errors import BadInput
+from warehouse.core.text.text_width import crop, fold, fold_apart
+from warehouse.engine.views.sql_files import shipped_sql
 
 WIDTHS = [40, 80, 100, 160]
 
@@ -288,8 +288,8 @@ def test_colours_are_never_used_in_pipes(examples, line, monkeypatch):
 
 PROGRAM = """
 import sys
-from warehouse.output.terminal import Layout
-from warehouse.output.writers import write_rows
+from warehouse.app.output.terminal import Layout
+from warehouse.app.output.writers import write_rows
 rows, layout = ((n,) for n in range(int(sys.argv[1]))), Layout(is_paged=len(sys.argv) == 2)
 write_rows(["n"], rows, "table", sys.stdout.buffer, note=print, layout=layout)
 """
@@ -340,7 +340,7 @@ def test_there_is_no_pager_in_a_pipe(examples, monkeypatch):
 
 
 def test_screen_columns_keep_the_order_of_rows_without_an_answer():
-    from warehouse.output.rows import of_values
+    from warehouse.engine.rows import of_values
 
     rows = of_values(["b", "a"], [(1, 2)])
     columns, empty = screen_columns(rows, [(1, 2)], Layout())

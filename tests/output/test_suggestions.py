@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.output.suggestions import did_you_mean, similar_names
+from warehouse.core.suggestions import did_you_mean, similar_names
 
 VIEWS = ["leaderboard", "latency", "runs", "results"]
 

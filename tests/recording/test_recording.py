@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from support import ROOT, command, import_into, new_store, write_log
 
-from warehouse.errors import BadInput, EvalstoreError, StoreBusy
-from warehouse.journal.journal import Entry, Journal, journal_paths
-from warehouse.journal.run_lock import run_lock, shared_run_lock
+from warehouse.core.errors import BadInput, EvalstoreError, StoreBusy
 from warehouse.lake.batch import Generation
+from warehouse.lake.journal.journal import Entry, Journal, journal_paths
+from warehouse.lake.journal.run_lock import run_lock, shared_run_lock
 from warehouse.lake.lake import Lake
 
 KEY = "sk-ant-abcdefghijklmnop1234"
@@ -360,7 +360,7 @@ def test_eight_threads_log_at_once(store):
 PROCESS = """
 import sys, threading
 from pathlib import Path
-from warehouse.store import Store
+from warehouse.app.store import Store
 
 def work(run, n):
     for place in range(40):

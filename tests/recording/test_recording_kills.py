@@ -8,12 +8,12 @@ from contextlib import suppress
 import pytest
 
 from tests.campaigns.killing import forked
-from warehouse.journal.journal import journal_paths
-from warehouse.journal.recovery import recover_journals
+from warehouse.app.store import Store
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.compaction import rows_of
+from warehouse.lake.journal.journal import journal_paths
+from warehouse.lake.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
-from warehouse.schemas import BY_NAME
-from warehouse.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 N_TASKS = 4

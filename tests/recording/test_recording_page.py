@@ -8,8 +8,8 @@ import sys
 import pytest
 from support import ROOT, new_store
 
-from warehouse.recording.recording import Recording
-from warehouse.store import Store
+from warehouse.app.recording.recording import Recording
+from warehouse.app.store import Store
 
 PAGE = (ROOT / "docs" / "recording.md").read_text("utf-8")
 FIRST, GOING_ON, TESTS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -11,8 +11,8 @@ from support import SECRET
 
 from runners.providers.ollama_openai import PROVIDER
 from tests.campaigns import at_once, corruptions
+from warehouse.engine.tables import sync
 from warehouse.lake.lake import Lake
-from warehouse.tables import sync
 
 pytestmark = pytest.mark.slow
 

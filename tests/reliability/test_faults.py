@@ -15,14 +15,15 @@ import pytest
 from support import EXAMPLES, command, digests, import_into, log, new_store, shell, write_log
 
 from tests.campaigns.corruptions import Campaign
-from warehouse.checking.shipped import all_readable
-from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
-from warehouse.hashing import file_sha256
-from warehouse.journal.journal import Entry, Journal
+from warehouse.analysis.checking.shipped import all_readable
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.core.hashing import file_sha256
+from warehouse.core.schemas import TABLES
+from warehouse.engine.base_store import EvalstoreWarning
+from warehouse.engine.tables.sync import is_syncing, sync_lock
 from warehouse.lake.batch import Generation
-from warehouse.schemas import TABLES
-from warehouse.store import EvalstoreWarning, Store
-from warehouse.tables.sync import is_syncing, sync_lock
+from warehouse.lake.journal.journal import Entry, Journal
 
 
 @pytest.fixture
@@ -479,7 +480,7 @@ def test_another_program_holds_the_warehouse_at_a_rebuild(two, holder):
 @pytest.mark.slow
 def test_another_sync_is_running(two, tmp_path, monkeypatch):
     import_into(two, write_log(tmp_path / "3.yaml", log([3], date="2026-04-03")))
-    monkeypatch.setattr("warehouse.tables.sync._SYNC_SECONDS", 0)
+    monkeypatch.setattr("warehouse.engine.tables.sync._SYNC_SECONDS", 0)
     with sync_lock(two.path):
         with pytest.raises(StoreBusy, match="another sync"):
             two.sync()
@@ -521,7 +522,7 @@ def test_a_reader_waits_for_the_sync_of_another_command(two, tmp_path, monkeypat
         return n_waits == 1
 
     monkeypatch.setattr(Store, "_catch_up", and_another_begins)
-    monkeypatch.setattr("warehouse.tables.sync.is_syncing", and_it_ends)
+    monkeypatch.setattr("warehouse.engine.tables.sync.is_syncing", and_it_ends)
     assert two.sql("SELECT count(*) FROM runs").fetchall() == [(3,)]
     assert n_waits == 1
 

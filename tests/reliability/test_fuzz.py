@@ -21,7 +21,7 @@ from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import check_page, expectations, labels
 from tests.campaigns.fuzz_round import BugError, check_shown
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
-from warehouse.schemas import BY_NAME, arrow_schema
+from warehouse.core.schemas import BY_NAME, arrow_schema
 
 SAMPLES = sorted(path for path in (ROOT / "examples").rglob("*") if path.is_file())
 YAMLS = [path for path in SAMPLES if path.suffix == ".yaml"]

@@ -23,9 +23,9 @@ from openclaw_cases import event, line, write_run
 from support import PROVENANCE, ROOT, command, digests, import_into, log, new_store, task, write_log
 
 from runners.completed import find_completed
-from warehouse.checking.shipped import all_loaded
+from warehouse.analysis.checking.shipped import all_loaded
+from warehouse.engine.verification import verify
 from warehouse.lake import compaction
-from warehouse.lake.verification import verify
 
 POSTERS = ROOT / "examples" / "posters"
 TASKS = [{"id": f"t{n}", "prompt": f"question {n}"} for n in range(4)]

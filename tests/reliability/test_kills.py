@@ -27,15 +27,15 @@ from exports.posters.publication import PUBLISHED, publish
 from exports.posters.report import gather
 from ingest.stores.copy import copy_store
 from tests.campaigns.killing import forked, kill_at_each_operation
-from warehouse import connection
-from warehouse.journal.journal import Entry, Journal, journal_paths, read_journal
-from warehouse.journal.recovery import recover_journals
+from warehouse.core.schemas import BY_NAME, RESULTS
+from warehouse.engine import connection
+from warehouse.engine.scoring.registry import UDFS
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small, rows_of
 from warehouse.lake.forgetting import forget
+from warehouse.lake.journal.journal import Entry, Journal, journal_paths, read_journal
+from warehouse.lake.journal.recovery import recover_journals
 from warehouse.lake.lake import Lake
-from warehouse.schemas import BY_NAME, RESULTS
-from warehouse.scoring.registry import UDFS
 
 assert UDFS  # imported here, so that the children need not
 pytestmark = pytest.mark.filterwarnings("default")

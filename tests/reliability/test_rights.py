@@ -8,9 +8,9 @@ import pytest
 from openclaw_cases import line, write_run
 from support import command, import_into, log, new_store, shell, suite, write_log
 
-from warehouse.journal.journal import Entry, Journal
+from warehouse.core.schemas import RESULTS
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS
+from warehouse.lake.journal.journal import Entry, Journal
 
 RUN = Generation("mine", "left")
 ROWS = ("sql", "SELECT count(*) AS n FROM results", "--format", "csv")
@@ -81,7 +81,7 @@ def test_no_call_is_repeated_while_a_journal_cannot_be_read(left, tmp_path, monk
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     (left.path / "journals" / "01HZX3J9KQ8V6W2Y4N5T7R1M0P.jsonl").write_text("{}\n")
-    monkeypatch.setattr("warehouse.journal.recovery.open_regular", refuse)
+    monkeypatch.setattr("warehouse.lake.journal.recovery.open_regular", refuse)
     monkeypatch.setattr("warehouse.lake.locks.open_regular", refuse)
     ended = command(left.path, "run", "--resume", run, "--retry-failed")
     assert ended.code == 75
@@ -139,7 +139,7 @@ def ignoring_case(monkeypatch):
     """Return a function that makes a folder list its names as a file system that ignores case."""
 
     def list_as(*names):
-        monkeypatch.setattr("warehouse.targets.os.listdir", lambda _: list(names))
+        monkeypatch.setattr("warehouse.lake.targets.os.listdir", lambda _: list(names))
 
     return list_as
 

@@ -24,11 +24,11 @@ from support import (
 
 from tests.campaigns.at_once import run_concurrently
 from tests.campaigns.killing import forked
-from warehouse.hashing import file_sha256
+from warehouse.app.store import Store
+from warehouse.core.hashing import file_sha256
+from warehouse.core.schemas import SCHEMA_VERSION
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.lake import Lake
-from warehouse.schemas import SCHEMA_VERSION
-from warehouse.store import Store
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -96,8 +96,8 @@ def test_a_store_made_by_the_previous_version(small_store, tmp_path):
 @pytest.mark.slow
 def test_a_warehouse_of_another_version_is_brought_up_to_date(small_store, monkeypatch):
     before = summary(small_store)
-    monkeypatch.setattr("warehouse.tables.loading.SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    monkeypatch.setattr("warehouse.views.template._code_digest", lambda: "other code")
+    monkeypatch.setattr("warehouse.engine.tables.loading.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("warehouse.engine.views.template._code_digest", lambda: "other code")
     assert small_store.sync().rebuilt
     monkeypatch.undo()
     facts = json.loads(command(small_store.path, "info", "--verify", "--format", "json").out)

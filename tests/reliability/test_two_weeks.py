@@ -11,7 +11,7 @@ import pytest
 from support import command
 
 from tests.campaigns.two_weeks import INTERRUPTED, PRICES, RUNS, SETTINGS, TASKS, two_weeks
-from warehouse.statistics.bounded_means import equality_of_bounded_means
+from warehouse.engine.statistics.bounded_means import equality_of_bounded_means
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 

@@ -10,16 +10,16 @@ import pytest
 from support import SECRET, digests, import_into, log, new_store, task, traces, write_log
 
 from ingest.reconciliation import FileOutcome
-from warehouse.checking.shipped import all_loaded
-from warehouse.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
+from warehouse.analysis.checking.shipped import all_loaded
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreUnreachable
+from warehouse.engine.verification import verify
 from warehouse.lake import compaction
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
-from warehouse.lake.verification import verify
-from warehouse.remote.address import address_of, store_folder
-from warehouse.remote.mirror import Mirror
-from warehouse.remote.objects import Objects
-from warehouse.store import Store
+from warehouse.lake.remote.address import address_of, store_folder
+from warehouse.lake.remote.mirror import Mirror
+from warehouse.lake.remote.objects import Objects
 
 obstore = pytest.importorskip("obstore", reason="obstore is not installed")
 from obstore.store import MemoryStore  # noqa: E402 - after the check
@@ -175,7 +175,7 @@ def test_the_lease_keeps_others_from_merging(tmp_path, remote, monkeypatch):
         def now(cls, tz=None):
             return later.astimezone(tz)
 
-    monkeypatch.setattr("warehouse.remote.mirror.datetime", Later)
+    monkeypatch.setattr("warehouse.lake.remote.mirror.datetime", Later)
     merge_small(two.lake)
 
 
@@ -241,7 +241,7 @@ def test_a_description_that_is_gone_is_named_on_a_new_machine(tmp_path, remote, 
     two = machine(tmp_path / "two", remote, new=partial(new_store, on_warning=said.append))
     assert n_results(two) == 1
     assert said == []  # the files may still be on their way
-    monkeypatch.setattr("warehouse.remote.mirror._UPLOAD_AGE", timedelta(0))
+    monkeypatch.setattr("warehouse.lake.remote.mirror._UPLOAD_AGE", timedelta(0))
     two.sync()
     [warning] = said
     assert warning.startswith(f"{ADDRESS}/{key}: is missing")

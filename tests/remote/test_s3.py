@@ -20,14 +20,14 @@ from serving import chat, closed_port, serving
 from serving import http as reply
 from support import PATIENT, ROOT, command, log, task, write_log
 
-from warehouse.errors import StoreUnreachable
-from warehouse.remote.address import store_folder
-from warehouse.remote.objects import open_objects
-from warehouse.scale import version
-from warehouse.scale.driver import sync_tables
-from warehouse.scale.engine import LocalEngine
-from warehouse.scale.place import open_place
-from warehouse.store import Store
+from warehouse.app.store import Store
+from warehouse.core.errors import StoreUnreachable
+from warehouse.engine.scale import version
+from warehouse.engine.scale.driver import sync_tables
+from warehouse.engine.scale.engine import LocalEngine
+from warehouse.lake.remote.address import store_folder
+from warehouse.lake.remote.objects import open_objects
+from warehouse.lake.table_location import open_location
 
 pytestmark = [
     pytest.mark.slow,
@@ -186,7 +186,7 @@ def test_what_could_not_be_uploaded_is_uploaded_by_the_next_command(
     def answer(method, path):
         return fault if method == "PUT" and "lake/" in path else None
 
-    monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+    monkeypatch.setattr("warehouse.lake.remote.objects._RETRIES", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", Proxy(server, answer).base)
     ended = on("one", "import", logs(tmp_path / "a", 1), code=2)
     assert f"{STORE}: {reason}" in ended.err
@@ -208,7 +208,7 @@ def test_what_could_not_be_uploaded_is_uploaded_by_the_next_command(
     ],
 )
 def test_a_reason_is_not_taken_from_a_key(server, monkeypatch, *, fault, reason):
-    monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+    monkeypatch.setattr("warehouse.lake.remote.objects._RETRIES", 1)
     monkeypatch.setenv("AWS_ENDPOINT_URL", Proxy(server, lambda *_: fault).base)
     with pytest.raises(StoreUnreachable, match=reason):
         open_objects("s3://bucket/run-503").below("429/503")
@@ -254,7 +254,7 @@ def test_a_store_that_cannot_be_reached_is_named(server, on, monkeypatch, *, is_
         request(f"http://{server}/bucket", "DELETE")
     else:
         monkeypatch.setenv("AWS_ENDPOINT_URL", closed_port())
-        monkeypatch.setattr("warehouse.remote.objects._RETRIES", 1)
+        monkeypatch.setattr("warehouse.lake.remote.objects._RETRIES", 1)
     ended = on("one", *COUNT, code=2)
     assert ended.err.startswith(f"error: {STORE}: {reason}")
     assert ended.err.count("\n") == 1
@@ -289,7 +289,7 @@ def test_tables_on_an_object_store(on, tmp_path, monkeypatch):
     on("two", "forget", first_run(on), "--yes")
     on("two", "sync", "--to", tables)
     assert n_results(read(*COUNT)) == 3
-    named = version.latest(open_place(tables)).objects()
+    named = version.latest(open_location(tables)).objects()
     assert copies(tmp_path / "reader") <= {key.rpartition("/")[2] for key in named}
     ours = on("two", "sql", "FROM results ORDER BY ALL", "--format", "csv").out
     assert read("sql", "FROM results ORDER BY ALL", "--format", "csv").out == ours

@@ -14,7 +14,7 @@ from runners.providers import vendors
 from runners.providers.base import Request
 from runners.providers.litellm_keys import REHEARSED
 from runners.providers.registry import make_provider
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")

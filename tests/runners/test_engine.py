@@ -10,7 +10,7 @@ from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.engine.retry import RetryPolicy, retry_after_seconds
 from runners.providers.base import ERROR, Failure, Provider, Reply, Request
-from warehouse.errors import BudgetSpent, Interrupted, ModelsUnavailable
+from warehouse.core.errors import BudgetSpent, Interrupted, ModelsUnavailable
 
 BUSY = Failure("rate_limited", "http_429", "slow down", is_transient=True)
 REFUSED = Failure("auth_error", "http_401", "no")

@@ -9,7 +9,7 @@ from support import command, import_into, new_store
 
 from runners.suites.openclaw import host
 from runners.suites.posters.image_cache import ImageCache
-from warehouse.errors import EvalstoreError
+from warehouse.core.errors import EvalstoreError
 
 
 @pytest.fixture

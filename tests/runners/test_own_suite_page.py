@@ -10,12 +10,12 @@ from support import ROOT, command, new_store
 from runners.models.model_files import read_model_file
 from runners.suites.custom.suite import _SUITE_KEYS
 from runners.suites.custom.tasks import _TASK_KEYS
-from warehouse.formats.yaml.documents import load
-from warehouse.scoring.custom.comparisons import WHITESPACE_MODES
-from warehouse.scoring.custom.scorers import SCORERS
-from warehouse.scoring.openclaw.json_keys import RULE_TYPES
-from warehouse.scoring.openclaw.prompt_check import _KEYS
-from warehouse.scoring.openclaw.validators import CHECKS
+from warehouse.core.formats.yaml.documents import load
+from warehouse.engine.scoring.custom.comparisons import WHITESPACE_MODES
+from warehouse.engine.scoring.custom.scorers import SCORERS
+from warehouse.engine.scoring.openclaw.json_keys import RULE_TYPES
+from warehouse.engine.scoring.openclaw.prompt_check import _KEYS
+from warehouse.engine.scoring.openclaw.validators import CHECKS
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -15,9 +15,9 @@ from support import ROOT, command, new_store
 
 from runners.suites.posters import image_cache
 from runners.suites.posters.image_cache import ImageCache, ImageUnavailableError
-from warehouse.errors import EvalstoreError
-from warehouse.scoring.posters.meta import poster_id
-from warehouse.scoring.posters.records.schema import POSTER_SCHEMA
+from warehouse.core.errors import EvalstoreError
+from warehouse.engine.scoring.posters.meta import poster_id
+from warehouse.engine.scoring.posters.records.schema import POSTER_SCHEMA
 
 SAMPLES = ROOT / "examples" / "posters"
 LISTED = (

@@ -15,7 +15,7 @@ from runners.models.model_files import read_model_file
 from runners.providers.base import Failure, Reply, Request
 from runners.providers.registry import make_provider
 from runners.providers.transport.reply_limit import CompressedBody, ReplyMeter, ReplyTooLargeError
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -14,9 +14,9 @@ from support import (
     traces,
 )
 
-from warehouse.connection import open_for_reading
+from warehouse.core.schemas import RESULTS, RUNS, TASKS
+from warehouse.engine.connection import open_for_reading
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS, TASKS
 
 SUITE = {
     "suite": "capitals",

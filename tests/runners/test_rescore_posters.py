@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support import ROOT, command, import_into
 
-from warehouse.schemas import ANNOTATIONS
+from warehouse.core.schemas import ANNOTATIONS
 
 NOW = datetime.now(UTC)
 BEFORE, AFTER = (f"{NOW + timedelta(days=days):%Y-%m-%d}" for days in (2, 8))

@@ -19,8 +19,8 @@ from support import PATIENT, ROOT, command, import_into, new_store
 from exports.palindrome.log_files import Selection, export_palindrome
 from runners.suites.registry import SUITES, suite_named, suite_of
 from tests.campaigns.runner_kills import run_and_kill
-from warehouse.formats.yaml.documents import load
-from warehouse.journal.run_lock import run_lock
+from warehouse.core.formats.yaml.documents import load
+from warehouse.lake.journal.run_lock import run_lock
 
 # litellm and its libraries emit warnings of their own.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -350,7 +350,7 @@ def test_nothing_stays_open_after_a_run(space):
 
 @pytest.mark.slow
 def test_a_run_records_the_commit_of_its_files(space, monkeypatch):
-    monkeypatch.setattr("warehouse.git._WAIT_SECONDS", 300)
+    monkeypatch.setattr("warehouse.core.git._WAIT_SECONDS", 300)
     file = suite(space, 1)
     where = ("--model", "m", "--provider", "replay", "--answers", "a.jsonl")
     (space / "a.jsonl").write_text('{"task": "t0", "text": "yes"}')

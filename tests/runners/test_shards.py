@@ -14,7 +14,7 @@ from support import PATIENT, ROOT, command, new_store
 from runners.models.model_files import Model
 from runners.plan import Plan, Task, cells_of
 from runners.shard import Shard
-from warehouse.errors import BadInput
+from warehouse.core.errors import BadInput
 
 pytestmark = pytest.mark.filterwarnings("default")
 

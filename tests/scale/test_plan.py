@@ -2,10 +2,10 @@
 
 import hashlib
 
-from warehouse.connection import open_in_memory
+from warehouse.core.in_memory import open_in_memory
+from warehouse.engine.scale import plan
+from warehouse.engine.scale.plan import Planner
 from warehouse.lake.batch import Batch, BatchFile, Generation
-from warehouse.scale import plan
-from warehouse.scale.plan import Planner
 
 
 def batch(name, runs, n_rows=1000, **fields):

@@ -16,9 +16,9 @@ from support import EXAMPLES, REFERENCE, ROOT, import_into, log, task, write_log
 from table_content import assert_equal, content
 
 import evalstore
+from warehouse.app.store import Store
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
-from warehouse.store import Store
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,10 +10,10 @@ from serving import closed_port
 from support import import_into, log, new_store, write_log
 
 import evalstore
-from warehouse.errors import EvalstoreError, StoreDamaged
-from warehouse.scale import driver, spark
-from warehouse.scale.place import Folder
-from warehouse.scale.spark import SparkEngine
+from warehouse.core.errors import EvalstoreError, StoreDamaged
+from warehouse.engine.scale import driver, spark
+from warehouse.engine.scale.spark import SparkEngine
+from warehouse.lake.table_location import FolderLocation
 
 
 class SessionError(Exception):
@@ -111,7 +111,7 @@ def test_an_error_of_a_task_is_one_of_the_command(tmp_path, monkeypatch):
         raise StoreDamaged(f"{task['n']}: is damaged")
 
     monkeypatch.setitem(spark.FUNCTIONS, "damaged", damaged)
-    place = Folder(tmp_path / "tables")
+    place = FolderLocation(tmp_path / "tables")
     task = {"lake": str(tmp_path), "to": "", "n": 7}
     with pytest.raises(StoreDamaged, match=r"^7: is damaged$"):
         engine().run("damaged", [task], place)
@@ -149,7 +149,7 @@ org.apache.spark.api.python.PythonException
 )
 def test_a_failure_of_the_cluster_is_a_message(tmp_path, text, expected):
     with pytest.raises(EvalstoreError) as caught:
-        engine(failure=SessionError(text)).run("x", [{}], Folder(tmp_path))
+        engine(failure=SessionError(text)).run("x", [{}], FolderLocation(tmp_path))
     message = str(caught.value)
     assert expected in message
     assert message.endswith("nothing was changed: run the command again")

@@ -19,14 +19,14 @@ from support import (
 from table_content import assert_equal, content
 
 import evalstore
-from warehouse.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
+from warehouse.engine.scale import driver, version
+from warehouse.engine.scale.engine import FUNCTIONS
+from warehouse.engine.scale.verification import verify_tables
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.forgetting import forget
-from warehouse.scale import driver, version
-from warehouse.scale.engine import FUNCTIONS
-from warehouse.scale.place import Folder
-from warehouse.scale.verification import verify_tables
-from warehouse.store import Store
+from warehouse.lake.table_location import FolderLocation
 
 
 class Here:
@@ -150,10 +150,12 @@ def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3, repeats=True)
     assert_equal(store, tables)
-    assert _files(tables) > version.latest(Folder(tables)).objects()
+    assert _files(tables) > version.latest(FolderLocation(tables)).objects()
     # Without repetitions nothing is left over, although shards with duplicate calls come twice.
     assert sync(store, tmp_path / "other", 3)[0].n_repeated
-    assert _files(tmp_path / "other") == version.latest(Folder(tmp_path / "other")).objects()
+    assert (
+        _files(tmp_path / "other") == version.latest(FolderLocation(tmp_path / "other")).objects()
+    )
 
 
 @pytest.mark.slow
@@ -178,11 +180,11 @@ def test_a_sync_that_ends_early_changes_nothing(store, tmp_path, monkeypatch):
     sync(store, tables)
     assert_equal(store, tables)
     # What they left behind goes after a day.
-    left = _files(tables) - version.latest(Folder(tables)).objects()
+    left = _files(tables) - version.latest(FolderLocation(tables)).objects()
     monkeypatch.setattr(driver, "_SWEPT_AFTER_SECONDS", -1.0)
-    driver.sweep(Folder(tables), n_kept=1)
+    driver.sweep(FolderLocation(tables), n_kept=1)
     assert left
-    assert _files(tables) == version.latest(Folder(tables)).objects()
+    assert _files(tables) == version.latest(FolderLocation(tables)).objects()
     assert_equal(store, tables)
 
 
@@ -230,7 +232,7 @@ def test_tables_are_only_read(store, tmp_path):
 def test_tables_of_another_version_or_damaged_are_refused(store, tmp_path, monkeypatch):
     tables = tmp_path / "tables"
     sync(store, tables)
-    monkeypatch.setattr("warehouse.scale.catalog.digests", lambda: ("other", "other"))
+    monkeypatch.setattr("warehouse.engine.scale.catalog.digests", lambda: ("other", "other"))
     with pytest.raises(StoreNewer, match="another version"):
         evalstore.open(tables).sql("FROM runs").fetchall()
     monkeypatch.undo()
@@ -261,7 +263,7 @@ def test_info_describes_tables(store, tmp_path):
     import_into(store, write(tmp_path, 9))
     report, _ = sync(store, tables)
     facts = json.loads(command(tables, "info", "--format", "json").out)
-    files = [tables / key for key in version.latest(Folder(tables)).objects()]
+    files = [tables / key for key in version.latest(FolderLocation(tables)).objects()]
     assert (facts["store"], facts["version"]) == (str(tables), 2)
     assert (facts["n_shards"], facts["n_table_files"]) == (report.n_shards, len(files))
     assert facts["tables_bytes"] == sum(path.stat().st_size for path in files)
@@ -283,13 +285,13 @@ def test_every_file_of_tables_is_verified(store, tmp_path):
     import_into(store, write(tmp_path, 9))
     sync(store, tables)
     ended, found = _verified(tables)
-    keys = sorted(version.latest(Folder(tables)).objects())
+    keys = sorted(version.latest(FolderLocation(tables)).objects())
     assert (ended.code, found["n_undamaged"], found["unknown"]) == (0, len(keys), [])
     for key in keys:
         path = tables / key
         whole = path.read_bytes()
         path.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
-        (difference,) = verify_tables(Folder(tables)).damaged
+        (difference,) = verify_tables(FolderLocation(tables)).damaged
         assert difference.startswith(f"{path}: SHA-256")
         path.write_bytes(whole)
     assert _verified(tables)[0].code == 0
@@ -299,7 +301,7 @@ def test_every_file_of_tables_is_verified(store, tmp_path):
 def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3)
-    *rest, other = sorted(version.latest(Folder(tables)).objects())
+    *rest, other = sorted(version.latest(FolderLocation(tables)).objects())
     short, gone = rest[0], next(key for key in rest if "/task_facts/" in key or "/runs/" in key)
     (tables / short).write_bytes((tables / short).read_bytes()[:-1])
     (tables / gone).unlink()
@@ -319,7 +321,7 @@ def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
     assert "unknown files" in ended.err
     # What the message says helps, also where files of no run and duplicate calls are gone.
     (tables / other).rmdir()
-    for key in version.latest(Folder(tables)).objects():
+    for key in version.latest(FolderLocation(tables)).objects():
         (tables / key).unlink(missing_ok=True)
     left.unlink()
     sync(store, tables, 3)
@@ -352,7 +354,7 @@ def test_a_damaged_lake_is_not_written(store, tmp_path):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(StoreDamaged, match="SHA-256"):
         sync(store, tmp_path / "tables")
-    assert version.latest(Folder(tmp_path / "tables")) is None
+    assert version.latest(FolderLocation(tmp_path / "tables")) is None
 
 
 def test_places_that_hold_anything_else_are_refused(tmp_path):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from poster_cases import read_cases
 from support import needs_reference
 
-from warehouse.scoring.posters.comparisons import compare_pairs
-from warehouse.scoring.statistics.bootstrap import (
+from warehouse.engine.scoring.posters.comparisons import compare_pairs
+from warehouse.engine.scoring.statistics.bootstrap import (
     Difference,
     compare_all,
     confidence_interval,
@@ -16,7 +16,7 @@ from warehouse.scoring.statistics.bootstrap import (
     mean,
     paired_difference,
 )
-from warehouse.scoring.statistics.bootstrap_batches import (
+from warehouse.engine.scoring.statistics.bootstrap_batches import (
     confidence_interval_batch,
     difference_batch,
     holm_batch,

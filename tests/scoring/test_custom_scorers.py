@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.scoring.custom.scorers import SCORERS, score, score_batch, scorer_name
+from warehouse.engine.scoring.custom.scorers import SCORERS, score, score_batch, scorer_name
 
 json_values = st.recursive(
     st.none()

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import PALINDROME, needs_reference
 
-from warehouse.connection import open_for_writing
-from warehouse.scoring import palindrome
-from warehouse.scoring.registry import UDFS
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.scoring import palindrome
+from warehouse.engine.scoring.registry import UDFS
 
 
 @pytest.fixture

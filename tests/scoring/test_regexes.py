@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import ROOT
 
-from warehouse.scoring.regex import matching, worker
-from warehouse.scoring.regex.bounds import MAX_STEPS, longest_bounded_text
-from warehouse.scoring.regex.linear import matcher
-from warehouse.scoring.regex.matching import TIMEOUT, Match, fullmatch, fullmatch_many
+from warehouse.engine.scoring.regex import matching, worker
+from warehouse.engine.scoring.regex.bounds import MAX_STEPS, longest_bounded_text
+from warehouse.engine.scoring.regex.linear import matcher
+from warehouse.engine.scoring.regex.matching import TIMEOUT, Match, fullmatch, fullmatch_many
 
 HOSTILE = "(a+)+b"
 # With a lookahead, only backtracking can match it.
@@ -163,7 +163,7 @@ def test_patterns_have_the_meaning_of_re(pattern, text, expected):
 
 
 def test_a_pattern_that_always_times_out_ends(monkeypatch):
-    monkeypatch.setattr("warehouse.scoring.regex.matching._MAX_LOSSES", 3)
+    monkeypatch.setattr("warehouse.engine.scoring.regex.matching._MAX_LOSSES", 3)
     slow = "a" * 40 + "!"
     matches = fullmatch_many("(?=(a+)+b)a*", ["ab", *[slow] * 1000], seconds=QUICK)
     assert matches == [NO, *[Match(None, TIMEOUT)] * 1000]
@@ -312,7 +312,7 @@ def test_matching_inside_a_query():
 def test_the_worker_ends_with_its_parent():
     # The parent is killed while its worker is inside an endless match.
     script = (
-        "from warehouse.scoring.regex import matching\n"
+        "from warehouse.engine.scoring.regex import matching\n"
         f"matching.fullmatch_many({ENDLESS_PATTERN!r}, ['ab', {ENDLESS!r}], seconds=300)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)

@@ -10,8 +10,8 @@ from support import command
 
 from exports.site.pages import compare
 from exports.site.site import opened_site
-from warehouse.decisions.comparison import Comparison
-from warehouse.decisions.sentences import sentence
+from warehouse.analysis.decisions.comparison import Comparison
+from warehouse.analysis.decisions.sentences import sentence
 
 
 def pages_of(store):

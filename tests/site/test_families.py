@@ -7,7 +7,7 @@ from support import ROOT, import_into, log, new_store, task, write_log
 
 from exports.site.pages import openclaw, palindrome
 from exports.site.site import opened_site
-from warehouse.output.screen_columns import percent
+from warehouse.core.text.figures import percent
 
 HEADER = re.compile(r"<th[^>]*>([^<]*)</th>")
 

@@ -16,8 +16,8 @@ import os, signal, sys
 from pathlib import Path
 from exports.site import folder
 from exports.site.report import write_site
-from warehouse.store import Store
-from warehouse.targets import write_lines
+from warehouse.app.store import Store
+from warehouse.lake.targets import write_lines
 
 written = 0
 

@@ -10,7 +10,7 @@ from support import command, import_into
 from exports.site.addresses import model_page, run_page, suite_page
 from exports.site.pages import model, overview, run, suite
 from exports.site.site import opened_site
-from warehouse.commands.history_chart import chart
+from warehouse.app.commands.history_chart import chart
 
 DAY_MS = 86_400_000
 SAID = (

@@ -10,8 +10,8 @@ from support import new_store
 
 from exports.site.addresses import samples_page
 from exports.site.report import write_site
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
 
 pytestmark = pytest.mark.slow
 LONG = "word " * 100_000

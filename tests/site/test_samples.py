@@ -13,8 +13,8 @@ from exports.site.samples.browser import data_of_samples, run_folder
 from exports.site.samples.pieces import PIECE_CHARACTERS, Pieces, piece
 from exports.site.samples.query import number_samples, samples
 from exports.site.samples.runs import RUN_FIELDS, sampled_runs
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
 
 CALL = re.compile(r"evalstore\.piece\(\"([\w./-]+)\",'((?:[^'\\]|\\.)*)'\);\n", re.ASCII)
 ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|x[0-9a-f]{2}|.)")

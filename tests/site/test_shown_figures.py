@@ -15,9 +15,9 @@ from exports.site.report import write_site
 from exports.site.series import is_rate_of
 from exports.site.site import opened_site
 from exports.site.tables import table
-from warehouse.charts.chart import Drawing
-from warehouse.charts.page import as_page
-from warehouse.charts.registry import draw_chart
+from warehouse.analysis.charts.chart import Drawing
+from warehouse.analysis.charts.registry import draw_chart
+from warehouse.app.output.chart_page import as_page
 
 SPEC = {
     "completion_fns": ["m"],

@@ -23,8 +23,8 @@ from exports.site.progress import Progress
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
 from exports.site.tables import table
-from warehouse.errors import BadInput
-from warehouse.targets import sweep
+from warehouse.core.errors import BadInput
+from warehouse.lake.targets import sweep
 
 TEXT = st.one_of(st.none(), st.text(max_size=30), st.sampled_from(["a", "A", "a-b", "a_b", "con"]))
 

@@ -7,7 +7,7 @@ from exports.site.addresses import task_page
 from exports.site.pages import task
 from exports.site.site import opened_site
 from exports.site.tasks import shown_tasks
-from warehouse.output.formatting import visible_lines
+from warehouse.core.text.formatting import visible_lines
 
 
 def pages_of(store):

@@ -11,9 +11,9 @@ from exports.site.pages import audit, model, run
 from exports.site.run_names import run_names
 from exports.site.site import opened_site
 from exports.site.tables import table
+from warehouse.core.schemas import BY_NAME
+from warehouse.core.text.headings import heading
 from warehouse.lake.batch import Generation
-from warehouse.output.headings import heading
-from warehouse.schemas import BY_NAME
 
 DIGITS = [digit * 64 for digit in "ab"]
 

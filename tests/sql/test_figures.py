@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from scipy.stats import t as student
 
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 AMOUNTS = st.lists(st.floats(0, 1e6, allow_nan=False), max_size=50)
 

@@ -5,7 +5,7 @@ import json
 import duckdb
 import pytest
 
-from warehouse.views.sql_files import in_order, references, shipped_sql
+from warehouse.engine.views.sql_files import in_order, references, shipped_sql
 
 VIEWS = [file for file in shipped_sql() if not file.is_function]
 BASE_VIEWS = [file for file in VIEWS if file.folder == "base"]

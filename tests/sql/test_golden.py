@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from support import new_store
 
-from warehouse.formats.yaml.documents import load
+from warehouse.core.formats.yaml.documents import load
+from warehouse.core.schemas import BY_NAME
+from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
-from warehouse.views.sql_files import shipped_sql
 
 FOLDER = Path(__file__).parent / "golden"
 PATHS = sorted(FOLDER.rglob("*.yaml"))

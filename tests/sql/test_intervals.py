@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 SIMULATIONS = 4000
 SETTINGS = [

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import REFERENCE, needs_reference
 
+from warehouse.core.schemas import RESULTS, RUNS, TASKS
+from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS, TASKS
-from warehouse.views.sql_files import shipped_sql
 
 PEERS = REFERENCE / "peers"
 # The same evaluation: by the tool that ran it, and converted by every_eval_ever.

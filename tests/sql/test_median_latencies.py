@@ -7,7 +7,7 @@ from statistics import median
 import duckdb
 import pytest
 
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 LAST_BAND = 712
 # The smallest whole number of each band.

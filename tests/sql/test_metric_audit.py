@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from support import REFERENCE, ROOT, import_into, needs_reference, new_store
 
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
 
 FORMER = {
     "summary_audit": "main.summary_audit",

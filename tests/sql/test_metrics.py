@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 from support import EXAMPLES, REFERENCE, ROOT, import_into, needs_reference, new_store
 
+from warehouse.core.schemas import BY_NAME
+from warehouse.engine.statistics import proportions
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
-from warehouse.statistics import proportions
 
 RELATIVE_ERROR = 1e-9
 # Kinds of scores: 0 or 1, shares, whole numbers with many ties, any numbers.

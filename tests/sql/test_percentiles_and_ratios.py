@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from support import command, new_store
 
-from warehouse.statistics.percentiles import percentile_limits, percentile_ranks
-from warehouse.statistics.ratios import ratio_limits
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.statistics.percentiles import percentile_limits, percentile_ranks
+from warehouse.engine.statistics.ratios import ratio_limits
+from warehouse.engine.views.sql_files import shipped_sql
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from collections import defaultdict
 import pytest
 from support import REFERENCE, needs_reference, new_store
 
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.batch import Generation
-from warehouse.schemas import BY_NAME
 
 ORACLE = REFERENCE / "peers" / "inspect" / "oracle.jsonl"
 STATISTICS = {"accuracy": "mean", **{name: name for name in ("mean", "std", "var", "stderr")}}

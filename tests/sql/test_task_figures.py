@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 FILES = {file.name: file for file in shipped_sql()}
 KEY = "'mine' AS suite, 'set' AS task_set, 'p' AS provider, '' AS settings, 'h' AS task_hash"

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from support import new_store
 
+from warehouse.core.schemas import RESULTS, RUNS, TASKS
+from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import Generation
-from warehouse.schemas import RESULTS, RUNS, TASKS
-from warehouse.views.sql_files import shipped_sql
 
 RUN_IDS = ("r1", "r2", "r3")
 # A text, and the tools in it.

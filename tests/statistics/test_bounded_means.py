@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics import bounded_means
-from warehouse.statistics.bounded_means import (
+from warehouse.engine.statistics import bounded_means
+from warehouse.engine.statistics.bounded_means import (
     bounded_mean_limits,
     chance_of_excess,
     excess_of_bounded_means,

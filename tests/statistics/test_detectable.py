@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.detectable import detectable_mean, detectable_proportion, score_power
-from warehouse.statistics.score_test import critical_score, equality_p_values
+from warehouse.engine.statistics.detectable import (
+    detectable_mean,
+    detectable_proportion,
+    score_power,
+)
+from warehouse.engine.statistics.score_test import critical_score, equality_p_values
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.margins import excess_of_means, missed_mean, missed_proportion
-from warehouse.statistics.score_test import excess_of_proportions
+from warehouse.engine.statistics.margins import excess_of_means, missed_mean, missed_proportion
+from warehouse.engine.statistics.score_test import excess_of_proportions
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ import duckdb
 import pytest
 from scipy import stats
 
-from warehouse.statistics.mcnemar import mcnemar
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.statistics.mcnemar import mcnemar
+from warehouse.engine.views.sql_files import shipped_sql
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.percentiles import independent_tasks, percentile_limits, percentile_ranks
+from warehouse.engine.statistics.percentiles import (
+    independent_tasks,
+    percentile_limits,
+    percentile_ranks,
+)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95, 0.99])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.proportions import (
+from warehouse.engine.statistics.proportions import (
     clopper_pearson_high,
     clustered_interval,
     newcombe,
     wilson,
 )
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 TABLES = [
     (36, 12, 2, 0),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.ratios import ratio_limits
+from warehouse.engine.statistics.ratios import ratio_limits
 
 
 def test_equals_the_delta_method():

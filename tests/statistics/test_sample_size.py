@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.statistics.sample_size import (
+from warehouse.engine.statistics.sample_size import (
     Variance,
     detectable,
     tasks_needed,
@@ -17,7 +17,7 @@ from warehouse.statistics.sample_size import (
     variance_of,
     variance_of_difference,
 )
-from warehouse.statistics.score_test import equality_p_values, excess_of_proportions
+from warehouse.engine.statistics.score_test import equality_p_values, excess_of_proportions
 
 
 def test_variances_of_a_worked_example():

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
-from warehouse.statistics.mcnemar import mcnemar
-from warehouse.statistics.score_test import (
+from warehouse.engine.statistics.mcnemar import mcnemar
+from warehouse.engine.statistics.score_test import (
     difference_interval,
     equality_p_values,
     excess_of_proportions,

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from warehouse.statistics.slices import slices_p_value
+from warehouse.engine.statistics.slices import slices_p_value
 
 
 def test_it_is_the_share_of_all_permutations():

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warehouse.statistics.symmetry import symmetric_means
+from warehouse.engine.statistics.symmetry import symmetric_means
 
 # Darwin's plants, in eighths of an inch (Fisher 1935, section 17).
 DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48], dtype=float)

@@ -4,9 +4,9 @@ import duckdb
 import pytest
 from support import new_store
 
-from warehouse.schemas import BY_NAME
-from warehouse.views import dictionary
-from warehouse.views.sql_files import shipped_sql
+from warehouse.core.schemas import BY_NAME
+from warehouse.engine.views import dictionary
+from warehouse.engine.views.sql_files import shipped_sql
 
 SCHEMAS = "('main', 'checks', 'scores', 'lake')"
 COMMENTS = f"""
@@ -70,7 +70,7 @@ def test_a_changed_meaning_reaches_an_existing_warehouse(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     store.sync()
     monkeypatch.setitem(dictionary.COMMON, "suite", "what it's a 'family' of")
-    monkeypatch.setattr("warehouse.tables.sync._definitions", dictionary.dictionary_digest)
+    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", dictionary.dictionary_digest)
     assert not store.sync().rebuilt
     assert comments(store)["column main.costs.suite"] == "what it's a 'family' of"
 

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from support import EXAMPLES, ROOT, command, digests, import_into, new_store
 
-from warehouse.errors import BadInput
-from warehouse.excerpt import excerpt
+from warehouse.app.filtered_warehouse import excerpt
+from warehouse.core.errors import BadInput
 
 # Of no run, so that they remain; and poster_runs says when a run entered its store.
 REMAIN = ("main.files", "main.models", "main.tasks", "main.quarantine", "main.poster_runs")

@@ -8,8 +8,8 @@ from openclaw_cases import line, write_run
 from poster_cases import SAMPLES
 from support import command, import_into, log, new_store, task, write_log
 
+from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake import compaction
-from warehouse.views.sql_files import shipped_sql
 
 KEY = "suite, run_id, content_id"
 TABLES = {file.name: file for file in shipped_sql() if file.is_by_run or file.is_board}

@@ -6,31 +6,31 @@ from pathlib import Path
 
 from support import ROOT
 
-from warehouse.files import real_path
+from warehouse.core.files import real_path
 
 # The only others, and what they open.
 OPENERS = {
-    "warehouse/files.py": "the place",
-    "warehouse/targets.py": "what it writes",
-    "warehouse/console/cli.py": "/dev/null",
-    "warehouse/output/terminal.py": "/dev/null",
-    "warehouse/connection.py": "/proc/self/statm",
+    "warehouse/core/files.py": "the place",
+    "warehouse/lake/targets.py": "what it writes",
+    "warehouse/app/console/cli.py": "/dev/null",
+    "warehouse/app/output/terminal.py": "/dev/null",
+    "warehouse/engine/connection.py": "/proc/self/statm",
     "warehouse/lake/atomic.py": "files of a batch that is being written",
-    "warehouse/journal/journal.py": "the reserve of a new journal",
-    "warehouse/views/template.py": "our own code",
-    "warehouse/views/sql_files.py": "our own code",
-    "warehouse/checking/shipped.py": "files that ship with evalstore",
-    "warehouse/checking/page.py": "files that ship with evalstore",
-    "warehouse/output/html.py": "files that ship with evalstore",
-    "warehouse/formats/secrets/search.py": "files that ship with evalstore",
+    "warehouse/lake/journal/journal.py": "the reserve of a new journal",
+    "warehouse/engine/views/template.py": "our own code",
+    "warehouse/engine/views/sql_files.py": "our own code",
+    "warehouse/analysis/checking/shipped.py": "files that ship with evalstore",
+    "warehouse/app/output/check_page.py": "files that ship with evalstore",
+    "warehouse/app/output/html.py": "files that ship with evalstore",
+    "warehouse/core/formats/secrets/search.py": "files that ship with evalstore",
     "runners/starter/starter.py": "files that ship with evalstore, and new ones",
     "runners/models/prices.py": "files of an installed package",
     "runners/suites/custom/functions.py": "a module that Python has read",
-    "warehouse/charts/panels.py": "files that ship with evalstore",
-    "warehouse/charts/svg.py": "files that ship with evalstore",
+    "warehouse/analysis/charts/panels.py": "files that ship with evalstore",
+    "warehouse/analysis/charts/svg.py": "files that ship with evalstore",
     "ingest/formats/promptfoo/database.py": "its own copy of a database",
     "exports/site/rendering.py": "files that ship with evalstore",
-    "warehouse/remote/objects.py": "a file of a batch that it downloads",
+    "warehouse/lake/remote/objects.py": "a file of a batch that it downloads",
     "exports/posters/publication.py": "a folder, to lock it",
     "exports/site/folder.py": "a folder, to lock it",
     "runners/command.py": "a new model file",

@@ -4,9 +4,9 @@ import duckdb
 import pytest
 from support import digests, import_into, log, task, write_log
 
-from warehouse import connection
-from warehouse.connection import checkpoint, log_file, open_for_reading
-from warehouse.excerpt import excerpt
+from warehouse.app.filtered_warehouse import excerpt
+from warehouse.engine import connection
+from warehouse.engine.connection import checkpoint, log_file, open_for_reading
 
 COUNT = "SELECT count(*) FROM lake.results"
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from rendering import HOSTILE, UNSEEN
 
-from warehouse.output.preview import SHOWN
+from warehouse.app.output.preview import SHOWN
 
 
 def test_a_query_shows_its_first_rows(store, monkeypatch):

@@ -12,11 +12,13 @@ import pytest
 from support import environment, import_into, log, new_store, write_log
 
 import evalstore
-from warehouse.connection import _arrow_types, _register, open_in_memory
-from warehouse.errors import BadInput, EvalstoreError, ExitCode
-from warehouse.formats.values import utf8
-from warehouse.output.rows import of_query
-from warehouse.store import EvalstoreWarning, Store
+from warehouse.app.store import Store
+from warehouse.core.errors import BadInput, EvalstoreError, ExitCode
+from warehouse.core.formats.values import utf8
+from warehouse.core.in_memory import open_in_memory
+from warehouse.engine.base_store import EvalstoreWarning
+from warehouse.engine.connection import _arrow_types, _register
+from warehouse.engine.rows import of_query
 
 
 def test_rows_can_be_fetched_in_every_form(examples):
@@ -284,7 +286,7 @@ def test_a_function_may_return_lone_surrogates(monkeypatch):
         returns="STRUCT(reason VARCHAR, names VARCHAR[])",
         batch=halves,
     )
-    monkeypatch.setattr("warehouse.scoring.registry.UDFS", [udf])
+    monkeypatch.setattr("warehouse.engine.scoring.registry.UDFS", [udf])
     _arrow_types.cache_clear()
     with open_in_memory() as connection:
         _register(connection, udf)

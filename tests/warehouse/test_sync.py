@@ -26,10 +26,10 @@ from support import (
     write_log,
 )
 
-from warehouse.connection import open_for_writing
-from warehouse.hashing import file_sha256
-from warehouse.tables import score_tables
-from warehouse.views.sql_files import shipped_sql
+from warehouse.core.hashing import file_sha256
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.tables import score_tables
+from warehouse.engine.views.sql_files import shipped_sql
 
 DEFINED = """
     SELECT function_name FROM duckdb_functions() WHERE function_type = 'macro' AND NOT internal
@@ -176,7 +176,7 @@ def test_a_query_sees_the_latest_import(store, tmp_path):
 def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
-    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
     report = examples.sync()
     assert (report.loaded, report.rebuilt) == ((), False)
     assert digests(examples) == before
@@ -187,8 +187,8 @@ def test_a_large_warehouse_is_rebuilt_for_changed_definitions(examples, monkeypa
     examples.sync()
     before = digests(examples)
     [(n_results,)] = examples.sql("SELECT count(*) FROM lake.results").fetchall()
-    monkeypatch.setattr("warehouse.tables.sync._MOST_REDEFINED", n_results - 1)
-    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.sync._MOST_REDEFINED", n_results - 1)
+    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
     assert examples.sync().rebuilt
     assert digests(examples) == before
 
@@ -207,7 +207,7 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
             "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
             "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
         )
-    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
     assert not examples.sync().rebuilt
     assert examples.sql(DEFINED).fetchall() == names
     assert examples.sql("FROM lake.meta WHERE key LIKE '%former%'").fetchall() == []
@@ -216,10 +216,12 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
 @pytest.mark.slow
 def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     before = examples.sql("SELECT count(*) FROM verdicts WHERE computed").fetchall()
-    monkeypatch.setattr("warehouse.tables.score_tables.code_digest", lambda: "another scorer")
-    monkeypatch.setattr("warehouse.tables.sync._definitions", lambda: "another scorer")
     monkeypatch.setattr(
-        "warehouse.scoring.palindrome.is_correct", lambda _answer, _reference: False
+        "warehouse.engine.tables.score_tables.code_digest", lambda: "another scorer"
+    )
+    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "another scorer")
+    monkeypatch.setattr(
+        "warehouse.engine.scoring.palindrome.is_correct", lambda _answer, _reference: False
     )
     examples.sync()
     assert before != [(0,)]
@@ -260,7 +262,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from ingest.importer import import_paths
 from ingest.reading import ImportOptions
-from warehouse.store import Store
+from warehouse.app.store import Store
 store = Store(Path(sys.argv[2]), wait_seconds=300)
 sys.stdin.readline()  # both begin together
 import_paths(store.lake, [Path(path) for path in sys.argv[3:]], ImportOptions())

@@ -12,9 +12,9 @@ import threading
 import pytest
 from support import ROOT, command, environment, import_into, log, new_store, shell, write_log
 
-from warehouse import targets
-from warehouse.errors import BadInput
-from warehouse.targets import open_target, own_descriptor, write_lines, write_whole
+from warehouse.core.errors import BadInput
+from warehouse.lake import targets
+from warehouse.lake.targets import open_target, own_descriptor, write_lines, write_whole
 
 EVALSTORE = [sys.executable, "-m", "evalstore"]
 

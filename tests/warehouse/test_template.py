@@ -4,10 +4,10 @@ import shutil
 import pytest
 from support import EXAMPLES, child, digests, import_into
 
-from warehouse.connection import open_for_reading
-from warehouse.store import Store
-from warehouse.tables import sync
-from warehouse.views import template
+from warehouse.app.store import Store
+from warehouse.engine.connection import open_for_reading
+from warehouse.engine.tables import sync
+from warehouse.engine.views import template
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def defined(empty, monkeypatch):
         shutil.copyfile(empty, warehouse)
         created.append(warehouse)
 
-    monkeypatch.setattr("warehouse.tables.sync._create_empty", create)
+    monkeypatch.setattr("warehouse.engine.tables.sync._create_empty", create)
     return created
 
 
@@ -95,8 +95,10 @@ def test_a_damaged_template_that_stays_is_not_copied_again(filled, cache, define
     [kept] = cache.iterdir()
     kept.write_bytes(b"no database")
     # As in a cache folder that cannot be written; root could write one.
-    monkeypatch.setattr("warehouse.tables.sync.discard_template", lambda _definitions: None)
-    monkeypatch.setattr("warehouse.tables.sync.keep_template", lambda _definitions, _empty: None)
+    monkeypatch.setattr("warehouse.engine.tables.sync.discard_template", lambda _definitions: None)
+    monkeypatch.setattr(
+        "warehouse.engine.tables.sync.keep_template", lambda _definitions, _empty: None
+    )
     assert filled.sync(rebuild=True).rebuilt
     assert filled.sql("SELECT count(*) > 0 FROM results").fetchall() == [(True,)]
     assert kept.read_bytes() == b"no database"
@@ -132,7 +134,7 @@ def test_other_code_or_definitions_have_a_template_of_their_own(
     filled, cache, defined, monkeypatch
 ):
     filled.sync()
-    monkeypatch.setattr("warehouse.views.template._code_digest", lambda: "other code")
+    monkeypatch.setattr("warehouse.engine.views.template._code_digest", lambda: "other code")
     filled.sync(rebuild=True)
     assert len(defined) == len(list(cache.iterdir())) == 2
 

@@ -1,12 +1,12 @@
-"""The row types agree with `warehouse/schemas.py`."""
+"""The row types agree with `warehouse/core/schemas.py`."""
 
 from datetime import datetime
 from typing import get_type_hints
 
 import pytest
 
-from warehouse import types
-from warehouse.schemas import TABLES
+from warehouse.core import types
+from warehouse.core.schemas import TABLES
 
 PYTHON_TYPES = {
     "VARCHAR": str,

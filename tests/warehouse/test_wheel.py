@@ -77,19 +77,19 @@ store.record(suite="mine")
 """
 
 TYPES = """\
-note: Revealed type is "warehouse.store.Store"
-note: Revealed type is "warehouse.store.Query"
+note: Revealed type is "warehouse.app.store.Store"
+note: Revealed type is "warehouse.app.store.Query"
 note: Revealed type is "list[tuple[Any, ...]]"
 error: Argument 1 to "open" has incompatible type "int"; expected "str | PathLike[str]"  [arg-type]
 error: "Query" has no attribute "fetch_everything"  [attr-defined]
 error: Argument "rebuild" to "sync" of "Store" has incompatible type "str"; expected "bool"  [arg-type]
-note: Revealed type is "warehouse.recording.recording.Recording"
+note: Revealed type is "warehouse.app.recording.recording.Recording"
 note: Revealed type is "bool"
 error: Argument "task_id" to "log" of "Recording" has incompatible type "int"; expected "str"  [arg-type]
 error: Missing named argument "task_id" for "log" of "Recording"  [call-arg]
-note: "log" defined in "warehouse.recording.recording"
+note: "log" defined in "warehouse.app.recording.recording"
 error: Missing named argument "model" for "record" of "Store"  [call-arg]
-note: "record" defined in "warehouse.store"
+note: "record" defined in "warehouse.app.store"
 """.splitlines()  # noqa: E501 - as mypy prints it
 # The tests' own environment has no pip.
 PIP = [f"{sys.base_prefix}/bin/python3", "-m", "pip", "--python"]

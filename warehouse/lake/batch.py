@@ -7,7 +7,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warehouse.schemas import SCHEMA_VERSION
+from warehouse.core.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping

@@ -16,20 +16,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreDamaged
-from warehouse.formats.values import import_pyarrow
+from warehouse.core.errors import StoreDamaged
+from warehouse.core.formats.values import import_pyarrow
+from warehouse.core.schemas import BATCH, TABLES, merged_schema
 from warehouse.lake.writer import ROWS_PER_GROUP
-from warehouse.schemas import BATCH, TABLES, merged_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from warehouse.core.schemas import Table
     from warehouse.lake.batch import Batch
     from warehouse.lake.lake import Lake
     from warehouse.lake.writer import BatchWriter
-    from warehouse.schemas import Table
 
 # Smaller batches are merged, until a merged one has the second size.
 SMALL_BYTES = 8 * 2**20
@@ -165,8 +165,8 @@ def _left_out(lake: Lake, folders: Sequence[Batch]) -> set[str]:
     """Return the names of those batches that sync would leave out, which it has not seen yet."""
     if not folders:
         return set()
-    from warehouse.connection import open_in_memory
-    from warehouse.lake.fitness import misfits
+    from warehouse.core.in_memory import open_in_memory
+    from warehouse.lake.schema_check import misfits
 
     damaged = set()
     for folder in folders:

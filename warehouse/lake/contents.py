@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from warehouse.lake.batch import Generation, RunKey, current_generations
-from warehouse.schemas import (
+from warehouse.core.schemas import (
     EVENTS,
     JUDGEMENTS,
     RESULTS,
@@ -18,6 +17,7 @@ from warehouse.schemas import (
     Table,
     duckdb_type,
 )
+from warehouse.lake.batch import Generation, RunKey, current_generations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from warehouse.core.types import Row
     from warehouse.lake.batch import HasRuns
     from warehouse.lake.lake import Lake
-    from warehouse.types import Row
 
 # A source that adds rows to a run must not lack rows of these tables. The run's other tables
 # may grow at any time: another header, another snapshot, a regenerated report.
@@ -126,7 +126,7 @@ def read_contents(
     contents = {run: RunContent(generation) for run, generation in held.generations.items()}
     if not contents:
         return contents
-    from warehouse.connection import open_in_memory
+    from warehouse.core.in_memory import open_in_memory
 
     with open_in_memory() as connection, held.report_damage():
         for table in ADDED:
@@ -150,7 +150,7 @@ def read_positions(
 
     For tables without `seq`, only `content_id` is read.
     """
-    from warehouse.connection import open_in_memory
+    from warehouse.core.in_memory import open_in_memory
 
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, held.report_damage():
@@ -168,7 +168,7 @@ def read_added(
     lake: Lake, batches: Iterable[HasRuns], run: RunKey, tables: Iterable[Table]
 ) -> set[tuple[str, str]]:
     """Read table name and content id of a run's rows in some of the tables `ADDED`."""
-    from warehouse.connection import open_in_memory
+    from warehouse.core.in_memory import open_in_memory
 
     held = _RunRows(lake, batches, {run})
     with open_in_memory() as connection, held.report_damage():

@@ -11,25 +11,25 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput, StoreDamaged
-from warehouse.formats.values import import_pyarrow
-from warehouse.hashing import content_hash
+from warehouse.core.errors import BadInput, StoreDamaged
+from warehouse.core.formats.values import import_pyarrow
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BATCH, BY_NAME, TASKS
+from warehouse.core.suggestions import did_you_mean
 from warehouse.lake.batch import Tombstone
 from warehouse.lake.compaction import parts_in, rows_of
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.lake.unused_tasks import unused_tasks
-from warehouse.output.suggestions import did_you_mean
-from warehouse.schemas import BATCH, BY_NAME, TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
+    from warehouse.core.schemas import Table
     from warehouse.lake.batch import Batch, RunKey, Source
     from warehouse.lake.lake import Lake
     from warehouse.lake.unused_tasks import UnusedTasks
-    from warehouse.schemas import Table
 
 
 def find_run(lake: Lake, run_id: str, suite: str | None = None) -> RunKey:

@@ -1,74 +1,27 @@
-"""The lake: immutable batches of Parquet files, the truth of the store.
-
-`<store>/lake/<batch>/<table>.parquet` and `<batch>/batch.json`. A batch is written in
-`<store>/staging/` and moved into the lake by one rename, so that readers see all of it or
-none, and any number of processes may add batches at the same time without locks.
-"""
+"""The lake of a store: it can be written, and may be the cache of an object store."""
 
 from __future__ import annotations
 
-import gc
-import json
-import os
-import re
-import shutil
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
-from warehouse.files import check_regular, problem, read_regular
-from warehouse.hashing import file_sha256
-from warehouse.lake.batch import batch_from_json
-from warehouse.lake.locks import LAKE_SECONDS, abandoned_file, exclusive_lake_lock
+from warehouse.core.errors import StoreReadOnly
+from warehouse.lake.base_lake import BaseLake, without_garbage_collection
+from warehouse.lake.locks import LAKE_SECONDS, exclusive_lake_lock
+from warehouse.lake.remote.address import address_of
 from warehouse.lake.writer import BatchWriter
-from warehouse.remote.address import address_of
-from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from warehouse.lake.batch import Batch, HasRuns
     from warehouse.lake.index.register import Register
-    from warehouse.remote.mirror import Mirror
-
-# A batch.json of a million imported files.
-_LARGEST_DESCRIPTION = 512 * 2**20
-# What reading a `batch.json` raises if it is not JSON, or not a batch.
-_NOT_A_BATCH = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+    from warehouse.lake.remote.mirror import Mirror
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Keep Python from looking at all objects again and again while many are made that stay.
-
-    For 100,000 batches, that was half of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-class Lake:
-    """The batches of a store.
-
-    Attributes:
-        store_path: folder of the store.
-        path: folder of the batches.
-        staging: folder of batches that are being written.
-    """
-
-    def __init__(self, store_path: Path) -> None:
-        self.store_path = store_path
-        self.path = store_path / "lake"
-        self.staging = store_path / "staging"
+class Lake(BaseLake):
+    """The batches of a store, and what adds to them and replaces them."""
 
     @cached_property
     def mirror(self) -> Mirror | None:
@@ -76,79 +29,10 @@ class Lake:
         address = address_of(self.store_path)
         if address is None:
             return None
-        from warehouse.remote.mirror import mirror_of
+        from warehouse.lake.remote.mirror import Mirror
+        from warehouse.lake.remote.objects import open_objects
 
-        return mirror_of(self, address)
-
-    def batch_names(self) -> set[str]:
-        """Return the names of all batches, replaced ones included.
-
-        Stray files, such as `Thumbs.db`, are not batches. One with the name of a batch is in
-        place of its folder, and is damage.
-
-        Raises:
-            StoreUnreadable: the folder cannot be listed.
-        """
-        try:
-            with os.scandir(self.path) as entries:
-                return {
-                    entry.name
-                    for entry in entries
-                    if not entry.name.startswith(".")
-                    and (not entry.is_file() or _ULID.fullmatch(entry.name))
-                }
-        except (FileNotFoundError, NotADirectoryError):
-            return set()
-        except OSError as error:
-            raise StoreUnreadable(f"{self.path}: cannot be read ({error.strerror})") from error
-
-    def read(self, name: str) -> Batch:
-        """Read a batch's `batch.json`.
-
-        Raises:
-            StoreDamaged: the file does not hold what `write` wrote.
-            StoreNewer: a newer version of evalstore wrote it.
-        """
-        path = self.path / name / "batch.json"
-        try:
-            document = json.loads(read_regular(path, max_bytes=_LARGEST_DESCRIPTION))
-            # A newer version may have fields that this one does not know.
-            is_newer = document["schema_version"] > SCHEMA_VERSION
-            batch = None if is_newer else batch_from_json(document)
-        except (OSError, *_NOT_A_BATCH) as error:
-            raise StoreDamaged(f"{path}: cannot be read as a batch ({problem(error)})") from error
-        if batch is None:
-            raise StoreNewer(
-                f"{path}: written by evalstore {document.get('version')} with schema version "
-                f"{document['schema_version']}; this evalstore reads up to version "
-                f"{SCHEMA_VERSION}: upgrade it"
-            )
-        if any(content.folder != name for content in batch.contents):
-            raise StoreDamaged(f"{path}: names {batch.name!r} but is in folder {name!r}")
-        if unknown := sorted(batch.files.keys() - BY_NAME.keys()):
-            raise StoreDamaged(f"{path}: refers to unknown tables ({', '.join(unknown)})")
-        return batch
-
-    def folders(self) -> list[Batch]:
-        """Read the batches of all folders that are not replaced by others.
-
-        Raises:
-            StoreDamaged: a `batch.json` cannot be read.
-            StoreNewer: a newer version of evalstore wrote a batch.
-        """
-        with _without_garbage_collection():
-            batches = [self.read(name) for name in sorted(self.batch_names())]
-        replaced = {name for batch in batches for name in batch.replaces}
-        return [batch for batch in batches if batch.name not in replaced]
-
-    def current(self) -> list[Batch]:
-        """Return all batches that count, as they were added, in order of their names.
-
-        Raises:
-            StoreDamaged, StoreNewer: as `folders`.
-        """
-        contents = (content for folder in self.folders() for content in folder.contents)
-        return sorted(contents, key=lambda batch: batch.name)
+        return Mirror(self, open_objects(address))
 
     def register(self, scratch: Path | None = None) -> Register:
         """Return what the batches that count hold, for those who ask for a few sources or runs.
@@ -161,59 +45,8 @@ class Lake:
         """
         from warehouse.lake.index.register import Register
 
-        with _without_garbage_collection():
+        with without_garbage_collection():
             return Register(self, scratch)
-
-    def file(self, batch: HasRuns, table: str) -> Path:
-        """Return the path of a table's Parquet file in a batch."""
-        return self.path / batch.folder / f"{table}.parquet"
-
-    def files(self, batches: Iterable[HasRuns], table: str) -> list[str]:
-        """Return the paths of a table's files in some batches, each once.
-
-        Raises:
-            StoreDamaged: one of them is missing or is not a regular file.
-        """
-        paths = dict.fromkeys(self.file(batch, table) for batch in batches if table in batch.files)
-        for path in paths:
-            try:
-                check_regular(path)
-            except OSError as error:
-                raise StoreDamaged(f"{path}: {error.strerror}") from error
-        return list(map(str, paths))
-
-    def verify_folders(self, batches: Iterable[HasRuns]) -> None:
-        """Check the SHA-256 of every file of the folders of some batches.
-
-        Raises:
-            StoreDamaged: a file is missing or has changed since it was written.
-        """
-        for name in sorted({batch.folder for batch in batches}):
-            self.verify(self.read(name))
-
-    def verify(self, batch: Batch, *, tables: Container[str] | None = None) -> None:
-        """Check the SHA-256 of every file of a batch, or of the batch it was merged into.
-
-        Args:
-            batch: the batch.
-            tables: names of the tables whose files are checked; None for all.
-
-        Raises:
-            StoreDamaged: a file is missing or has changed since it was written.
-        """
-        folder = batch if batch.merged_into is None else self.read(batch.folder)
-        for table, expected in folder.files.items():
-            if tables is not None and table not in tables:
-                continue
-            path = self.file(folder, table)
-            try:
-                actual = file_sha256(path)
-            except OSError as error:
-                raise StoreDamaged(f"{path}: {error.strerror}") from error
-            if actual != expected.sha256:
-                raise StoreDamaged(
-                    f"{path}: SHA-256 is {actual[:12]}…, was {expected.sha256[:12]}… when written"
-                )
 
     def write(self, command: str, *, name: str | None = None) -> BatchWriter:
         """Start a batch; `BatchWriter.commit` makes it visible.
@@ -225,12 +58,12 @@ class Lake:
         Raises:
             StoreReadOnly: the store cannot be written.
         """
-        from warehouse.scale.place import check_is_no_tables
+        from warehouse.lake.table_location import check_is_no_tables
 
         check_is_no_tables(self.store_path)
         try:
-            self._sweep()
-            return BatchWriter(self, command, name)
+            self.sweep_staging()
+            return BatchWriter(self, command, name, mirror=self.mirror)
         except OSError as error:
             raise StoreReadOnly(
                 f"{self.staging}: {error.strerror}; the store cannot be written"
@@ -253,45 +86,3 @@ class Lake:
                 stack.enter_context(self.mirror.rewriting())
             stack.enter_context(exclusive_lake_lock(self.store_path, wait_seconds=wait_seconds))
             yield
-
-    def remove_replaced(self) -> None:
-        """Remove the batches that others replace; the caller holds `exclusive_lake_lock`.
-
-        Raises:
-            StoreDamaged, StoreNewer: as `folders`.
-            StoreReadOnly: a replaced batch cannot be removed; it does not count.
-        """
-        names = self.batch_names()
-        self.remove(sorted(names - {batch.name for batch in self.folders()}))
-
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove batches that others replace; the caller holds `exclusive_lake_lock`.
-
-        Raises:
-            StoreReadOnly: as `remove_replaced`.
-        """
-        for name in names:
-            # Renamed first: a half-removed folder must not look like a damaged batch.
-            try:
-                self.staging.mkdir(parents=True, exist_ok=True)
-                with suppress(FileNotFoundError):
-                    (self.path / name).rename(self.staging / f"{name}.removed")
-            except OSError as error:
-                raise StoreReadOnly(
-                    f"{self.path / name}: {error.strerror}; the batch was replaced, but its folder "
-                    "cannot be removed: allow it, then run `evalstore sync --rebuild`"
-                ) from error
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Remove what killed processes left in the staging folder."""
-        if not self.staging.is_dir():
-            return
-        for path in self.staging.iterdir():
-            if path.suffix == ".lock":
-                with suppress(OSError), abandoned_file(path) as lock:
-                    if lock is not None:
-                        shutil.rmtree(path.with_suffix(""), ignore_errors=True)
-                        path.unlink(missing_ok=True)
-            elif path.suffix == ".removed":
-                shutil.rmtree(path, ignore_errors=True)

@@ -12,8 +12,8 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from warehouse.errors import StoreBusy, StoreReadOnly
-from warehouse.files import open_for_appending, open_regular
+from warehouse.core.errors import StoreBusy, StoreReadOnly
+from warehouse.core.files import open_for_appending, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

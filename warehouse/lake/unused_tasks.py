@@ -6,18 +6,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.formats.values import import_pyarrow
+from warehouse.core.formats.values import import_pyarrow
+from warehouse.core.schemas import ANNOTATIONS, BATCH, RESULTS, TASKS
 from warehouse.lake.compaction import rows_of
-from warehouse.schemas import ANNOTATIONS, BATCH, RESULTS, TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
+    from warehouse.core.schemas import Table
     from warehouse.lake.batch import Batch, RunKey
     from warehouse.lake.lake import Lake
-    from warehouse.schemas import Table
 
 _VERSION = ("suite", "task_set", "task_set_hash")
 _TASK = ("task_id", "task_hash")

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from warehouse.errors import EvalstoreError
-from warehouse.formats.values import arrow_array
-from warehouse.hashing import file_sha256
+from warehouse.core.errors import EvalstoreError
+from warehouse.core.formats.values import arrow_array
+from warehouse.core.hashing import file_sha256
+from warehouse.core.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
 from warehouse.lake.atomic import sync_file, sync_folder, write_durably
 from warehouse.lake.batch import Batch, BatchFile, batch_to_json, evalstore_version
 from warehouse.lake.index.file import NAME as INDEX
 from warehouse.lake.index.file import write_index
 from warehouse.lake.locks import open_locked
-from warehouse.schemas import BATCH, TABLES, Table, arrow_schema, merged_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from warehouse.core.types import Row
+    from warehouse.lake.base_lake import BaseLake
     from warehouse.lake.batch import Generation, Source, Tombstone
-    from warehouse.lake.lake import Lake
-    from warehouse.types import Row
+    from warehouse.lake.remote.mirror import Mirror
 
 ROWS_PER_GROUP = 100_000
 # Rows of whole files are written once they reach this size.
@@ -63,13 +64,23 @@ def arrow_table(table: Table, rows: Sequence[Row], used: Collection[str] = ()) -
 
 
 class BatchWriter:
-    """A batch that is being written; a context manager that leaves nothing without `commit`."""
+    """A batch that is being written; a context manager that leaves nothing without `commit`.
 
-    def __init__(self, lake: Lake, command: str, name: str | None = None) -> None:
+    Args:
+        lake: where the batch is added.
+        command: the command that writes it.
+        name: a journal's ULID; a new one by default.
+        mirror: the object store behind the lake, which the batch is uploaded to.
+    """
+
+    def __init__(
+        self, lake: BaseLake, command: str, name: str | None = None, *, mirror: Mirror | None = None
+    ) -> None:
         from ulid import ULID
 
         self.name = name or str(ULID())
         self._lake = lake
+        self._mirror = mirror
         self._command = command
         self._folder = lake.staging / self.name
         self._writers: dict[str, pq.ParquetWriter] = {}
@@ -179,8 +190,8 @@ class BatchWriter:
         self._lake.path.mkdir(parents=True, exist_ok=True)
         self._folder.rename(self._lake.path / self.name)
         sync_folder(self._lake.path)
-        if self._lake.mirror is not None:
-            self._lake.mirror.push(batch)
+        if self._mirror is not None:
+            self._mirror.push(batch)
         return batch
 
     def _flush(self, table: Table) -> None:

@@ -10,13 +10,13 @@ from exports.site.addresses import AUDIT, run_page
 from exports.site.figures import counted
 from exports.site.page import Page, PageType
 from exports.site.tables import Table, table
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _SHOWN = 20
 _QUARANTINE = """

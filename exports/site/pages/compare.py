@@ -12,18 +12,18 @@ from exports.site.boards import Board, boards
 from exports.site.figures import Mark, counted, marks
 from exports.site.page import Page, PageType
 from exports.site.tasks import task_keys
-from warehouse.decisions.changed_tasks import changed_tasks
-from warehouse.decisions.comparison import FEW_CLUSTERS, compare, subset
-from warehouse.decisions.contests import Choice, find_contests
-from warehouse.decisions.sentences import p_text, sentence, size_of
-from warehouse.errors import BadInput
+from warehouse.analysis.decisions.changed_tasks import changed_tasks
+from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subset
+from warehouse.analysis.decisions.contests import Choice, find_contests
+from warehouse.analysis.decisions.sentences import p_text, sentence, size_of
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exports.site.site import Site
-    from warehouse.decisions.changed_tasks import ChangedTask
-    from warehouse.decisions.comparison import Comparison, Contest
+    from warehouse.analysis.decisions.changed_tasks import ChangedTask
+    from warehouse.analysis.decisions.comparison import Comparison, Contest
 
 _MODELS = 4  # of a leaderboard: six pairs
 _TASK_SETS = 3  # of a suite

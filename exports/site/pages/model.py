@@ -12,14 +12,14 @@ from exports.site.lists import lists
 from exports.site.page import Page, PageType
 from exports.site.series import series
 from exports.site.tables import table
-from warehouse.commands.history_chart import drift_pieces
+from warehouse.app.commands.history_chart import drift_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from exports.site.boards import Board, Place
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _MODELS = """
 SELECT

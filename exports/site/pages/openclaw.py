@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from exports.site.site import Site
     from exports.site.tables import Address
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _SUITE = "openclaw"
 _TIERS = (

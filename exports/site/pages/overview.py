@@ -12,7 +12,7 @@ from exports.site.boards import boards
 from exports.site.figures import cost, count, counted
 from exports.site.page import Page, PageType
 from exports.site.series import Series, series
-from warehouse.commands.history_chart import drift_pieces, outage_pieces
+from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

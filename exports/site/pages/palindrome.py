@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _MODELS = "FROM palindrome_accuracy ORDER BY accuracy DESC NULLS LAST, model, settings"
 _TASKS = "FROM palindrome_tasks ORDER BY accuracy NULLS LAST, prompt, reference"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from exports.site.series import Point
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _OVERVIEWS = """
 FROM run_overview

@@ -12,12 +12,12 @@ from exports.site.addresses import chart_file, model_page, run_page, suite_page
 from exports.site.boards import boards
 from exports.site.page import Page, PageType
 from exports.site.tables import table
-from warehouse.charts.chart import SHARES
-from warehouse.charts.registry import CHARTS, draw_chart
-from warehouse.charts.svg import as_svg
-from warehouse.charts.theme import WIDE, WIDTH
-from warehouse.commands.history_chart import outage_pieces
-from warehouse.errors import BadInput
+from warehouse.analysis.charts.chart import SHARES
+from warehouse.analysis.charts.registry import CHARTS, draw_chart
+from warehouse.analysis.charts.svg import as_svg
+from warehouse.analysis.charts.theme import WIDE, WIDTH
+from warehouse.app.commands.history_chart import outage_pieces
+from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exports.site.boards import Board
     from exports.site.site import Site
     from exports.site.tables import Table
-    from warehouse.charts.chart import Chart, Drawing
+    from warehouse.analysis.charts.chart import Chart, Drawing
 
 _SUITES = """
 SELECT suite, count(*) AS n_runs, max(run_date) AS last_date

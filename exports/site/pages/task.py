@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exports.site.site import Site
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _ANSWERS_OF_TASK = 60
 _LONG = 500  # characters of an answer; its sample has all of it

@@ -10,7 +10,7 @@ from exports.site.samples.pieces import PIECE_CHARACTERS, piece, piece_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.types import Json
+    from warehouse.core.types import Json
 
 _TEXT_CHARACTERS = 2_000
 _ENTRIES = 20

@@ -14,8 +14,8 @@ from ingest.formats.bfcl.records import add_result, add_score
 from ingest.formats.common.collector import RowCollector, part_id
 from ingest.formats.common.records import json_lines
 from ingest.reading import Reading, Stream
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ingest.formats.bfcl.layout import Place
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, Candidate, ImportContext
-    from warehouse.types import RunRow
+    from warehouse.core.types import RunRow
 
     Add = Callable[[LineRecord, Place, RowCollector], None]
 

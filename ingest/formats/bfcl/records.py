@@ -16,9 +16,9 @@ from ingest.formats.common.fields import (
     task_position,
     texts_of,
 )
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import is_integer, utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import is_integer, utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from ingest.formats.bfcl.layout import Place
     from ingest.formats.common.collector import RowCollector
     from ingest.formats.common.records import LineRecord
-    from warehouse.types import EventRow, Json, JsonObject, ReportedMetricRow, ResultRow, TaskRow
+    from warehouse.core.types import (
+        EventRow,
+        Json,
+        JsonObject,
+        ReportedMetricRow,
+        ResultRow,
+        TaskRow,
+    )
 
 # What the program writes instead of an answer.
 _ERROR = "Error during inference:"

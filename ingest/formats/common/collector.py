@@ -8,14 +8,14 @@ import numpy as np
 
 from ingest.formats.common.repeats import SeenHashes
 from ingest.reading import Block
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ingest.reading import Reject
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 _ROWS = 4000
 _PART_DIGITS = 8

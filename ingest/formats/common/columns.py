@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ingest.streamed_runs import as_table
-from warehouse.schemas import BY_NAME
+from warehouse.core.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.types import Row
+    from warehouse.core.types import Row
 
 # Few enough that the rows are still in the processor's cache when columns are made of them.
 _ROWS_AT_ONCE = 256

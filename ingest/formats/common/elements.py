@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warehouse.files import open_regular
-from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.formats.values import MAX_DEPTH, TOO_DEEP, is_nested_deeply
+from warehouse.core.files import open_regular
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.formats.values import MAX_DEPTH, TOO_DEEP, is_nested_deeply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

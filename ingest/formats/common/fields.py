@@ -7,11 +7,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
-    from warehouse.types import Json, JsonObject
+    from warehouse.core.types import Json, JsonObject
 
 _INDEX = re.compile(r"[0-9]{1,9}$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.files import open_regular
+from warehouse.core.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

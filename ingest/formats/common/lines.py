@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reject
-from warehouse.files import open_regular
-from warehouse.formats.secrets import open_key
+from warehouse.core.files import open_regular
+from warehouse.core.formats.secrets import open_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

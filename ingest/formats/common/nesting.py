@@ -7,7 +7,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from warehouse.formats.values import MAX_DEPTH, is_nested_deeply
+from warehouse.core.formats.values import MAX_DEPTH, is_nested_deeply
 
 
 def flat(texts: pa.Array) -> pa.Array:

@@ -11,15 +11,15 @@ import orjson
 
 from ingest.formats.common.lines import line_blocks
 from ingest.reading import Reject
-from warehouse.formats.json_text import is_exact
-from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.formats.values import TOO_DEEP, is_nested_deeply
+from warehouse.core.formats.json_text import is_exact
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.formats.values import TOO_DEEP, is_nested_deeply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from warehouse.types import Json, JsonObject
+    from warehouse.core.types import Json, JsonObject
 
 # orjson would make a float of a longer integer.
 _LONG_NUMBER = re.compile(rb"\d{19}")

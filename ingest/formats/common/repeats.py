@@ -15,7 +15,7 @@ _FEW = 1000
 class RepeatedIds:
     """Numbers repetitions of content ids: `…`, `…-2`, `…-3`.
 
-    Equal to `warehouse.hashing.numbered`, but block by block, with eight bytes per id.
+    Equal to `warehouse.core.hashing.numbered`, but block by block, with eight bytes per id.
     """
 
     def __init__(self) -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, amount, iso_moment, plain_text, unix_moment
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.formats.yaml.fields import Violation
-from warehouse.hashing import file_sha256
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.formats.yaml.fields import Violation
+from warehouse.core.hashing import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.types import Json, JsonObject, ReportedMetricRow, RunRow
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow, RunRow
 
 # How Inspect's converter names a result; its samples have the name of the task only.
 _OF_INSPECT = re.compile(r"(?P<metric>.+) on (?P<task>.+) for scorer (?P<scorer>.+)")

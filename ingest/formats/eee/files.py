@@ -16,7 +16,7 @@ from ingest.formats.eee.aggregate import (
 )
 from ingest.formats.eee.samples import SampleRows
 from ingest.reading import Reading, Reject, Stream
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, Candidate, ImportContext
-    from warehouse.types import JsonObject
+    from warehouse.core.types import JsonObject
 
 SUITE = "eee"
 AGGREGATE = "every_eval_ever aggregate"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, amount, plain_text, task_position, texts_of
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from ingest.formats.common.collector import RowCollector
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block
-    from warehouse.types import Json, JsonObject, MessageRow, ResultRow, ResultScoreRow, TaskRow
+    from warehouse.core.types import (
+        Json,
+        JsonObject,
+        MessageRow,
+        ResultRow,
+        ResultScoreRow,
+        TaskRow,
+    )
 
 _LONGEST_EPOCH = 9
 _IDENTITY = ("evaluation_id", "evaluation_name", "model_id", "sample_id")

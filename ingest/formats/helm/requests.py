@@ -12,14 +12,14 @@ import numpy as np
 
 from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
 from ingest.formats.helm.layout import SUITE
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.types import Json, JsonObject, JudgementRow, MessageRow, ResultRow, TaskRow
+    from warehouse.core.types import Json, JsonObject, JudgementRow, MessageRow, ResultRow, TaskRow
 
 # Fields of a request that are not parameters.
 _NOT_SENT = {"prompt", "messages", "model"}

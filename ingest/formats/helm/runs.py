@@ -28,8 +28,8 @@ from ingest.formats.helm.requests import (
 )
 from ingest.formats.helm.statistics import figure_rows, score_rows
 from ingest.reading import Reading, Reject, Stream
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import TOO_DEEP, is_integer, utf8
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.values import TOO_DEEP, is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.helm.requests import InstanceKey
     from ingest.reading import Block, ImportContext, SourceFile
-    from warehouse.types import Json, JsonObject, RunRow
+    from warehouse.core.types import Json, JsonObject, RunRow
 
 FORMAT = "HELM run"
 _LANGUAGE_MODELING = "language_modeling"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import finite_number, object_of
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.types import Json, JsonObject, ReportedMetricRow, ResultScoreRow
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow, ResultScoreRow
 
 # Scores of 1 and 0 that say whether an answer passed; the first that an instance has does.
 _VERDICTS = ("exact_match", "quasi_exact_match")

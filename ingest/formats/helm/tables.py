@@ -8,16 +8,16 @@ from ingest.formats.common.fields import finite_number, list_of, object_of, text
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.helm.layout import SUITE
 from ingest.reading import Reading, Reject
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from ingest.reading import Candidate, ImportContext, SourceFile
-    from warehouse.types import JsonObject, PublishedRow
+    from warehouse.core.types import JsonObject, PublishedRow
 
 FORM = "helm table"
 _WORDS = (b'"title"', b'"header"', b'"markdown"')

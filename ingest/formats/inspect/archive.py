@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ingest.formats.inspect.directory import Member, UnusableArchiveError, read_members
-from warehouse.files import LARGEST_BYTES, open_regular
-from warehouse.formats.values import utf8
+from warehouse.core.files import LARGEST_BYTES, open_regular
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from warehouse.formats.json_text import canonical_json, is_exact, json_text
-from warehouse.formats.values import TOO_DEEP, is_nested_deeply, utf8
+from warehouse.core.formats.json_text import canonical_json, is_exact, json_text
+from warehouse.core.formats.values import TOO_DEEP, is_nested_deeply, utf8
 
 if TYPE_CHECKING:
-    from warehouse.types import Json
+    from warehouse.core.types import Json
 
 # orjson makes floats of integers beyond 64 bits, and NULL of infinity.
 # The digits that make a number huge, with all digits and plus signs as 0, and what no number has as

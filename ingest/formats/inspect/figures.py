@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_count, as_list, as_object, as_text
 from ingest.formats.inspect.statistics import derivation
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from ingest.formats.inspect.documents import LogObject
     from ingest.formats.inspect.header import Evaluation
-    from warehouse.types import ReportedMetricRow
+    from warehouse.core.types import ReportedMetricRow
 
 _REDUCER = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
 _REDUCERS = {"at_least": "at_least_k", "pass_at": "pass_at_k", "pass_k": "pass^k"}

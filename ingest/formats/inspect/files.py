@@ -16,7 +16,7 @@ from ingest.formats.inspect.documents import (
     as_object,
     read_object,
 )
-from warehouse.files import LARGEST_BYTES, open_regular
+from warehouse.core.files import LARGEST_BYTES, open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_count, as_list, as_moment, as_object, as_text
-from warehouse.formats.json_text import canonical_json
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import canonical_json
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ingest.formats.inspect.documents import LogObject
-    from warehouse.types import RunRow
+    from warehouse.core.types import RunRow
 
 SUITE = "inspect"
 

@@ -17,8 +17,8 @@ from ingest.formats.inspect.files import LogFile, UnusableLogError, merged_heade
 from ingest.formats.inspect.header import SUITE, evaluation, run_row
 from ingest.formats.inspect.samples import UnusableSampleError, sample_rows
 from ingest.reading import Block, Reading, Reject, Stream
-from warehouse.formats.secrets import find_secrets, mask, may_hold_secrets
-from warehouse.hashing import content_hash
+from warehouse.core.formats.secrets import find_secrets, mask, may_hold_secrets
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ingest.formats.inspect.header import Evaluation
     from ingest.formats.inspect.samples import SampleRows
     from ingest.reading import Candidate, ImportContext
-    from warehouse.types import ArtifactRow, ReportedMetricRow, Row
+    from warehouse.core.types import ArtifactRow, ReportedMetricRow, Row
 
 FORMAT = "Inspect log"
 

@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import as_list, as_object, as_text
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ingest.formats.inspect.documents import LogObject
-    from warehouse.types import MessageRow
+    from warehouse.core.types import MessageRow
 
 ATTACHMENT = "attachment://"
 _SCHEMES = (ATTACHMENT, "tc://")  # the second in older logs

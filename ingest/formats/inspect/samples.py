@@ -25,15 +25,15 @@ from ingest.formats.inspect.messages import (
     sent_text,
 )
 from ingest.formats.inspect.scores import first_score, has_number, score_rows, verdict
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ingest.formats.inspect.documents import LogObject
     from ingest.formats.inspect.header import Evaluation
-    from warehouse.types import MessageRow, ResultRow, ResultScoreRow, TaskRow
+    from warehouse.core.types import MessageRow, ResultRow, ResultScoreRow, TaskRow
 
 # What identifies a sample: its question, conversation and scores. Versions of the format differ in
 # how they keep events and long texts.

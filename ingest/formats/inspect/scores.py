@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.inspect.documents import NUMBER, LogObject, as_object, as_recorded_text
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from warehouse.types import ResultScoreRow
+    from warehouse.core.types import ResultScoreRow
 
 # Inspect's letters: correct, partial, incorrect, no answer.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warehouse.types import Json
+    from warehouse.core.types import Json
 
 _MEANS = {"mean", "nanmean"}
 _MEAN_METRICS = {

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, cast
 from ingest.formats.common.fields import finite_number, object_of
 from ingest.formats.lm_eval.aggregations import Aggregation, aggregations, default_aggregation
 from ingest.formats.lm_eval.groups import Leaf, is_independent, is_unweighted, leaves_of
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import is_integer, utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import is_integer, utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warehouse.types import Json, JsonObject, ReportedMetricRow
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
 _STDERR = "_stderr"
 # Fields of a task's results that are not figures.

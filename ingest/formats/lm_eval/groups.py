@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warehouse.types import Json
+    from warehouse.core.types import Json
 
 _CLOSE = 1e-9
 

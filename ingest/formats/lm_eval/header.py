@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ingest.formats.lm_eval.layout import SUITE
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
     from ingest.reading import SourceFile
-    from warehouse.types import Json, JsonObject, RunRow
+    from warehouse.core.types import Json, JsonObject, RunRow
 
 _FIGURES = ("results", "groups", "table_results")
 _OWN_COLUMNS = {*_FIGURES, "git_hash", "pretty_env_info", "lm_eval_version", "transformers_version"}

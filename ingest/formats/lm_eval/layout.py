@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.reading import Candidate
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,12 +28,12 @@ from ingest.formats.lm_eval.sample_columns import (
     number_of,
     pointers_of,
 )
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warehouse.types import Json, JsonObject
+    from warehouse.core.types import Json, JsonObject
 
 _NEEDED = ("doc_id", "doc", "target", "arguments", "resps")
 _REQUEST = '{"gen_args_0": {"arg_0": "JSON", "arg_1": "JSON"}}'

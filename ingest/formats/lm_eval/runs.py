@@ -12,8 +12,8 @@ from ingest.formats.lm_eval.layout import SUITE, Folders, is_samples, part_of, t
 from ingest.formats.lm_eval.sample_rows import TABLES
 from ingest.formats.lm_eval.samples import blocks
 from ingest.reading import Candidate, Reading, Reject, Stream
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.lm_eval.layout import RunFiles
     from ingest.reading import ImportContext, SourceFile
-    from warehouse.types import JsonObject, RunRow
+    from warehouse.core.types import JsonObject, RunRow
 
 FORMAT = "lm-evaluation-harness run"
 _ID_LENGTH = 8

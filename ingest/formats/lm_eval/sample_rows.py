@@ -13,7 +13,7 @@ from ingest.formats.common.repeats import SeenHashes
 from ingest.formats.lm_eval.layout import SUITE, part_of
 from ingest.formats.lm_eval.sample_columns import RESULTS, SCORES, TASKS
 from ingest.reading import Block, Reject
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

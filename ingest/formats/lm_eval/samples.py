@@ -22,9 +22,9 @@ from ingest.formats.lm_eval.sample_columns import KNOWN, SAMPLES
 from ingest.formats.lm_eval.sample_lines import LINES, SampleLines, SampleStream
 from ingest.formats.lm_eval.sample_rows import ReadBlock, SamplePart, SampleRows, query, raw_line
 from ingest.reading import Reject
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -71,7 +71,8 @@ def blocks(run: RunFiles, *, mask: bool) -> Iterator[Block]:
         OSError: a file cannot be read.
     """
     # Imported here: other formats do without DuckDB.
-    from warehouse.connection import RETURNS_FIRST_ROWS_EARLY, open_in_memory
+    from warehouse.core.in_memory import open_in_memory
+    from warehouse.engine.connection import RETURNS_FIRST_ROWS_EARLY
 
     stream_bytes = None if RETURNS_FIRST_ROWS_EARLY else _STREAM_BYTES
     # With two threads, DuckDB would return the rows of a stream in another order. One thread of the

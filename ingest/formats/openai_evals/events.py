@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, amount, plain_text, task_position, texts_of
 from ingest.formats.openai_evals.figures import scorer_of
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.formats.common.collector import RowCollector
     from ingest.formats.common.records import LineRecord
-    from warehouse.types import EventRow, Json, JsonObject, MessageRow, ResultRow, ResultScoreRow
+    from warehouse.core.types import (
+        EventRow,
+        Json,
+        JsonObject,
+        MessageRow,
+        ResultRow,
+        ResultScoreRow,
+    )
 
 # Events that only occur once a sample was answered.
 _JUDGED = ("match", "metrics", "error")

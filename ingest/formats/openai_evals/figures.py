@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import amount
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.types import Json, JsonObject, ReportedMetricRow
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
 # The figures of the program's own classes that are means over all events, by the score's metric.
 _MEANS = {

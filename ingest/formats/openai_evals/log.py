@@ -12,9 +12,9 @@ from ingest.formats.common.records import json_lines
 from ingest.formats.openai_evals.events import EventRows
 from ingest.formats.openai_evals.figures import figure_rows, task_set_of
 from ingest.reading import Reading, Stream
-from warehouse.files import open_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
+from warehouse.core.files import open_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, Candidate, ImportContext
-    from warehouse.types import Json, JsonObject, RunRow
+    from warehouse.core.types import Json, JsonObject, RunRow
 
 SUITE = "openai_evals"
 FORMAT = "openai/evals log"

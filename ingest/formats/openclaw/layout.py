@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.reading import Candidate
-    from warehouse.types import JsonObject
+    from warehouse.core.types import JsonObject
 
 LOG = "results.jsonl"
 

@@ -24,16 +24,16 @@ from ingest.formats.common.lines import line_blocks
 from ingest.formats.openclaw.fields import FIELDS, FITTING_LINE, MOMENTS
 from ingest.formats.openclaw.record import UnreadableLineError, read_record
 from ingest.reading import Reject
-from warehouse.formats.secrets import find_secrets, lines_of, mask
-from warehouse.schemas import RESULTS, arrow_schema
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.schemas import RESULTS, arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from ingest.formats.common.lines import LineBlock
-    from warehouse.formats.yaml.fields import Violation
-    from warehouse.types import EventRow, ResultRow
+    from warehouse.core.formats.yaml.fields import Violation
+    from warehouse.core.types import EventRow, ResultRow
 
 _THREADS = 2
 _MOST_SLICES = 100
@@ -74,7 +74,7 @@ class LogReader:
 
     def __init__(self) -> None:
         # Imported here: other formats do without DuckDB.
-        from warehouse.connection import open_in_memory
+        from warehouse.core.in_memory import open_in_memory
 
         self._open = ExitStack()
         self._connection = self._open.enter_context(open_in_memory(threads=1))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.openclaw.log import RecordBlock
-    from warehouse.formats.yaml.fields import Violation
-    from warehouse.types import EventRow, ResultRow
+    from warehouse.core.formats.yaml.fields import Violation
+    from warehouse.core.types import EventRow, ResultRow
 
     Rows: TypeAlias = pa.Table | list[ResultRow]
 

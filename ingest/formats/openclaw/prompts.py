@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reading, Reject
-from warehouse.errors import BadInput
-from warehouse.formats.json_text import json_text
-from warehouse.formats.prompt_files import is_prompt_list, prompt_rows, recorded_prompt_rows
-from warehouse.formats.values import TOO_DEEP, is_nested_deeply, utf8
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import TOO_DEEP, is_nested_deeply, utf8
+from warehouse.engine.prompt_files import (
+    is_prompt_list,
+    prompt_rows,
+    recorded_prompt_rows,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reading import ImportContext, SourceFile
-    from warehouse.types import Json, RunRow
+    from warehouse.core.types import Json, RunRow
 
 
 @dataclass(frozen=True, slots=True)

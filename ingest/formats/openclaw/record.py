@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
 from ingest.formats.openclaw.fields import FIELDS, KEYS, MOMENTS, NEVER_NULL
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import TOO_DEEP, is_integer, is_nested_deeply, utf8
-from warehouse.formats.yaml.fields import Violation
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.values import TOO_DEEP, is_integer, is_nested_deeply, utf8
+from warehouse.core.formats.yaml.fields import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from warehouse.types import EventRow, Json, JsonObject, ResultRow
+    from warehouse.core.types import EventRow, Json, JsonObject, ResultRow
 
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)  # years 1 to 9999
 _EXCERPT = 60

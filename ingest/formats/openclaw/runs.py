@@ -15,17 +15,17 @@ from ingest.formats.openclaw.prompts import (
     set_recorded_prompts,
 )
 from ingest.reading import Candidate, Reading, Stream
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.prompt_files import SUITE
-from warehouse.formats.snapshots import is_snapshot_name, snapshot_row
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.snapshots import is_snapshot_name, snapshot_row
+from warehouse.core.formats.values import utf8
+from warehouse.engine.prompt_files import SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from ingest.reading import Block, ImportContext
-    from warehouse.types import Json, JsonObject, RunRow
+    from warehouse.core.types import Json, JsonObject, RunRow
 
 # Column of table `runs` for each file of a run's folder.
 _DOCUMENTS = {

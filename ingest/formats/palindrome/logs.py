@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.reading import Reading, Reject, SourceFile
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.formats.yaml.documents import (
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.formats.yaml.documents import (
     MappingNode,
     Node,
     SequenceNode,
@@ -19,13 +19,13 @@ from warehouse.formats.yaml.documents import (
     text_lines,
     value_of,
 )
-from warehouse.formats.yaml.fields import Fields, Violation
-from warehouse.hashing import content_hash, numbered
+from warehouse.core.formats.yaml.fields import Fields, Violation
+from warehouse.core.hashing import content_hash, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warehouse.types import ResultRow, RunRow
+    from warehouse.core.types import ResultRow, RunRow
 
 SUITE = "palindrome"
 

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.files import read_regular
-from warehouse.formats.model_files import is_model_file, model_row
-from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
+from warehouse.core.files import read_regular
+from warehouse.core.formats.model_files import is_model_file, model_row
+from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ingest.formats.palindrome.logs import file_name_violation, is_log, read_log
 from ingest.formats.palindrome.project_files import ProjectFiles
 from ingest.reading import Reading, Reject
-from warehouse.formats.model_files import is_model_file, model_row
-from warehouse.formats.task_files import is_task_file, task_rows
-from warehouse.formats.yaml.documents import MappingNode, YamlError, parse
+from warehouse.core.formats.model_files import is_model_file, model_row
+from warehouse.core.formats.task_files import is_task_file, task_rows
+from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
 
 if TYPE_CHECKING:
     from ingest.reading import Candidate, ImportContext, SourceFile
-    from warehouse.formats.yaml.fields import Violation
+    from warehouse.core.formats.yaml.fields import Violation
 
 _SUFFIXES = {".yaml", ".yml"}
 # A log may have any name.

@@ -14,22 +14,22 @@ from enum import Enum
 from typing import TYPE_CHECKING, cast
 
 from ingest.formats.posters.dataset import SUITE, annotator_rows
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.json_text import json_text
-from warehouse.hashing import content_hash
-from warehouse.schemas import ANNOTATIONS
-from warehouse.scoring.posters.annotation_pairs import align, differences, events_of
-from warehouse.scoring.posters.records.schema_problems import schema_problems
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import ANNOTATIONS
+from warehouse.engine.scoring.posters.annotation_pairs import align, differences, events_of
+from warehouse.engine.scoring.posters.records.schema_problems import schema_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from warehouse.scoring.posters.records.schema_problems import SchemaProblem
-    from warehouse.store import Store
-    from warehouse.types import AnnotationRow, Json, JsonObject
+    from warehouse.app.store import Store
+    from warehouse.core.types import AnnotationRow, Json, JsonObject
+    from warehouse.engine.scoring.posters.records.schema_problems import SchemaProblem
 
 _FIELD = re.compile(r"events\[(\d+)\](?:\.(\w+))?")
 _DATASETS = "SELECT DISTINCT task_set FROM tasks WHERE suite = 'posters' ORDER BY task_set"

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import PosterArtifacts, folders_in, read_by_poster
 from ingest.reading import Reading
-from warehouse.files import open_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.formats.yaml.fields import Violation
-from warehouse.hashing import content_hash
+from warehouse.core.files import open_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.formats.yaml.fields import Violation
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.posters.files import ReadBytes
     from ingest.formats.posters.layout import Workspace
-    from warehouse.types import AnnotationRow, Json, JsonObject, TaskRow
+    from warehouse.core.types import AnnotationRow, Json, JsonObject, TaskRow
 
 SUITE = "posters"
 _EXCLUSION_KEYS = ("exclusion", "excluded", "exclusion_reason")

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, cast
 
-from warehouse.formats.images import is_image
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import is_integer, utf8
+from warehouse.core.formats.images import is_image
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from warehouse.types import ArtifactRow, Json, JsonObject
+    from warehouse.core.types import ArtifactRow, Json, JsonObject
 
     # Returns the bytes of a file, or None if it cannot be read.
     ReadBytes = Callable[[Path], bytes | None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import files_in, folders_in, is_file, is_folder
-from warehouse.files import read_regular
+from warehouse.core.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.posters.files import files_in, number, read_document, text_of
 from ingest.reading import Reading, Reject
-from warehouse.formats.images import is_image
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.images import is_image
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ingest.formats.posters.files import Document, ReadBytes
-    from warehouse.types import JsonObject, PublishedRow
+    from warehouse.core.types import JsonObject, PublishedRow
 
 _SUITE = "posters"
 _RUN_OF_SOURCE = re.compile(r"(?:^|/)runs/([^/]+)/report/?$")

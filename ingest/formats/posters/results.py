@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.posters.dataset import SUITE
 from ingest.formats.posters.files import number, whole
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from ingest.formats.posters.dataset import Dataset
     from ingest.formats.posters.files import PosterArtifacts
-    from warehouse.types import JsonObject, JudgementRow, ResultRow
+    from warehouse.core.types import JsonObject, JudgementRow, ResultRow
 
 _PROVIDERS = ("openrouter", "ollama", "gemini")
 _RATE_LIMITED = re.compile(r"\b429\b|rate.?limit", re.IGNORECASE)

@@ -34,10 +34,10 @@ from ingest.formats.posters.layout import find_workspace
 from ingest.formats.posters.published import read_ledger, read_published
 from ingest.formats.posters.results import judgement_row, result_rows
 from ingest.reading import Reading
-from warehouse.formats.images import is_image
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.images import is_image
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ingest.formats.posters.files import PosterArtifacts, ReadBytes
     from ingest.formats.posters.layout import RunFolder, Workspace
     from ingest.reading import ImportContext, SourceFile
-    from warehouse.types import ArtifactRow, JsonObject, RunRow
+    from warehouse.core.types import ArtifactRow, JsonObject, RunRow
 
 _RUN_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})-\d{6}")
 _SETTINGS = ("bootstrap", "weights")

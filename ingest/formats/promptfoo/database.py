@@ -18,15 +18,15 @@ from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.promptfoo.evaluation import SUITE, EvaluationRows, header_row
 from ingest.reading import Block, Candidate, Reading, Reject, Stream
-from warehouse.files import open_regular
-from warehouse.formats.secrets import find_secrets, mask
-from warehouse.formats.values import utf8
+from warehouse.core.files import open_regular
+from warehouse.core.formats.secrets import find_secrets, mask
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ingest.reading import ImportContext
-    from warehouse.types import Json, JsonObject
+    from warehouse.core.types import Json, JsonObject
 
 FORMAT = "promptfoo database"
 

@@ -14,15 +14,15 @@ from ingest.formats.promptfoo.figures import (
     stat_figures,
 )
 from ingest.formats.promptfoo.rows import add_row
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.types import Json, JsonObject, ResultRow, RunRow
+    from warehouse.core.types import Json, JsonObject, ResultRow, RunRow
 
 SUITE = "promptfoo"
 

@@ -13,13 +13,13 @@ from ingest.formats.promptfoo.rows import (
     provider_of,
     settings_of,
 )
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.types import Json, JsonObject, ReportedMetricRow
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
 _COUNTS = "results.extra.counts"
 _USAGE = "results.extra.response.tokenUsage"

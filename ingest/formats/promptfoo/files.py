@@ -12,10 +12,10 @@ from ingest.formats.common.json_spans import file_spans, value_offset
 from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
 from ingest.formats.promptfoo.evaluation import SUITE, EvaluationRows, header_row
 from ingest.reading import Reading, Reject, Stream
-from warehouse.files import open_regular
-from warehouse.formats.secrets import find_secrets, mask
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.files import open_regular
+from warehouse.core.formats.secrets import find_secrets, mask
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.json_spans import ObjectSpans
     from ingest.reading import Block, Candidate, ImportContext
-    from warehouse.types import Json, JsonObject
+    from warehouse.core.types import Json, JsonObject
 
 EXPORT = "promptfoo evaluation"
 LINES = "promptfoo results"

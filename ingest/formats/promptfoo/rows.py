@@ -15,15 +15,15 @@ from ingest.formats.common.fields import (
 )
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.promptfoo.tests import test_row
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ingest.formats.common.collector import RowCollector
-    from warehouse.types import ArtifactRow, Json, JsonObject, ResultRow, ResultScoreRow
+    from warehouse.core.types import ArtifactRow, Json, JsonObject, ResultRow, ResultScoreRow
 
 _ERROR = 2  # of `failureReason`: not a failed assertion
 # Assertions that compare the answers of all columns, after those about one answer.

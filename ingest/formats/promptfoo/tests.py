@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, plain_text
-from warehouse.formats.json_text import canonical_json, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
+from warehouse.core.formats.json_text import canonical_json, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
-    from warehouse.types import Json, JsonObject, TaskRow
+    from warehouse.core.types import Json, JsonObject, TaskRow
 
 _ID_DIGITS = 12
 _LONGEST_NAME = 80

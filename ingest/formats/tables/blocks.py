@@ -13,9 +13,9 @@ from ingest.formats.tables.tables import open_table
 from ingest.formats.tables.tasks import TaskSets
 from ingest.formats.tables.wide import ByModel
 from ingest.reading import Block
-from warehouse.connection import open_in_memory
-from warehouse.errors import BadInput
-from warehouse.schemas import RESULT_SCORES, RESULTS, TASKS, arrow_schema
+from warehouse.core.errors import BadInput
+from warehouse.core.in_memory import open_in_memory
+from warehouse.core.schemas import RESULT_SCORES, RESULTS, TASKS, arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ingest.formats.tables.columns.column_map import TableSpec
-    from warehouse.schemas import Table
+    from warehouse.core.schemas import Table
 
 
 class TableBlocks:

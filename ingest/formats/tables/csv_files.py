@@ -20,9 +20,9 @@ from ingest.formats.common.lines import line_blocks
 from ingest.formats.tables.batches import MOST_COLUMNS, UnusableTableError, batch_of
 from ingest.formats.tables.masking import searched
 from ingest.reading import HEAD_BYTES, Reject
-from warehouse.files import open_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.secrets import find_secrets, redact_file
+from warehouse.core.files import open_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.secrets import find_secrets, redact_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -19,9 +19,9 @@ from ingest.formats.tables.batches import (
     joined_fields,
 )
 from ingest.reading import Reject
-from warehouse.connection import open_in_memory
-from warehouse.formats.json_text import json_text
-from warehouse.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.secrets import find_secrets, lines_of, mask
+from warehouse.core.in_memory import open_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

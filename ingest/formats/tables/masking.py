@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from warehouse.formats.secrets import find_secrets, mask
+from warehouse.core.formats.secrets import find_secrets, mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ingest.formats.tables.batches import MOST_COLUMNS, UnusableTableError, batch_of
 from ingest.formats.tables.masking import searched
-from warehouse.files import open_regular
+from warehouse.core.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

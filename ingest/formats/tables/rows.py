@@ -23,7 +23,7 @@ from ingest.formats.tables.columns.roles import (
     TIME,
 )
 from ingest.reading import Reject
-from warehouse.formats.json_text import json_text
+from warehouse.core.formats.json_text import json_text
 
 if TYPE_CHECKING:
     import duckdb

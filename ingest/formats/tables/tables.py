@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ingest.reading import Candidate, Reading, Reject, Stream
-from warehouse.formats.values import utf8
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from warehouse.hashing import content_hash
+from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

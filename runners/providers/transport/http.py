@@ -27,7 +27,7 @@ from runners.providers.transport.reply_limit import (
     ReplyTooLargeError,
     body_of,
 )
-from warehouse.formats.values import is_integer
+from warehouse.core.formats.values import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping

@@ -16,7 +16,7 @@ from runners.providers.transport.reply_limit import (
     ReplyTooLargeError,
     body_of,
 )
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.values import MAX_DEPTH, is_nested_deeply
-from warehouse.formats.yaml.documents import (
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.values import MAX_DEPTH, is_nested_deeply
+from warehouse.core.formats.yaml.documents import (
     MappingNode,
     Node,
     SequenceNode,
@@ -17,7 +17,7 @@ from warehouse.formats.yaml.documents import (
     parse,
     value_of,
 )
-from warehouse.output.suggestions import did_you_mean, similar_names
+from warehouse.core.suggestions import did_you_mean, similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -16,11 +16,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from warehouse.errors import BadInput
-from warehouse.scoring.openclaw.verdicts import Verdict, undecided
+from warehouse.core.errors import BadInput
+from warehouse.engine.scoring.openclaw.verdicts import Verdict, undecided
 
 if TYPE_CHECKING:
-    from warehouse.scoring.custom.scorers import Rule
+    from warehouse.engine.scoring.custom.scorers import Rule
 
 UserFunction: TypeAlias = Callable[[str, object, object], object]
 

@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING
 
 from runners.providers.base import Reply
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
-from warehouse.scoring.custom.comparisons import parse_answer
-from warehouse.scoring.openclaw.verdicts import Verdict, undecided
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.engine.scoring.custom.comparisons import parse_answer
+from warehouse.engine.scoring.openclaw.verdicts import Verdict, undecided
 
 if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
     from runners.models.model_files import Model
     from runners.plan import Cell
     from runners.providers.base import Request
-    from warehouse.scoring.custom.scorers import Rule
-    from warehouse.types import JudgementRow, ResultRow
+    from warehouse.core.types import JudgementRow, ResultRow
+    from warehouse.engine.scoring.custom.scorers import Rule
 
 _FORM = (
     'Reply with a JSON object and nothing else: {"passed": true or false, "reason": "one sentence"}'

@@ -41,14 +41,14 @@ from runners.suites.custom.functions import judge_by_function, load_function, so
 from runners.suites.custom.judge import judge_request, judgement_row, verdict_of
 from runners.suites.custom.tasks import hashed_suite, rule_of, tasks_of
 from runners.suites.registry import SUITES
-from warehouse.errors import BadInput
-from warehouse.formats.json_text import json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
-from warehouse.journal.journal import Entry
-from warehouse.output.suggestions import did_you_mean
-from warehouse.scoring.custom.scorers import score, scorer_name
-from warehouse.scoring.openclaw.verdicts import as_object, to_json
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.scoring.custom.scorers import score, scorer_name
+from warehouse.engine.scoring.openclaw.verdicts import as_object, to_json
+from warehouse.lake.journal.journal import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from runners.plan import Cell
     from runners.providers.base import Request
     from runners.suites.base import Ask
-    from warehouse.scoring.custom.scorers import Rule
-    from warehouse.scoring.openclaw.verdicts import Verdict
-    from warehouse.types import ResultRow, Row, RunRow, TaskRow
+    from warehouse.core.types import ResultRow, Row, RunRow, TaskRow
+    from warehouse.engine.scoring.custom.scorers import Rule
+    from warehouse.engine.scoring.openclaw.verdicts import Verdict
 
 FAMILY = "own"
 _REPLAY = "replay"

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from runners.models.addresses import ADDRESS_KEYS, address_problem, without_address
 from runners.plan import Task
-from warehouse.formats.json_text import json_text
-from warehouse.hashing import content_hash
-from warehouse.output.suggestions import did_you_mean
-from warehouse.scoring.custom.options import OptionError
-from warehouse.scoring.custom.scorers import SCORERS
-from warehouse.scoring.openclaw.prompt_check import check_prompts
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.hashing import content_hash
+from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.scoring.custom.options import OptionError
+from warehouse.engine.scoring.custom.scorers import SCORERS
+from warehouse.engine.scoring.openclaw.prompt_check import check_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runners.suites.custom.document import SuiteFile
-    from warehouse.scoring.custom.scorers import Rule, Scorer
+    from warehouse.engine.scoring.custom.scorers import Rule, Scorer
 
 _TASK_KEYS = (
     "id",

@@ -13,18 +13,18 @@ from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import PreparedRun, RunSpec, Suite, selected
 from runners.suites.openclaw import host
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.prompt_files import is_prompt_list, prompt_rows
-from warehouse.formats.snapshots import snapshot_row, snapshot_tag
-from warehouse.formats.values import MAX_DEPTH, is_nested_deeply, utf8
-from warehouse.hashing import content_hash
-from warehouse.journal.journal import Entry
-from warehouse.paths import TASKS
-from warehouse.scoring.openclaw.tools import detect_tools, tool_use_success
-from warehouse.scoring.openclaw.validators import validate
-from warehouse.scoring.openclaw.verdicts import as_object, to_json
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.snapshots import snapshot_row, snapshot_tag
+from warehouse.core.formats.values import MAX_DEPTH, is_nested_deeply, utf8
+from warehouse.core.hashing import content_hash
+from warehouse.core.paths import TASKS
+from warehouse.engine.prompt_files import is_prompt_list, prompt_rows
+from warehouse.engine.scoring.openclaw.tools import detect_tools, tool_use_success
+from warehouse.engine.scoring.openclaw.validators import validate
+from warehouse.engine.scoring.openclaw.verdicts import as_object, to_json
+from warehouse.lake.journal.journal import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
     from runners.providers.base import Request
-    from warehouse.types import Json, ResultRow, Row, RunRow
+    from warehouse.core.types import Json, ResultRow, Row, RunRow
 
 FAMILY = "openclaw"
 _FILE = f"{FAMILY}.json"

@@ -12,13 +12,13 @@ from runners.suites.base import PreparedRun, RunSpec, Suite, selected
 from runners.suites.posters.dataset import read_dataset
 from runners.suites.posters.image_cache import ImageCache
 from runners.suites.posters.prompts import read_prompts
-from warehouse.errors import BadInput
-from warehouse.formats.json_text import is_exact, json_text
-from warehouse.formats.values import utf8
-from warehouse.hashing import content_hash
-from warehouse.scoring.posters.records.schema import POSTER_SCHEMA
-from warehouse.scoring.posters.records.text import extract_json
-from warehouse.scoring.posters.settings import scoring_settings
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.json_text import is_exact, json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+from warehouse.engine.scoring.posters.records.schema import POSTER_SCHEMA
+from warehouse.engine.scoring.posters.records.text import extract_json
+from warehouse.engine.scoring.posters.settings import scoring_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runners.models.model_files import Model
     from runners.plan import Cell
     from runners.providers.base import Request
-    from warehouse.types import ResultRow, Row, RunRow
+    from warehouse.core.types import ResultRow, Row, RunRow
 
 TEMPERATURE = 0.1
 SEED = 23

@@ -16,19 +16,19 @@ from runners.suites.posters.image_cache import (
     image_suffixes,
     is_web_address,
 )
-from warehouse.errors import BadInput
-from warehouse.files import read_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.masking import Mask, secrets_of_url
-from warehouse.hashing import content_hash
-from warehouse.scoring.posters.meta import dataset_hash, poster_id, read_urls
+from warehouse.core.errors import BadInput
+from warehouse.core.files import read_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.masking import Mask, secrets_of_url
+from warehouse.core.hashing import content_hash
+from warehouse.engine.scoring.posters.meta import dataset_hash, poster_id, read_urls
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from runners.suites.options import SuiteOptions
-    from warehouse.store import Store
-    from warehouse.types import ArtifactRow, TaskRow
+    from warehouse.app.store import Store
+    from warehouse.core.types import ArtifactRow, TaskRow
 
 SUITE = "posters"
 _URL_LIST = Path("docs/test_poster_urls.txt")

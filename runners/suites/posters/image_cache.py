@@ -29,10 +29,10 @@ from runners.providers.transport.reply_limit import (
     body_of,
 )
 from runners.suites.posters.public_transport import PrivateAddressError, PublicTransport
-from warehouse.errors import EvalstoreError
-from warehouse.files import read_regular
-from warehouse.formats.images import IMAGE_FORMATS, image_format
-from warehouse.scoring.posters.meta import instagram_shortcode
+from warehouse.core.errors import EvalstoreError
+from warehouse.core.files import read_regular
+from warehouse.core.formats.images import IMAGE_FORMATS, image_format
+from warehouse.engine.scoring.posters.meta import instagram_shortcode
 
 _SECONDS = 20.0  # for a whole image
 _MAX_BYTES = 20 * 2**20

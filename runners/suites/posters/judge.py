@@ -17,18 +17,18 @@ from runners.suites.posters.base import (
 )
 from runners.suites.posters.dataset import SUITE as POSTERS
 from runners.suites.posters.prompts import read_prompts
-from warehouse.errors import BadInput
-from warehouse.formats.json_text import json_text
-from warehouse.hashing import content_hash
-from warehouse.journal.journal import Entry
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.hashing import content_hash
+from warehouse.core.suggestions import did_you_mean
+from warehouse.lake.journal.journal import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell
-    from warehouse.types import JudgementRow, ResultRow, RunRow
+    from warehouse.core.types import JudgementRow, ResultRow, RunRow
 
 _PREDICTIONS = """
 SELECT inputs.model, inputs.task_id, predictions.provider, inputs.gold, inputs.prediction

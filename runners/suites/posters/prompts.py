@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.paths import TASKS
-from warehouse.scoring.posters.meta import dataset_hash
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.paths import TASKS
+from warehouse.engine.scoring.posters.meta import dataset_hash
 
 _NAMES = ("predict", "ground_truth", "judge")
 _OWN = (Path("benchmark/prompts"), Path("tasks/posters"))

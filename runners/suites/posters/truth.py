@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from runners.providers.base import Reply
 from runners.suites.posters.base import PosterSuite, call_metadata
 from runners.suites.posters.dataset import SUITE as POSTERS
-from warehouse.hashing import content_hash
-from warehouse.journal.journal import Entry
+from warehouse.core.hashing import content_hash
+from warehouse.lake.journal.journal import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runners.engine.engine import CallOutcome
     from runners.plan import Cell, Plan
-    from warehouse.types import AnnotationRow, ResultRow
+    from warehouse.core.types import AnnotationRow, ResultRow
 
 _SUMMARY = """
 SELECT provider, model, settings, count(*) AS n_posters, count(*) FILTER (NOT success) AS n_failed,

@@ -3,7 +3,7 @@
 -- Student's quantile. `sums` is {n, n_counted, amount, total, amount_squares, products, squares}: the
 -- tasks, those with a count above 0, and the sums of their amounts a, counts c, of a², a·c and c². NULL
 -- below 20 tasks or 10 with a count, or if all amounts are 0. Ten digits, because sums of floating-point
--- numbers depend on their order. See `warehouse.statistics.ratios.ratio_limits`.
+-- numbers depend on their order. See `warehouse.engine.statistics.ratios.ratio_limits`.
 CREATE OR REPLACE MACRO ratio_interval(sums) AS
     list_transform(
         [sums],

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from openclaw_cases import FOLDER
 from support import needs_reference
 
-from warehouse.scoring.openclaw.json_keys import RULE_TYPES
-from warehouse.scoring.openclaw.prompt_check import Problem, check_prompts
-from warehouse.scoring.openclaw.validators import CHECKS
+from warehouse.engine.scoring.openclaw.json_keys import RULE_TYPES
+from warehouse.engine.scoring.openclaw.prompt_check import Problem, check_prompts
+from warehouse.engine.scoring.openclaw.validators import CHECKS
 
 GOOD = {"id": "P0", "name": "n", "prompt": "Say ok.", "validator": {"type": "exact", "value": "ok"}}
 

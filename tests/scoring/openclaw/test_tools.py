@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openclaw_cases import pieces, read_cases
 
-from warehouse.scoring.openclaw import tools
-from warehouse.scoring.openclaw.tools import (
+from warehouse.engine.scoring.openclaw import tools
+from warehouse.engine.scoring.openclaw.tools import (
     detect_tools,
     expected_tools,
     tool_use_success,

@@ -12,11 +12,11 @@ from openclaw_cases import (
     validators,
 )
 
-from warehouse.scoring.openclaw.json_keys import _message, json_candidate
-from warehouse.scoring.openclaw.rules import read_rules
-from warehouse.scoring.openclaw.text_checks import count_sentences
-from warehouse.scoring.openclaw.validators import validate, validate_batch
-from warehouse.scoring.openclaw.verdicts import Verdict, as_object, to_json
+from warehouse.engine.scoring.openclaw.json_keys import _message, json_candidate
+from warehouse.engine.scoring.openclaw.rules import read_rules
+from warehouse.engine.scoring.openclaw.text_checks import count_sentences
+from warehouse.engine.scoring.openclaw.validators import validate, validate_batch
+from warehouse.engine.scoring.openclaw.verdicts import Verdict, as_object, to_json
 
 texts = st.text(st.sampled_from(list("ab -.!?\n\r\t\"'`{}[]:,1\x1c\x85\xa0\u2028é")), max_size=40)
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openclaw_cases import json_values, pieces, read_cases, validators
 
-from warehouse.connection import open_for_writing
-from warehouse.scoring.openclaw.rules import read_rules
-from warehouse.scoring.openclaw.text_checks import WHITESPACE, count_sentences
-from warehouse.scoring.openclaw.tools import detect_tools
-from warehouse.scoring.openclaw.validators import validate_batch
-from warehouse.scoring.regex.matching import full_match_batch
-from warehouse.views.sql_files import shipped_sql
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.scoring.openclaw.rules import read_rules
+from warehouse.engine.scoring.openclaw.text_checks import WHITESPACE, count_sentences
+from warehouse.engine.scoring.openclaw.tools import detect_tools
+from warehouse.engine.scoring.openclaw.validators import validate_batch
+from warehouse.engine.scoring.regex.matching import full_match_batch
+from warehouse.engine.views.sql_files import shipped_sql
 
 CHARACTERS = (
     "ab -.!?\n\r\t\v\f\"'`$#<[{}\\/:,1\0\x1b\x1c\x1f\x7f\x85\xa0\u2028\u3000\ufeffé\U0001f600"

@@ -12,7 +12,7 @@ MODULES = (
 
 
 def test_heavy_libraries_are_imported_at_the_first_call() -> None:
-    imports = "; ".join(f"import warehouse.scoring.{name}" for name in MODULES)
+    imports = "; ".join(f"import warehouse.engine.scoring.{name}" for name in MODULES)
     show = "print(sorted({'numpy', 'scipy', 'duckdb'} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {imports}; {show}"],

@@ -3,7 +3,7 @@ import json
 from poster_cases import POSTERS, read_cases
 from support import needs_reference
 
-from warehouse.scoring.posters.meta import (
+from warehouse.engine.scoring.posters.meta import (
     dataset_hash,
     instagram_shortcode,
     poster_id,

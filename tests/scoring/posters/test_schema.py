@@ -4,8 +4,8 @@ import pytest
 from poster_cases import read_cases
 from support import needs_reference
 
-from warehouse.scoring.posters.batches import schema_problems_batch
-from warehouse.scoring.posters.records.schema import (
+from warehouse.engine.scoring.posters.batches import schema_problems_batch
+from warehouse.engine.scoring.posters.records.schema import (
     EVENT_KEYS,
     POSTER_SCHEMA,
     TOP_KEYS,
@@ -13,7 +13,7 @@ from warehouse.scoring.posters.records.schema import (
     schema_strict,
     schema_valid,
 )
-from warehouse.scoring.posters.records.schema_problems import schema_problems
+from warehouse.engine.scoring.posters.records.schema_problems import schema_problems
 
 EVENT = {
     "date": "2026-01-02",

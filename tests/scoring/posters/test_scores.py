@@ -5,16 +5,16 @@ import pytest
 from poster_cases import POSTERS, read_cases, read_json
 from support import needs_reference
 
-from warehouse.scoring.posters.batches import (
+from warehouse.engine.scoring.posters.batches import (
     extract_json_batch,
     schema_strict_batch,
     score_batch,
     string_score_batch,
 )
-from warehouse.scoring.posters.events import explain
-from warehouse.scoring.posters.matching import Match
-from warehouse.scoring.posters.records.record import EVENT_FIELDS, read_record
-from warehouse.scoring.posters.scores import PosterScore, read_prediction, score_records
+from warehouse.engine.scoring.posters.events import explain
+from warehouse.engine.scoring.posters.matching import Match
+from warehouse.engine.scoring.posters.records.record import EVENT_FIELDS, read_record
+from warehouse.engine.scoring.posters.scores import PosterScore, read_prediction, score_records
 
 EVENT = {
     "date": "2026-01-02",

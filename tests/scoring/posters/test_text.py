@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from poster_cases import read_cases
 from support import needs_reference
 
-from warehouse.scoring.posters.records.text import (
+from warehouse.engine.scoring.posters.records.text import (
     extract_json,
     normalise,
     normalise_handle,

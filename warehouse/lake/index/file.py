@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from warehouse.files import open_regular
+from warehouse.core.files import open_regular
+from warehouse.core.schemas import BY_NAME, SCHEMA_VERSION
 from warehouse.lake.index.entries import entries_of
-from warehouse.schemas import BY_NAME, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from io import BufferedReader

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warehouse.lake.base_lake import BaseLake
     from warehouse.lake.batch import Batch, Generation, RunKey, Source
     from warehouse.lake.index.entries import Entry
     from warehouse.lake.index.file import BatchIndex
-    from warehouse.lake.lake import Lake
 
 
 class Register:
@@ -49,7 +49,7 @@ class Register:
         StoreNewer: a newer version of evalstore wrote a batch.
     """
 
-    def __init__(self, lake: Lake, scratch: Path | None = None) -> None:
+    def __init__(self, lake: BaseLake, scratch: Path | None = None) -> None:
         self._lake = lake
         self._scratch = scratch
         self._names = sorted(lake.batch_names())

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.formats.tables.columns.roles import BY_NAME, unit_of_latency
-from warehouse.errors import BadInput
-from warehouse.files import problem, read_regular
-from warehouse.formats.json_text import json_text
-from warehouse.formats.yaml.documents import YamlError, load
-from warehouse.output.suggestions import did_you_mean
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem, read_regular
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.yaml.documents import YamlError, load
+from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -21,13 +21,13 @@ from ingest.formats.tables.columns.column_map import (
 from ingest.formats.tables.columns.facts import facts_of
 from ingest.formats.tables.columns.proposal import describe, guess, model_columns
 from ingest.formats.tables.tables import open_table
-from warehouse.connection import open_in_memory
-from warehouse.console.cli import note
-from warehouse.errors import BadInput
-from warehouse.files import problem
-from warehouse.formats.values import utf8
+from warehouse.app.console.cli import note
+from warehouse.app.recording.recording import BUILT_IN
+from warehouse.core.errors import BadInput
+from warehouse.core.files import problem
+from warehouse.core.formats.values import utf8
+from warehouse.core.in_memory import open_in_memory
 from warehouse.lake.locks import shared_lake_lock
-from warehouse.recording.recording import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

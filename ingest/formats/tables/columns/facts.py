@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.tables import values
 from ingest.formats.tables.columns.roles import BY_NAME, plain_name, unit_of_latency
-from warehouse.formats.secrets import redact
+from warehouse.core.formats.secrets import redact
 
 if TYPE_CHECKING:
     import polars as pl

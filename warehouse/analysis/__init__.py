@@ -1,0 +1,1 @@
+"""What the data show: decisions between models, charts, data checks."""

@@ -1,0 +1,54 @@
+"""Latencies: the median of each model, and a line to its 95th percentile."""
+
+from __future__ import annotations
+
+from warehouse.analysis.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
+from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
+from warehouse.analysis.charts.theme import ACCENT
+
+_DRAWN = ("label", "p50_ms", "p95_ms")
+
+
+def _draw(panel: Panel) -> DrawnPanel:
+    rows = panel.rows[:MAX_MODELS]
+    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
+    low, high = min(row["p50_ms"] for row in rows), max(row["p95_ms"] for row in rows)
+    title = "median and 95th percentile, milliseconds"
+    x, upper = (
+        amounts(column, low, high, title=title, number="~s") for column in ("p50_ms", "p95_ms")
+    )
+    lines = base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.55)
+    ends = base.mark_tick(color=ACCENT, thickness=2, size=10)
+    points = base.mark_point(filled=True, size=55, opacity=1, color=ACCENT)
+    chart = (
+        lines.encode(y=MODELS, x=x, x2="p95_ms:Q")
+        + ends.encode(y=MODELS, x=upper)
+        + points.encode(y=MODELS, x=x)
+    )
+    n_others = len(panel.rows) - len(rows)
+    note = f"{panel.title}: the {MAX_MODELS} fastest of {len(panel.rows)} models"
+    words = "; ".join(
+        f"{row['label']} median {row['p50_ms']:,.0f} ms, 95th percentile {row['p95_ms']:,.0f} ms "
+        f"({_ends(row)})"
+        for row in rows[:5]
+    )
+    return DrawnPanel(chart=chart, words=words, notes=[note] if n_others else [])
+
+
+def _ends(row: PanelRow) -> str:
+    if row["p95_ms_high"] is None:
+        return f"more than {row['p95_ms_low']:,.0f} ms"
+    return f"95 % interval {row['p95_ms_low']:,.0f} to {row['p95_ms_high']:,.0f} ms"
+
+
+CHART = Chart(
+    name="latency",
+    title="Latency",
+    purpose="median and 95th percentile of the latency of each model's latest run",
+    columns=(
+        *("label", "model", "settings", "p50_ms", "p95_ms", "p95_ms_low", "p95_ms_high"),
+        *("n_timed", "run_id"),
+    ),
+    draw=_draw,
+    takes=("suite",),
+)

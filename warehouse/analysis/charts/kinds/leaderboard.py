@@ -1,0 +1,56 @@
+"""The leaderboard: a point for each model, with its 95 % interval."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from warehouse.analysis.charts.axes import HEIGHT, MODELS, figure, picture, values, with_values
+from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
+from warehouse.analysis.charts.theme import ACCENT, MUTED
+
+_DRAWN = ("label", "value", "value_low", "value_high", "is_comparable")
+
+
+def _draw(panel: Panel) -> DrawnPanel:
+    rows, notes = with_values(panel)
+    if not rows:
+        return DrawnPanel(chart=None, words="", notes=notes)
+    base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
+    colour = alt.condition("datum.is_comparable", alt.value(ACCENT), alt.value(MUTED))
+    low = values(panel, "value_low")
+    intervals = base.mark_rule(strokeWidth=2, opacity=0.55).encode(
+        y=MODELS, x=low, x2="value_high:Q", color=colour
+    )
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+        y=MODELS, x=values(panel), color=colour
+    )
+    if not all(row["is_comparable"] for row in rows):
+        notes.append(f"{panel.title}: grey models were asked other tasks, and do not compare")
+    if any(row["remark"] is not None for row in rows):
+        notes.append(
+            f"{panel.title}: where verdicts are missing, figures are of the judged tasks, and the "
+            "order counts the missing ones as failures"
+        )
+    words = "; ".join(_words(panel, row) for row in rows[:5])
+    return DrawnPanel(chart=intervals + points, words=words, notes=notes)
+
+
+def _words(panel: Panel, row: PanelRow) -> str:
+    text = f"{row['label']} {figure(panel, row['value'])}"
+    if row["value_low"] is None:
+        return text
+    low, high = figure(panel, row["value_low"]), figure(panel, row["value_high"])
+    of_what = "" if row["remark"] is None else f", {row['remark']}"
+    return f"{text} (95 % interval {low} to {high}{of_what})"
+
+
+CHART = Chart(
+    name="leaderboard",
+    title="Leaderboard",
+    purpose="the models of each task set, with 95 % intervals",
+    columns=(
+        *("label", "model", "settings", "value", "value_low", "value_high", "min_pass_rate"),
+        *("max_pass_rate", "remark", "n_tasks", "run_id"),
+    ),
+    draw=_draw,
+)

@@ -1,0 +1,124 @@
+"""The charts, and how one is drawn of a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from warehouse.analysis.charts.chart import Chart, Drawing
+from warehouse.analysis.charts.kinds import (
+    costs,
+    difficulty,
+    heatmap,
+    history,
+    latency,
+    leaderboard,
+)
+from warehouse.analysis.charts.panels import panels_of
+from warehouse.analysis.charts.theme import WIDTH, themed
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from warehouse.analysis.charts.chart import DrawnPanel, Panel
+    from warehouse.engine.base_store import BaseStore
+
+CHARTS = (
+    leaderboard.CHART,
+    history.CHART,
+    costs.CHART,
+    latency.CHART,
+    difficulty.CHART,
+    heatmap.CHART,
+)
+_MAX_PANELS = 12
+
+
+def draw_chart(
+    store: BaseStore,
+    name: str,
+    *,
+    suite: str | None = None,
+    task_set: str | None = None,
+    metric: str | None = None,
+    width: int = WIDTH,
+) -> Drawing:
+    """Draw a chart of what a store has, with a panel for each task set and metric.
+
+    Args:
+        store: the store.
+        name: name of the chart.
+        suite: only this suite.
+        task_set: only this task set.
+        metric: this metric; by default the main one of each task set.
+        width: width of the axes, pixels.
+
+    Raises:
+        BadInput: there is no such chart, it does not take an argument, or has nothing to show.
+    """
+    chart = _chart(name)
+    given = {"suite": suite, "task_set": task_set, "metric": metric}
+    for argument, value in given.items():
+        if value is not None and argument not in chart.takes:
+            raise BadInput(
+                f"the chart {name!r} is not by {argument.replace('_', ' ')}; leave it out"
+            )
+    panels = panels_of(store, chart, {argument: given[argument] for argument in chart.takes}, width)
+    if not panels:
+        raise BadInput(_nothing(chart, given))
+    drawn = [(panel, chart.draw(panel)) for panel in panels]
+    shown = [(panel, picture) for panel, picture in drawn if picture.chart is not None]
+    notes = [note for _, picture in drawn if picture.chart is None for note in picture.notes]
+    if not shown:
+        raise BadInput("; ".join([_nothing(chart, given), *notes]))
+    if len(shown) > _MAX_PANELS:
+        notes.append(
+            f"the first {_MAX_PANELS} of {len(shown)} task sets and metrics; choose by suite, "
+            "task set or metric"
+        )
+    return _drawing(chart, shown[:_MAX_PANELS], notes, width)
+
+
+def _chart(name: str) -> Chart:
+    known = {chart.name: chart for chart in CHARTS}
+    if name not in known:
+        names = f"the charts are: {', '.join(known)}"
+        raise BadInput(f"there is no chart {name!r}; {did_you_mean(name, known, names)}")
+    return known[name]
+
+
+def _nothing(chart: Chart, given: dict[str, str | None]) -> str:
+    wanted = [f"{name.replace('_', ' ')} {value!r}" for name, value in given.items() if value]
+    of = f" of {', '.join(wanted)}" if wanted else ""
+    return (
+        f"the store has nothing{of} that the chart {chart.name!r} shows; `evalstore show "
+        "leaderboard` lists suites, task sets and metrics"
+    )
+
+
+def _drawing(
+    chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[str], width: int
+) -> Drawing:
+    pictures = [
+        picture.chart.properties(title=panel.title)
+        for panel, picture in shown
+        if picture.chart is not None
+    ]
+    stacked = alt.vconcat(*pictures).resolve_scale(color="independent")
+    return Drawing(
+        title=chart.title,
+        chart=themed(stacked, width),
+        words=[f"{panel.title}: {picture.words}" for panel, picture in shown],
+        notes=[*(note for _, picture in shown for note in picture.notes), *notes],
+        columns=("panel", *chart.columns),
+        rows=[
+            {
+                "panel": panel.title,
+                "is_rate": panel.is_rate,
+                **{name: row.get(name) for name in chart.columns},
+            }
+            for panel, _ in shown
+            for row in panel.rows
+        ],
+    )

@@ -1,0 +1,251 @@
+"""The execution of a check: each relation is read, evaluated, and sampled if it fails.
+
+The warehouse is open only while DuckDB works: it is closed after a few seconds at the latest, or
+after the relation in progress, so that a sync never waits for Great Expectations.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from warehouse.analysis.checking import gx
+from warehouse.analysis.checking.frames import SAMPLE, Frame, RelationRows, types_of_views
+from warehouse.analysis.checking.gx import GxResult
+from warehouse.core.errors import BadInput
+from warehouse.core.progress import track
+from warehouse.core.text.formatting import exact
+from warehouse.engine.query import query_errors
+from warehouse.lake.locks import WAIT_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from warehouse.analysis.checking.expectations import Expectation, Location, Relation
+    from warehouse.core.types import Row
+    from warehouse.engine.base_store import BaseStore
+
+# Characters of a value in a sample; the view has the full value.
+_LONGEST = 300
+# How long a sync may have to wait. It gives up after twice that; each opening costs as much as
+# reading a few views.
+_OPEN_SECONDS = WAIT_SECONDS / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectationResult:
+    """The result of an expectation.
+
+    Attributes:
+        expectation: the expectation.
+        passed: whether it is met.
+        n_offending: rows that do not meet it; None if it is about a figure, or on an error.
+        observed: the figure, if it is about one.
+        error: why it could not be evaluated.
+        sample: some of the offending rows, with long values truncated.
+    """
+
+    expectation: Expectation
+    passed: bool
+    n_offending: int | None = None
+    observed: str = ""
+    error: str = ""
+    sample: tuple[Row, ...] = ()
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether it makes the check fail."""
+        return not self.passed and self.expectation.severity == "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRelation:
+    """A relation, its number of rows, and the result of each of its expectations."""
+
+    relation: Relation
+    n_rows: int
+    results: tuple[ExpectationResult, ...]
+
+
+def run_checks(store: BaseStore, relations: Sequence[Relation]) -> list[CheckedRelation]:
+    """Bring the store up to date and check the relations.
+
+    Raises:
+        BadInput: an expectation or a query cannot be used; the message names its location.
+    """
+    gx.load()  # before anything is open
+    read = track(_read_all(store, relations), len(relations), "checking")
+    return [_checked(store, each) for each in read]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReadRelation:
+    """A relation that was read: a frame for each of its expectations.
+
+    Attributes:
+        relation: the relation.
+        n_rows: its number of rows.
+        prepared: its expectations as objects of Great Expectations.
+        frames: the rows that each is evaluated on.
+        unwanted: some of the rows, if none are expected.
+    """
+
+    relation: Relation
+    n_rows: int
+    prepared: list[object]
+    frames: list[Frame]
+    unwanted: list[Row]
+
+
+def _read_all(store: BaseStore, relations: Sequence[Relation]) -> Iterator[_ReadRelation]:
+    """Read the relations in order; the warehouse is closed whenever one is yielded."""
+    left = list(reversed(relations))
+    types: dict[str, dict[str, str]] = {}
+    while left:
+        read: list[_ReadRelation] = []
+        close_at = time.monotonic() + _OPEN_SECONDS
+        with store.reading() as connection:
+            types = types or types_of_views(connection)
+            while left and (not read or time.monotonic() < close_at):
+                read.append(_read(connection, left.pop(), types))
+        yield from read
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    types_of_views: Mapping[str, dict[str, str]],
+) -> _ReadRelation:
+    source = _source(connection, relation, types_of_views)
+    types = source.types if any(e.columns for e in relation.expectations) else {}
+    prepared = [gx.prepare(e, types) for e in relation.expectations]
+    with _query_errors(relation):
+        source.keep()
+        n_rows = source.count()
+        frames = source.frames(n_rows)
+        # Now, because opening the warehouse again takes longer.
+        is_unwanted = n_rows and any(e.expects_no_rows for e in relation.expectations)
+        unwanted = [_shown(row) for row in source.rows()] if is_unwanted else []
+    return _ReadRelation(
+        relation=relation, n_rows=n_rows, prepared=prepared, frames=frames, unwanted=unwanted
+    )
+
+
+@contextmanager
+def _query_errors(relation: Relation) -> Iterator[None]:
+    """Add the location of the relation's query to its errors."""
+    try:
+        with query_errors():
+            yield
+    except BadInput as error:
+        relation.location.fail(f"{relation.name}: {error}")
+
+
+def _checked(store: BaseStore, read: _ReadRelation) -> CheckedRelation:
+    expectations = read.relation.expectations
+    answers = _evaluate(read)
+    evaluated = list(zip(expectations, answers, read.frames, strict=True))
+    samples: list[tuple[Row, ...]] = [
+        tuple(read.unwanted) if e.expects_no_rows else () for e in expectations
+    ]
+    if any(not answer.passed and not e.expects_no_rows for e, answer, _ in evaluated):
+        with store.reading() as connection, _query_errors(read.relation):
+            source = RelationRows(connection, read.relation, {})
+            samples = [
+                sample or tuple(map(_shown, _sample(source, answer, frame)))
+                for sample, (_, answer, frame) in zip(samples, evaluated, strict=True)
+            ]
+    results = (
+        ExpectationResult(
+            expectation=expectation,
+            passed=answer.passed,
+            n_offending=_n_offending(expectation, answer, frame),
+            observed=answer.observed,
+            error=answer.error,
+            sample=sample,
+        )
+        for (expectation, answer, frame), sample in zip(evaluated, samples, strict=True)
+    )
+    return CheckedRelation(read.relation, read.n_rows, tuple(results))
+
+
+def _evaluate(read: _ReadRelation) -> list[GxResult]:
+    """Return the answer for each expectation; those that share a frame are evaluated together."""
+    answers = [GxResult(passed=True)] * len(read.frames)
+    frames: dict[int, list[int]] = {}
+    for at, (expectation, frame) in enumerate(
+        zip(read.relation.expectations, read.frames, strict=True)
+    ):
+        # Without a row or value that could offend, the expectation is met.
+        rows = frame.data.index if expectation.expects_no_rows else frame.weights
+        if rows is None or len(rows):
+            frames.setdefault(id(frame.data), []).append(at)
+    for places in frames.values():
+        data = read.frames[places[0]].data
+        if len(places) > 1 and gx.are_met([read.prepared[at] for at in places], data):
+            continue
+        for at in places:
+            answers[at] = gx.evaluate(read.prepared[at], data)
+    return answers
+
+
+def _source(
+    connection: duckdb.DuckDBPyConnection,
+    relation: Relation,
+    types_of_views: Mapping[str, dict[str, str]],
+) -> RelationRows:
+    """Open a relation and check that it has the columns its expectations name."""
+    with _query_errors(relation):
+        kinds = [statement.type for statement in connection.extract_statements(relation.query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise BadInput("the query must be a single SELECT")
+        source = RelationRows(connection, relation, types_of_views)
+    for column in relation.key:
+        _need(column, relation.location, source, f"{relation.name}: key")
+    for expectation in relation.expectations:
+        if expectation.type != "expect_column_to_exist":
+            for column in expectation.columns:
+                _need(column, expectation.location, source, f"{expectation.type}: column")
+    return source
+
+
+def _need(column: str, location: Location, source: RelationRows, what: str) -> None:
+    if column not in source.types:
+        names = ", ".join(source.types)
+        location.fail(f"{what}: unknown column {column!r}; the columns are: {names}")
+
+
+def _sample(source: RelationRows, answer: GxResult, frame: Frame) -> Iterable[Row]:
+    if answer.passed or answer.error:
+        return ()
+    weights = frame.weights
+    positions = [p for p in answer.positions if weights is None or weights[p]][:SAMPLE]
+    if not positions or frame.values is None:
+        return ()
+    values = frame.values.take(positions)
+    return values.to_pylist() if weights is None else source.rows_with(values)
+
+
+def _n_offending(expectation: Expectation, answer: GxResult, frame: Frame) -> int | None:
+    if answer.passed or answer.error:
+        return None if answer.error else 0
+    if expectation.expects_no_rows:
+        return len(frame.data)
+    if frame.weights is None:
+        return len(answer.positions) or None
+    return sum(frame.weights[position] for position in answer.positions)
+
+
+def _shown(row: Row) -> Row:
+    return {name: _cut(value) for name, value in row.items()}
+
+
+def _cut(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = exact(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

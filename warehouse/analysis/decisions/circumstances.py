@@ -1,0 +1,136 @@
+"""What differs between two sides besides the model: it may be the reason for a difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from warehouse.analysis.decisions.series import Series
+
+# Values of these are hashes or documents, which mean nothing to a reader.
+_UNREADABLE = {"prompt template", "task set", "data files", "versions of programs"}
+_QUERY = """
+WITH series AS (
+    SELECT unnest($place) AS place, unnest($suite) AS suite, unnest($run_id) AS run_id,
+        unnest($task_set) AS task_set, unnest($provider) AS provider, unnest($model) AS model,
+        unnest($settings) AS settings
+),
+
+calls AS (
+    SELECT
+        series.place,
+        list(DISTINCT coalesce(results.template_hash, '')) AS templates,
+        list(DISTINCT coalesce(results.scorer, '')) AS scorers
+    FROM series
+    JOIN results
+        ON results.suite = series.suite
+        AND results.run_id = series.run_id
+        AND results.task_set = series.task_set
+        AND results.provider IS NOT DISTINCT FROM series.provider
+        AND results.model = series.model
+        AND results.settings = series.settings
+    GROUP BY series.place
+),
+
+headers AS (
+    SELECT
+        series.place,
+        list(DISTINCT coalesce(runs.label, '')) AS labels,
+        list(DISTINCT coalesce(CAST(runs.seed AS VARCHAR), '')) AS seeds,
+        list(DISTINCT coalesce(CAST(runs.temperature AS VARCHAR), '')) AS temperatures,
+        list(DISTINCT coalesce(runs.task_set_hash, '')) AS task_sets,
+        list(DISTINCT coalesce(CAST(runs.dataset_hashes AS VARCHAR), '')) AS files,
+        list(DISTINCT coalesce(CAST(runs.versions AS VARCHAR), '')) AS versions
+    FROM series
+    JOIN lake.runs AS runs USING (suite, run_id)
+    GROUP BY series.place
+),
+
+judges AS (
+    SELECT series.place, list(DISTINCT judgements.judge) AS judges
+    FROM series
+    JOIN lake.judgements AS judgements USING (suite, run_id, model)
+    WHERE judgements.judge IS NOT NULL
+    GROUP BY series.place
+)
+
+SELECT
+    place,
+    calls.templates AS "prompt template",
+    calls.scorers AS scorer,
+    judges.judges AS judge,
+    headers.labels AS "ground truth",
+    headers.temperatures AS temperature,
+    headers.seeds AS seed,
+    headers.task_sets AS "task set",
+    headers.files AS "data files",
+    headers.versions AS "versions of programs"
+FROM headers
+LEFT JOIN calls USING (place)
+LEFT JOIN judges USING (place)
+ORDER BY place
+"""
+
+
+class Difference(NamedTuple):
+    """Something that differs between two sides besides the model.
+
+    Attributes:
+        name: what differs, in words.
+        a: its values on the first side; None where they mean nothing to a reader.
+        b: its values on the second side.
+    """
+
+    name: str
+    a: str | None
+    b: str | None
+
+    def __str__(self) -> str:
+        """Return the name, with both values if they can be read."""
+        return self.name if self.a is None else f"{self.name} ({self.a}; {self.b})"
+
+
+class Circumstances:
+    """What is known about the runs behind series, besides the model."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, series: Sequence[Series]) -> None:
+        parameters: dict[str, list[object]] = {
+            name: []
+            for name in ("place", "suite", "run_id", "task_set", "provider", "model", "settings")
+        }
+        for place, one in enumerate(series):
+            for run_id in one.runs:
+                values = {**one.key._asdict(), "place": place, "run_id": run_id}
+                for name, listed in parameters.items():
+                    listed.append(values[name])
+        cursor = connection.execute(_QUERY, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        self._facts: dict[int, Mapping[str, list[str] | None]] = {
+            row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor.fetchall()
+        }
+        self._series = list(series)
+
+    def between(self, a: int, b: int) -> list[Difference]:
+        """Return what differs between two series, by their positions."""
+        first, second = self._series[a].key, self._series[b].key
+        pairs = [
+            ("provider", first.provider or "", second.provider or ""),
+            ("settings", first.settings, second.settings),
+        ]
+        of_a, of_b = self._facts.get(a, {}), self._facts.get(b, {})
+        pairs += [(name, _text(of_a.get(name)), _text(of_b.get(name))) for name in of_a]
+        return [
+            Difference(name, None, None)
+            if name in _UNREADABLE
+            else Difference(name, one or "not recorded", other or "not recorded")
+            for name, one, other in pairs
+            if one != other
+        ]
+
+
+def _text(values: list[str] | None) -> str:
+    return ", ".join(sorted(value for value in values or () if value))

@@ -1,0 +1,143 @@
+"""What the calls of some runs cost and how long they took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.analysis.decisions.series import SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from warehouse.analysis.decisions.series import SidedRun
+
+# Answers from a cache cost nothing and take no time, so that they would flatter the model.
+_TOTALS = """
+WITH sides AS (
+    SELECT
+        unnest($suite) AS suite, unnest($task_set) AS task_set, unnest($provider) AS provider,
+        unnest($model) AS model, unnest($settings) AS settings, unnest($run_id) AS run_id
+),
+calls AS (
+    SELECT verdicts.*
+    FROM verdicts
+    JOIN sides
+        ON verdicts.suite = sides.suite
+        AND verdicts.run_id = sides.run_id
+        AND verdicts.model = sides.model
+        AND verdicts.task_set IS NOT DISTINCT FROM sides.task_set
+        AND verdicts.provider IS NOT DISTINCT FROM sides.provider
+        AND verdicts.settings IS NOT DISTINCT FROM sides.settings
+    WHERE NOT verdicts.is_replay AND verdicts.task_id IS NOT NULL
+),
+of_calls AS (
+    SELECT
+        *,
+        coalesce(availability_status = 'ok' AND success, false) AS is_answered
+    FROM calls
+    WHERE NOT is_cached
+),
+by_task AS (
+    SELECT
+        suite, task_set, provider, model, settings, task_id,
+        coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
+        count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
+        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)) AS latencies
+    FROM of_calls
+    GROUP BY ALL
+),
+of_tasks AS (
+    SELECT
+        suite, task_set, provider, model, settings,
+        list(cost_usd ORDER BY task_id) AS task_costs_usd,
+        list(n_passed ORDER BY task_id) AS task_passes,
+        list(coalesce(latencies, []) ORDER BY task_id) AS task_latencies_ms
+    FROM by_task
+    GROUP BY ALL
+)
+SELECT
+    suite,
+    task_set,
+    concat_ws(
+        ' ',
+        model,
+        '(' || nullif(concat_ws(', ', of_calls.provider, nullif(settings, '')), '') || ')'
+    ) AS name,
+    count(DISTINCT task_id) AS n_tasks,
+    count(*) AS n_calls,
+    count(cost_usd) AS n_cost_known,
+    coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
+    count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
+    count(*) FILTER (is_answered) AS n_answered,
+    count(latency_ms) FILTER (is_answered) AS n_timed,
+    linear_percentile(
+        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)), 0.95
+    ) AS p95_ms,
+    any_value(task_costs_usd) AS task_costs_usd,
+    any_value(task_passes) AS task_passes,
+    any_value(task_latencies_ms) AS task_latencies_ms
+FROM of_calls
+JOIN of_tasks
+    USING (suite, task_set, model, settings)
+WHERE of_calls.provider IS NOT DISTINCT FROM of_tasks.provider
+GROUP BY suite, task_set, of_calls.provider, model, settings
+ORDER BY suite, task_set, of_calls.provider, model, settings
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTotals:
+    """The calls of one model with one settings, on one task set.
+
+    Attributes:
+        suite: suite.
+        task_set: task set.
+        name: model, with its provider and settings if they are known.
+        n_tasks: tasks.
+        n_calls: calls, without answers from a cache.
+        n_cost_known: calls whose cost is known.
+        cost_usd: cost of these, US dollars.
+        n_passed: how many of these passed.
+        n_answered: calls that were answered.
+        n_timed: answered calls whose latency is known.
+        p95_ms: 95th percentile of the latency, milliseconds.
+        task_costs_usd: known cost of each task.
+        task_passes: passed calls of known cost of each task.
+        task_latencies_ms: latencies of each task's answers, milliseconds.
+    """
+
+    suite: str
+    task_set: str | None
+    name: str
+    n_tasks: int
+    n_calls: int
+    n_cost_known: int
+    cost_usd: float
+    n_passed: int
+    n_answered: int
+    n_timed: int
+    p95_ms: float | None
+    task_costs_usd: list[float]
+    task_passes: list[int]
+    task_latencies_ms: list[list[float]]
+
+
+def read_totals(
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[SidedRun]
+) -> list[CallTotals]:
+    """Return the totals of the calls of some runs, each model and settings apart.
+
+    Args:
+        connection: an open warehouse.
+        runs: the runs.
+    """
+    parameters: dict[str, object] = {
+        name: [getattr(run.key, name) for run in runs] for name in SeriesKey._fields[1:]
+    }
+    parameters["run_id"] = [run.run_id for run in runs]
+    cursor = connection.execute(_TOTALS, parameters)
+    columns = [column[0] for column in cursor.description or ()]
+    return [CallTotals(**dict(zip(columns, row, strict=True))) for row in cursor.fetchall()]

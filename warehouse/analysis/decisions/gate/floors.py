@@ -1,0 +1,272 @@
+"""Judges the rules about the candidate only: its values, costs, latency and single tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.analysis.decisions.gate.decision import Decision, Outcome
+from warehouse.analysis.decisions.gate.words import amount, few_words, series_name, tasks_words
+from warehouse.analysis.decisions.paired import least_means
+from warehouse.engine.statistics.arrays import cluster_sums
+from warehouse.engine.statistics.margins import mean_limits
+from warehouse.engine.statistics.percentiles import OpenInterval, percentile_limits
+from warehouse.engine.statistics.proportions import Interval, clustered_interval, wilson
+from warehouse.engine.statistics.ratios import ratio_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warehouse.analysis.decisions.gate.calls import CallTotals
+    from warehouse.analysis.decisions.gate.rules import Rule, Rules
+    from warehouse.analysis.decisions.paired import Panel
+    from warehouse.engine.statistics.arrays import Floats, Indices
+
+_SHOWN = 10
+
+
+def decide_value(rule: Rule, rules: Rules, panel: Panel, *, row: int) -> Decision:
+    """Decide a rule of the least value, by the lower end of the candidate's interval.
+
+    Args:
+        rule: the rule.
+        rules: the gate.
+        panel: the panel with the candidate's series.
+        row: its position.
+    """
+    means, clusters = _values(panel, panel.means[row])
+    n_asked = int(panel.is_asked[row].sum())
+    decision = Decision(
+        rule=rule,
+        outcome=Outcome.INCONCLUSIVE,
+        reason="",
+        suite=panel.suite,
+        task_set=panel.task_set,
+        scorer=panel.metric.scorer,
+        filter=panel.metric.filter,
+        candidate=series_name(panel.series[row].key),
+        candidate_run_ids=tuple(panel.series[row].runs),
+        n_tasks=len(means),
+        n_clusters=None if clusters is None else len(set(clusters.tolist())),
+        n_unjudged=n_asked - len(means),
+        candidate_value=float(means.mean()) if len(means) else None,
+    )
+    if len(means) < rules.min_coverage * n_asked:
+        return replace(
+            decision,
+            reason=f"{len(means):,} of the {n_asked:,} tasks asked have a value, less than "
+            f"min_coverage ({100 * rules.min_coverage:.3g} %)",
+        )
+    if few := few_words(len(means), decision.n_clusters, rules.min_tasks):
+        return replace(decision, reason=few)
+    n_attempts, level = int(panel.n_attempts[row].sum()), 1 - rules.alpha
+    limits = value_interval(means, n_attempts, panel.scale, clusters=clusters, level=level)
+    if limits is None:
+        return replace(decision, reason=f"only {tasks_words(len(means))}, too few for an interval")
+    is_kept = limits.low >= rule.limit
+    low, limit = amount(limits.low, panel.scale), amount(rule.limit, panel.scale)
+    reason = (
+        f"{amount(float(means.mean()), panel.scale)} on {tasks_words(len(means))}; the lower end "
+        f"of its interval, {low}, is {'at least' if is_kept else 'below'} {limit}"
+    )
+    outcome = Outcome.PASSED if is_kept else Outcome.FAILED
+    least = least_means(panel, row, is_rescored=rules.scorer is not None)
+    worst, clusters = _values(panel, least)
+    n_attempts += len(worst) - len(means)
+    ends = value_interval(worst, n_attempts, panel.scale, clusters=clusters, level=level)
+    if is_kept and ends is not None and ends.low < rule.limit:
+        outcome = Outcome.INCONCLUSIVE
+        low = amount(ends.low, panel.scale)
+        reason += f"; inconclusive: with the missing verdicts counted as failed, it is {low}"
+    return replace(decision, outcome=outcome, reason=reason, low=limits.low, high=limits.high)
+
+
+def _values(panel: Panel, row: Floats) -> tuple[Floats, Indices | None]:
+    """Return the values that are known, and the clusters of their tasks."""
+    tasks = np.flatnonzero(~np.isnan(row))
+    return row[tasks], panel.clusters_of(tasks)
+
+
+def value_interval(
+    means: Floats,
+    n_attempts: int,
+    scale: float | None,
+    *,
+    clusters: Indices | None = None,
+    level: float,
+) -> Interval | None:
+    """Return the interval of a mean over tasks.
+
+    That of the leaderboard: of shares Wilson's, of as many trials as the variance between tasks
+    (SQL macro `effective_tasks`) or clusters is worth; otherwise Student's.
+
+    Args:
+        means: mean of the attempts at each task: shape (tasks,), at least one.
+        n_attempts: attempts at all of them.
+        scale: largest possible value, 1 or 100; None if not known.
+        clusters: the number of each task's cluster; by default, each task is one.
+        level: confidence, between 0 and 1.
+    """
+    if scale is None:
+        return mean_limits(means, clusters=clusters, level=level)
+    n, rates = len(means), means / scale
+    if clusters is not None:
+        limits = clustered_interval(
+            cluster_sums(rates, clusters), np.bincount(clusters).astype(np.float64), level=level
+        )
+        return None if limits is None else Interval(scale * limits.low, scale * limits.high)
+    middle = (float(rates.sum()) + 1) / (n + 2)
+    variance = (float((rates**2).sum()) + 1) / (n + 2) - middle**2
+    trials = max(float(n), min(float(n_attempts), n * middle * (1 - middle) / variance))
+    limits = wilson(float(rates.mean()) * trials, trials, level=level)
+    return None if limits is None else Interval(scale * limits.low, scale * limits.high)
+
+
+def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
+    """Decide a rule of the largest cost for each passed call."""
+    decision = _of_calls(rule, totals)
+    if totals.n_cost_known < rules.min_coverage * totals.n_calls or not totals.n_cost_known:
+        return replace(
+            decision,
+            reason=f"the cost of {totals.n_cost_known:,} of {totals.n_calls:,} calls is known",
+        )
+    if totals.n_tasks < rules.min_tasks:
+        return replace(decision, reason=_few(totals, rules))
+    spent = f"{totals.cost_usd:.4g} US dollars"
+    if not totals.n_passed:
+        return replace(
+            decision,
+            outcome=Outcome.FAILED,
+            reason=f"no call passed, for {spent}",
+        )
+    cost = totals.cost_usd / totals.n_passed
+    costs, passes = np.array(totals.task_costs_usd), np.array(totals.task_passes, dtype=np.float64)
+    ends = ratio_limits(costs, passes, tail=rules.alpha) if costs.any() else Interval(0.0, 0.0)
+    decision = replace(decision, candidate_value=cost)
+    if ends is None:
+        # Nothing tells a model that hardly ever passes from one that is cheap enough.
+        return replace(
+            decision,
+            reason=f"{cost:.4g} US dollars for each passed call, but {np.count_nonzero(passes)} of "
+            f"{tasks_words(len(passes))} passed, too few for an interval",
+        )
+    return _within(
+        decision,
+        rules,
+        OpenInterval(*ends),
+        f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed)",
+        "{:.4g}",
+    )
+
+
+def decide_latency(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
+    """Decide a rule of the largest 95th percentile of the latency."""
+    decision = _of_calls(rule, totals)
+    if totals.p95_ms is None or totals.n_timed < rules.min_coverage * totals.n_answered:
+        return replace(
+            decision,
+            reason=f"the latency of {totals.n_timed:,} of {totals.n_answered:,} answers is known",
+        )
+    if totals.n_tasks < rules.min_tasks:
+        return replace(decision, reason=_few(totals, rules))
+    by_task = totals.task_latencies_ms
+    ends = percentile_limits(
+        np.array([value for values in by_task for value in values]),
+        0.95,
+        tasks=np.repeat(np.arange(len(by_task)), [len(values) for values in by_task]),
+        tail=rules.alpha,
+    )
+    return _within(
+        replace(decision, candidate_value=totals.p95_ms),
+        rules,
+        ends,
+        f"95 % of {totals.n_timed:,} answers took at most {totals.p95_ms:,.0f} ms",
+        "{:,.0f}",
+    )
+
+
+def _within(
+    decision: Decision, rules: Rules, ends: OpenInterval, figure: str, form: str
+) -> Decision:
+    """Decide a largest value by the one-sided ends of the candidate's; between them it is noise."""
+    limit = decision.rule.limit
+    decision = replace(decision, low=ends.low, high=ends.high)
+    if ends.low is not None and ends.low > limit:
+        reason = (
+            f"{figure}, likely at least {form.format(ends.low)}: more than {form.format(limit)}"
+        )
+        return replace(decision, outcome=Outcome.FAILED, reason=reason)
+    if ends.high is not None and ends.high <= limit:
+        reason = f"{figure}, likely at most {form.format(ends.high)}: within {form.format(limit)}"
+        return replace(decision, outcome=Outcome.PASSED, reason=reason)
+    noise = "within noise of the limit"
+    if ends.high is None and (decision.candidate_value or 0.0) <= limit:
+        noise = "on too few tasks to exclude more than the limit"
+    reason = f"{figure}, {noise}, {form.format(limit)}"
+    outcome = Outcome.INCONCLUSIVE if rules.proves else Outcome.PASSED
+    return replace(decision, outcome=outcome, reason=reason)
+
+
+def decide_tasks(rule: Rule, panels: Sequence[tuple[Panel, int]]) -> Decision:
+    """Decide a rule of tasks that must pass, wherever the candidate was asked them.
+
+    Args:
+        rule: the rule.
+        panels: the panels with a series of the candidate by the verdict, and its position.
+    """
+    failed, unknown = [], []
+    for task_id in rule.tasks:
+        rates = [
+            float(panel.means[row, place])
+            for panel, row in panels
+            for place in _place(panel, row, task_id)
+        ]
+        if any(rate < 1 for rate in rates):
+            failed.append(task_id)
+        elif not rates or any(np.isnan(rate) for rate in rates):
+            unknown.append(task_id)
+    runs = {run for panel, row in panels for run in panel.series[row].runs}
+    decision = Decision(
+        rule=rule,
+        outcome=Outcome.PASSED,
+        reason="",
+        candidate_run_ids=tuple(sorted(runs)),
+        n_tasks=len(rule.tasks),
+    )
+    if failed:
+        reason = f"{tasks_words(len(failed))} failed at least once: {_names(failed)}"
+        return replace(decision, outcome=Outcome.FAILED, reason=reason)
+    if unknown:
+        reason = f"{tasks_words(len(unknown))} not answered by the candidate: {_names(unknown)}"
+        return replace(decision, outcome=Outcome.INCONCLUSIVE, reason=reason)
+    return replace(decision, reason=f"{tasks_words(len(rule.tasks))} passed at every attempt")
+
+
+def _place(panel: Panel, row: int, task_id: str) -> list[int]:
+    """Return the position of a task among those that a series was asked; none if it was not."""
+    if task_id not in panel.series[row].asked:
+        return []
+    return [panel.task_ids.index(task_id)]
+
+
+def _names(tasks: Sequence[str]) -> str:
+    more = len(tasks) - _SHOWN
+    return ", ".join(tasks[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _few(totals: CallTotals, rules: Rules) -> str:
+    return f"only {tasks_words(totals.n_tasks)}, less than min_tasks ({rules.min_tasks:,})"
+
+
+def _of_calls(rule: Rule, totals: CallTotals) -> Decision:
+    return Decision(
+        rule=rule,
+        outcome=Outcome.INCONCLUSIVE,
+        reason="",
+        suite=totals.suite,
+        task_set=totals.task_set,
+        candidate=totals.name,
+        n_tasks=totals.n_tasks,
+    )

@@ -1,0 +1,67 @@
+"""The words and figures that decisions share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warehouse.analysis.decisions.series import SeriesKey
+
+_SHOWN_RUNS = 5
+
+
+def amount(value: float, scale: float | None) -> str:
+    """Return a value of a metric: of shares and percentages, points.
+
+    Args:
+        value: in the metric's unit.
+        scale: largest possible value, 1 or 100; None if not known.
+    """
+    if scale is None:
+        return f"{value:.4g}"
+    points = f"{100 * value / scale:.3g}"
+    return f"{points} point{'' if points == '1' else 's'}"
+
+
+def interval_words(low: float | None, high: float | None, scale: float | None, alpha: float) -> str:
+    """Return the interval of a drop; empty if it has none."""
+    if low is None or high is None:
+        return ""
+    level = f"{100 * (1 - alpha):.3g} % interval of the drop"
+    factor = 1.0 if scale is None else 100 / scale
+    return f"{level} {factor * low:.3g} to {factor * high:.3g}"
+
+
+def p_words(p_value: float) -> str:
+    """Return a p-value: `p = 0.021`."""
+    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.2g}"  # noqa: PLR2004 - four decimals
+
+
+def tasks_words(n_tasks: int) -> str:
+    """Return a number of tasks: `1 task`, `1,000 tasks`."""
+    return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
+
+
+def runs_words(run_ids: Sequence[str]) -> str:
+    """Return runs by name: `run a`, `runs a, b and 3 more`."""
+    more = len(run_ids) - _SHOWN_RUNS
+    listed = ", ".join(run_ids[:_SHOWN_RUNS]) + (f" and {more:,} more" if more > 0 else "")
+    return f"run{'' if len(run_ids) == 1 else 's'} {listed}"
+
+
+def few_words(n_tasks: int, n_clusters: int | None, least: int) -> str | None:
+    """Return that there are fewer tasks, or clusters of them, than the least; None if not."""
+    if (n_tasks if n_clusters is None else n_clusters) >= least:
+        return None
+    found = tasks_words(n_tasks)
+    if n_clusters is not None:
+        found = f"{n_clusters:,} cluster{'' if n_clusters == 1 else 's'} of {found}"
+    return f"only {found}, less than min_tasks ({least:,})"
+
+
+def series_name(key: SeriesKey) -> str:
+    """Return what was called: the model, with its provider and settings if they are known."""
+    details = ", ".join(filter(None, (key.provider, key.settings)))
+    return f"{key.model} ({details})" if details else key.model

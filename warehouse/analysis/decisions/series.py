@@ -1,0 +1,469 @@
+"""The values of each side on its tasks, as the views have them.
+
+Of several runs, the one counts that stands on the board (`scores.board_runs`): the latest of those
+that asked most of the task set's version. Where it has no value for a task, the task is asked but
+not judged: a value of another run does not stand in for it. Only if runs are to be mixed, each task
+counts by the latest run that asked it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
+
+    import duckdb
+
+    from warehouse.analysis.decisions.rescored import Rescorer
+    from warehouse.analysis.decisions.sides import ResolvedSide
+
+# What a metric of calls is computed from; smaller values are better.
+CALL_METRICS: Mapping[str, str] = {
+    "cost_usd": "if(is_cached, NULL, cost_usd)",
+    "latency_ms": "if(is_cached OR NOT is_answered, NULL, latency_ms)",
+    "ttft_ms": "if(is_cached OR NOT is_answered, NULL, ttft_ms)",
+    "tokens": "if(is_answered, input_tokens + output_tokens, NULL)",
+    "input_tokens": "if(is_answered, input_tokens, NULL)",
+    "output_tokens": "if(is_answered, output_tokens, NULL)",
+}
+ALIASES: Mapping[str, str] = {"cost": "cost_usd", "latency": "latency_ms"}
+VERDICT = "passed"
+
+# The runs of each side, the one first that counts if runs are not mixed.
+_ENTRIES = """
+WITH sides AS (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+        unnest($model) AS model
+),
+
+entries AS (
+    SELECT sides.side, entries.*
+    FROM scores.entries AS entries
+    JOIN sides USING (suite, run_id, model)
+    WHERE NOT entries.is_replay AND ($task_set IS NULL OR entries.task_set = $task_set)
+),
+
+covered AS (
+    SELECT
+        facts.entry,
+        count(*) AS n_tasks,
+        count(newest.task_set) AS n_covered,
+        max(facts.n_counted) > 0 AS is_counted,
+        sum(facts.n_results) > sum(facts.n_unanswered) AS is_answered
+    FROM scores.task_facts AS facts
+    LEFT JOIN scores.newest_tasks AS newest
+        ON facts.suite = newest.suite
+        AND facts.task_set = newest.task_set
+        AND facts.task_id IS NOT DISTINCT FROM newest.task_id
+        AND coalesce(facts.task_hash = newest.task_hash, true)
+    WHERE facts.entry IN (SELECT entry FROM entries)
+    GROUP BY facts.entry
+)
+
+SELECT
+    entries.side, entries.suite, entries.task_set, entries.provider, entries.model,
+    entries.settings, entries.run_id, covered.n_tasks, covered.n_covered,
+    covered.is_counted AND covered.is_answered AS is_answered, times.position, times.run_date,
+    row_number() OVER (
+        PARTITION BY entries.side, entries.series, entries.task_set
+        ORDER BY covered.is_counted DESC, covered.is_answered DESC, covered.n_covered DESC,
+            times.position DESC
+    ) = 1 AS is_on_board,
+    entries.entry IN (SELECT other_entry FROM scores.completions) AS is_completion
+FROM entries
+JOIN covered ON entries.entry = covered.entry
+JOIN scores.run_times AS times
+    ON entries.suite = times.suite AND entries.run_id = times.run_id
+ORDER BY ALL
+"""
+_SIDES = """
+WITH sides AS (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($task_set) AS task_set,
+        unnest($provider) AS provider, unnest($model) AS model, unnest($settings) AS settings,
+        unnest($run_id) AS run_id
+)
+"""
+_OF_SIDE = """
+    ON {table}.suite = sides.suite
+    AND {table}.run_id = sides.run_id
+    AND {table}.task_set = sides.task_set
+    AND {table}.provider IS NOT DISTINCT FROM sides.provider
+    AND {table}.model = sides.model
+    AND {table}.settings = sides.settings
+"""
+# The hash of a task is that of the call. A run asks one version of a task.
+_ASKED = (
+    _SIDES
+    + """
+SELECT
+    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id, min(calls.task_hash) AS task_hash
+FROM results AS calls
+JOIN sides"""
+    + _OF_SIDE.format(table="calls")
+    + """
+ANTI JOIN (FROM scores.task_clusters WHERE is_copy AND $is_verdict) AS copies
+    ON calls.suite = copies.suite
+    AND calls.task_set = copies.task_set
+    AND calls.task_id = copies.task_id
+JOIN scores.run_times AS times
+    ON calls.suite = times.suite AND calls.run_id = times.run_id
+WHERE NOT calls.is_replay AND calls.task_id IS NOT NULL
+GROUP BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id
+QUALIFY row_number() OVER (
+    PARTITION BY sides.side, calls.suite, calls.task_set, calls.provider, calls.model,
+        calls.settings, calls.task_id
+    ORDER BY any_value(times.position) DESC
+) = 1
+ORDER BY ALL
+"""
+)
+_SCORED = (
+    _SIDES
+    + """
+SELECT
+    sides.side, scored.suite, scored.task_set, scored.provider, scored.model, scored.settings,
+    scored.task_id, scored.run_id, scored.scorer, scored.metric, scored.filter, scored.scored,
+    times.position
+FROM {table} AS scored
+JOIN sides"""
+    + _OF_SIDE.format(table="scored")
+    + """
+JOIN scores.run_times AS times
+    ON scored.suite = times.suite AND scored.run_id = times.run_id
+WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL AND {metric}
+ORDER BY ALL
+"""
+)
+# The least and most that each task can count, whose attempts lack a verdict. The first condition
+# is of the table that all others are computed from.
+_BOUNDS = (
+    _SIDES
+    + """
+SELECT
+    sides.side, rates.suite, rates.task_set, rates.provider, rates.model, rates.settings,
+    rates.task_id, rates.run_id, rates.min_rate, rates.max_rate
+FROM scores.task_rates AS rates
+JOIN sides"""
+    + _OF_SIDE.format(table="rates")
+    + """
+WHERE rates.n_results > rates.n_judged AND rates.n_missing > 0 AND rates.task_id IS NOT NULL
+"""
+)
+_OF_CALLS = (
+    _SIDES  # noqa: S608 - `value` is one of the constants above
+    + """
+, calls AS (
+    SELECT *, coalesce(availability_status = 'ok' AND success, false) AS is_answered
+    FROM results
+    WHERE NOT is_replay AND task_id IS NOT NULL
+)
+
+SELECT
+    sides.side, calls.suite, calls.task_set, calls.provider, calls.model, calls.settings,
+    calls.task_id, calls.run_id, NULL AS scorer, $metric AS metric, NULL AS filter,
+    list(CAST({value} AS DOUBLE) ORDER BY attempt, seq) FILTER ({value} IS NOT NULL) AS scored,
+    any_value(times.position) AS position
+FROM calls
+JOIN sides"""
+    + _OF_SIDE.format(table="calls")
+    + """
+JOIN scores.run_times AS times
+    ON calls.suite = times.suite AND calls.run_id = times.run_id
+GROUP BY ALL
+HAVING scored IS NOT NULL
+ORDER BY ALL
+"""
+)
+_RECORDED = "scores.scored_tasks"
+# In the place of the verdicts, those of one version of a scorer.
+_RESCORED = """(
+    SELECT * REPLACE (NULL AS scorer)
+    FROM scores.rescored_tasks
+    WHERE scorer = $scorer AND version = $version
+)"""
+# Of the many scores of posters those that sum them up, as in the leaderboard.
+_HEADLINE = "scored.metric <> 'passed' AND is_headline(scored.suite, scored.metric)"
+_NAMED = "scored.metric = $metric"
+_ITEMS = """
+SELECT
+    sides.side, items.suite, items.task_set, items.provider, items.model, items.settings,
+    items.task_id, items.run_id, min(items.item_hash) AS item_hash
+FROM result_items AS items
+JOIN (
+    SELECT unnest($side) AS side, unnest($suite) AS suite, unnest($run_id) AS run_id,
+        unnest($model) AS model
+) AS sides USING (suite, run_id, model)
+WHERE NOT items.is_replay AND items.item_hash IS NOT NULL
+GROUP BY ALL
+HAVING count(DISTINCT items.item_hash) = 1
+"""
+
+
+class SeriesKey(NamedTuple):
+    """What was called, and on which tasks.
+
+    Attributes:
+        side: position of the side on the command line, from 0.
+        suite: suite of the runs.
+        task_set: task set.
+        provider: way to reach the model; None if not known.
+        model: name of the model.
+        settings: parameters of the calls as text.
+    """
+
+    side: int
+    suite: str
+    task_set: str
+    provider: str | None
+    model: str
+    settings: str
+
+
+class SidedRun(NamedTuple):
+    """A run of a side.
+
+    Attributes:
+        key: what was called.
+        run_id: the run.
+        n_tasks: tasks asked.
+        n_covered: how many of them are in the version of the task set that counts.
+        is_answered: whether any call was answered and counts.
+        position: position in time among the suite's runs.
+        run_date: date of the run, if known.
+        is_on_board: whether it is the one that counts, if runs are not mixed.
+        is_completion: whether its answers count where an earlier run got none.
+    """
+
+    key: SeriesKey
+    run_id: str
+    n_tasks: int
+    n_covered: int
+    is_answered: bool
+    position: int
+    run_date: date | None
+    is_on_board: bool
+    is_completion: bool = False
+
+
+class MetricKey(NamedTuple):
+    """A score by name.
+
+    Attributes:
+        metric: name of the score.
+        scorer: what gave it, if known.
+        filter: how the answer was extracted, if known.
+    """
+
+    metric: str
+    scorer: str | None
+    filter: str | None
+
+
+class Asked(NamedTuple):
+    """A task that was asked.
+
+    Attributes:
+        run_id: latest run that asked it.
+        task_hash: hash of the task's content, if the log has it.
+        task_id: ID of the task in the log, where the series names it otherwise.
+    """
+
+    run_id: str
+    task_hash: str | None
+    task_id: str | None = None
+
+
+Values: TypeAlias = tuple[float, ...]
+
+
+class _Scored(NamedTuple):
+    key: SeriesKey
+    task_id: str
+    run_id: str
+    metric: MetricKey
+    values: Values
+    position: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Series:
+    """The values of one side by one metric.
+
+    Attributes:
+        key: what was called.
+        metric: the metric.
+        asked: the tasks asked, by ID, whether or not they have a value.
+        values: the values of the attempts at each task that has any, in their order.
+        bounds: the least and most that a task can count, of each task that lacks a verdict.
+        newer: later runs of the side that do not count, because they cover less of the task set or
+            got no answer; none if runs are mixed or named.
+        pooled: further runs, whose attempts are in the values.
+    """
+
+    key: SeriesKey
+    metric: MetricKey
+    newer: tuple[SidedRun, ...] = ()
+    pooled: tuple[str, ...] = ()
+    asked: dict[str, Asked] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)
+    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs behind the tasks, sorted."""
+        return sorted({asked.run_id for asked in self.asked.values()} | set(self.pooled))
+
+
+def sided_runs(
+    connection: duckdb.DuckDBPyConnection,
+    sides: Sequence[ResolvedSide],
+    *,
+    task_set: str | None = None,
+) -> list[SidedRun]:
+    """Return the runs of the sides in the order of the sides, by model and task set.
+
+    Args:
+        connection: an open warehouse.
+        sides: the sides.
+        task_set: the only task set that counts, if given.
+    """
+    rows = connection.execute(_ENTRIES, {**_parameters(sides), "task_set": task_set}).fetchall()
+    return [SidedRun(SeriesKey(*row[:6]), *row[6:]) for row in rows]
+
+
+def read_series(
+    connection: duckdb.DuckDBPyConnection,
+    sides: Sequence[ResolvedSide],
+    *,
+    metric: str | None,
+    task_set: str | None = None,
+    rescorer: Rescorer | None = None,
+    mix_runs: bool = False,
+    runs: Sequence[SidedRun] | None = None,
+) -> list[Series]:
+    """Return the values of the sides by a metric, in the order of the sides.
+
+    Args:
+        connection: an open warehouse.
+        sides: the sides.
+        metric: name of a score, `passed` for the verdict, or one of `CALL_METRICS`; by default, all
+            that rank models, without the verdict.
+        task_set: the only task set that counts, if given.
+        rescorer: the scorer whose verdicts count as `passed`, instead of the recorded and computed
+            ones; other metrics stay as they are.
+        mix_runs: whether each task counts by the latest run that asked it, and not only those of
+            the run on the board.
+        runs: the runs that count instead, at most one of each series.
+    """
+    if runs is None:
+        runs = sided_runs(connection, sides, task_set=task_set)
+        counted = [run for run in runs if mix_runs or run.is_on_board]
+    else:
+        counted = list(runs)
+    positions = {run.key: run.position for run in counted}
+    newer = {
+        key: tuple(run for run in runs if run.key == key and run.position > position)
+        for key, position in positions.items()
+    }
+    parameters: dict[str, object] = {
+        name: [getattr(run.key, name) for run in counted] for name in SeriesKey._fields
+    }
+    parameters["run_id"] = [run.run_id for run in counted]
+    asked: dict[SeriesKey, dict[str, Asked]] = {}
+    of_verdict = {**parameters, "is_verdict": metric == VERDICT}
+    for row in connection.execute(_ASKED, of_verdict).fetchall():
+        task_id, run_id, task_hash = row[6:]
+        asked.setdefault(SeriesKey(*row[:6]), {})[task_id] = Asked(run_id, task_hash)
+    scored = _scored(connection, metric, parameters, rescorer if metric == VERDICT else None)
+    _add_uncalled(asked, scored)
+    found: dict[tuple[SeriesKey, MetricKey], Series] = {}
+    for key, name in _named(asked, scored):
+        found[key, name] = Series(key=key, metric=name, newer=newer[key], asked=asked[key])
+    for row in scored:
+        if asked[row.key][row.task_id].run_id == row.run_id:
+            found[row.key, row.metric].values[row.task_id] = row.values
+    if metric == VERDICT and rescorer is None:
+        for row in connection.execute(_BOUNDS, parameters).fetchall():
+            key, (task_id, run_id, least, most) = SeriesKey(*row[:6]), row[6:]
+            one = found.get((key, MetricKey(VERDICT, None, None)))
+            # A model without any verdict has no rate to bound.
+            if one is not None and one.values and one.asked[task_id].run_id == run_id:
+                one.bounds[task_id] = least, most
+    return [found[key] for key in sorted(found, key=_order)]
+
+
+def _scored(
+    connection: duckdb.DuckDBPyConnection,
+    metric: str | None,
+    parameters: dict[str, object],
+    rescorer: Rescorer | None,
+) -> list[_Scored]:
+    if metric is not None and metric in CALL_METRICS:
+        query = _OF_CALLS.format(value=CALL_METRICS[metric])
+    else:
+        table = _RECORDED if rescorer is None else _RESCORED
+        query = _SCORED.format(table=table, metric=_HEADLINE if metric is None else _NAMED)
+    if metric is not None:
+        parameters = {**parameters, "metric": metric}
+    if rescorer is not None:
+        parameters = {**parameters, "scorer": rescorer.name, "version": rescorer.version}
+    return [
+        _Scored(
+            key=SeriesKey(*row[:6]),
+            task_id=row[6],
+            run_id=row[7],
+            metric=MetricKey(metric=row[9], scorer=row[8], filter=row[10]),
+            values=tuple(row[11]),
+            position=row[12],
+        )
+        for row in connection.execute(query, parameters).fetchall()
+    ]
+
+
+def _add_uncalled(asked: dict[SeriesKey, dict[str, Asked]], scored: list[_Scored]) -> None:
+    """Add the tasks that have a score without a call: posters that were not predicted."""
+    latest: dict[tuple[SeriesKey, str], _Scored] = {}
+    for row in scored:
+        if row.task_id not in asked.get(row.key, {}):
+            known = latest.get((row.key, row.task_id))
+            if known is None or known.position < row.position:
+                latest[row.key, row.task_id] = row
+    for (key, task_id), row in latest.items():
+        asked.setdefault(key, {})[task_id] = Asked(row.run_id, None)
+
+
+def _named(
+    asked: Iterable[SeriesKey], scored: Iterable[_Scored]
+) -> Iterator[tuple[SeriesKey, MetricKey]]:
+    """Yield each series of a task set with each metric that any of them has."""
+    names: dict[tuple[str, str], set[MetricKey]] = {}
+    for row in scored:
+        names.setdefault((row.key.suite, row.key.task_set), set()).add(row.metric)
+    for key in asked:
+        for name in names.get((key.suite, key.task_set), ()):
+            yield key, name
+
+
+def read_items(
+    connection: duckdb.DuckDBPyConnection, sides: Sequence[ResolvedSide]
+) -> dict[tuple[SeriesKey, str, str], str]:
+    """Return the hash of the item behind each series, task and run, where it is known."""
+    rows = connection.execute(_ITEMS, _parameters(sides)).fetchall()
+    return {(SeriesKey(*row[:6]), row[6], row[7]): row[8] for row in rows}
+
+
+def _parameters(sides: Iterable[ResolvedSide]) -> dict[str, object]:
+    calls = [(place, *call) for place, side in enumerate(sides) for call in side.calls]
+    names = ("side", "suite", "run_id", "model")
+    return {name: [call[at] for call in calls] for at, name in enumerate(names)}
+
+
+def _order(key: tuple[SeriesKey, MetricKey]) -> tuple[str, ...]:
+    of, metric = key
+    texts = (of.suite, of.task_set, *metric, f"{of.side:06}", of.model, of.provider, of.settings)
+    return tuple(text or "" for text in texts)

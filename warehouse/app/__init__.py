@@ -1,0 +1,1 @@
+"""What people and programs call: the store as `evalstore.open` returns it, and the commands."""

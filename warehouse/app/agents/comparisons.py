@@ -1,0 +1,94 @@
+"""Two models compared for agents: the test, the interval, and what they show in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from warehouse.app.agents.parameters import Text
+from warehouse.app.agents.queries import time_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.analysis.decisions.comparison import Comparison
+    from warehouse.app.agents.tools import Desk
+    from warehouse.core.types import Row
+
+_SEED = 23  # as the default of `evalstore compare`
+PARAMETERS = (
+    Text(
+        "a",
+        "the first side: a model (its run on the leaderboard), MODEL@2026-01-31 (its runs until "
+        "then), run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE",
+        is_required=True,
+    ),
+    Text(
+        "b",
+        "the second side; the same model as `a` compares the settings of the model",
+        is_required=True,
+    ),
+    Text("suite", "only tasks of this suite"),
+    Text("task_set", "only tasks of this task set"),
+    Text("metric", "any score, cost_usd, latency_ms or tokens; by default the verdict"),
+    Text(
+        "by",
+        "compare each slice of the tasks by a column such as task_class or prompt_length, and "
+        "test whether the difference depends on it",
+    ),
+)
+
+
+def compare_models(
+    desk: Desk,
+    *,
+    a: str,
+    b: str,
+    suite: str | None,
+    task_set: str | None,
+    metric: str | None,
+    by: str | None,
+) -> Row:
+    """Return the comparisons of two sides by task set, each with a sentence that says it all.
+
+    Raises:
+        BadInput: a side is not known, the two share no task with values, or no task has the column.
+    """
+    # Imported here: numpy and scipy take time.
+    from warehouse.analysis.decisions.comparison import compare
+    from warehouse.analysis.decisions.contests import Choice, find_contests, sliced
+    from warehouse.analysis.decisions.sentences import sentence
+    from warehouse.analysis.decisions.slices import slice_tests
+
+    choice = Choice(suite=suite, task_set=task_set, metric=metric)
+    with desk.store.reading() as connection, time_limit(desk, connection):
+        whole = find_contests(connection, (a, b), choice)
+        contests = whole if by is None else sliced(connection, whole, by)
+        rows = compare(contests)
+        tests = [] if by is None else slice_tests(whole, contests, seed=_SEED)
+    notes = [note for row in rows for note in _notes(row)]
+    if by is not None and any(contest.paired.clusters is not None for contest in whole):
+        notes.append(
+            f"of tasks in clusters it is not tested whether the difference depends on {by}"
+        )
+    return {
+        "comparisons": [
+            {"sentence": sentence(row, n_comparisons=len(rows)), **asdict(row)} for row in rows
+        ],
+        "differences_by": [test.sentence(by or "") for test in tests],
+        "notes": notes,
+    }
+
+
+def _notes(row: Comparison) -> Iterator[str]:
+    from warehouse.analysis.decisions.comparison import FEW_CLUSTERS
+
+    where = f"{row.suite}, {row.task_set}, {row.metric}"
+    if row.n_clusters < FEW_CLUSTERS:
+        unit = "tasks" if row.n_clusters == row.n_tasks else f"clusters of {row.n_tasks} tasks"
+        few = f"only {row.n_clusters} {unit}"
+        yield f"{where}: {few}; intervals are reliable from {FEW_CLUSTERS} on"
+    if row.n_excluded:
+        yield f"{where}: {row.n_excluded} tasks are left out, where only one side has a value"
+    if row.n_changed:
+        yield f"{where}: {row.n_changed} tasks are left out, whose content differs"

@@ -1,0 +1,146 @@
+"""A sample for agents: a result with prompt, answer, reference, verdict, scores, messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warehouse.app.agents.parameters import Number, Text
+from warehouse.app.agents.queries import time_limit
+from warehouse.core.errors import BadInput
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from warehouse.app.agents.tools import Desk
+    from warehouse.core.types import Row
+
+PARAMETERS = (
+    Text("result_id", "id of the result"),
+    Text("suite", "only results of this suite"),
+    Text("run_id", "only results of this run"),
+    Text("model", "only results of this model"),
+    Text("task_id", "only results of this task"),
+    Number(
+        name="attempt", meaning="only this attempt, from 1", default=None, low=1, high=2**31 - 1
+    ),
+    Number(
+        name="max_characters",
+        meaning="characters of a text; longer texts are cut and end with …",
+        default=10_000,
+        low=100,
+        high=100_000,
+    ),
+)
+
+_N_MATCHES = 20
+_N_MESSAGES = 50
+_CUT = "…"
+
+_MATCHES = f"""
+SELECT suite, run_id, result_id, model, settings, task_set, task_id, attempt, passed
+FROM verdicts
+WHERE ($result_id IS NULL OR result_id = $result_id)
+    AND ($suite IS NULL OR suite = $suite)
+    AND ($run_id IS NULL OR run_id = $run_id)
+    AND ($model IS NULL OR model = $model)
+    AND ($task_id IS NULL OR task_id = $task_id)
+    AND ($attempt IS NULL OR attempt = $attempt)
+ORDER BY run_date DESC NULLS LAST, suite, run_id, seq, result_id
+LIMIT {_N_MATCHES + 1}
+"""  # noqa: S608 - a constant
+_IS_RESULT = "suite = $suite AND run_id = $run_id AND result_id = $result_id"
+_RESULT = f"""
+SELECT
+    suite, run_id, result_id, run_date, provider, model, settings, is_replay, is_cached,
+    task_set, task_id, task_name, task_hash, attempt, availability_status, success, failure_type,
+    started_at, latency_ms, ttft_ms, input_tokens, output_tokens, cost_usd, prompt, raw_output,
+    answer, parsed_output, violation, tool_calls
+FROM results
+WHERE {_IS_RESULT}
+"""  # noqa: S608 - a constant
+_VERDICT = f"SELECT passed, recorded, computed, verdict_source FROM verdicts WHERE {_IS_RESULT}"  # noqa: S608 - a constant
+_SCORES = f"""
+SELECT scorer, metric, filter, value, text, passed, answer, explanation
+FROM result_scores
+WHERE {_IS_RESULT}
+ORDER BY ALL
+"""  # noqa: S608 - a constant
+_MESSAGES = f"""
+SELECT seq, role, text, tool_calls, tool_call_id, error
+FROM messages
+WHERE {_IS_RESULT}
+ORDER BY seq
+LIMIT {_N_MESSAGES + 1}
+"""  # noqa: S608 - a constant
+# Of several versions of the task all are shown, if the result does not name one.
+_TASKS = """
+SELECT DISTINCT reference, target, choices, question, expected_tools
+FROM tasks
+WHERE suite = $suite AND task_set = $task_set AND task_id = $task_id
+    AND ($task_hash IS NULL OR task_hash = $task_hash)
+ORDER BY ALL
+LIMIT 5
+"""
+
+
+def show_sample(desk: Desk, *, max_characters: int, **wanted: str | int | None) -> Row:
+    """Return a result with everything about it; if several match, their list.
+
+    Raises:
+        BadInput: nothing was asked for, or no result matches.
+    """
+    if all(value is None for value in wanted.values()):
+        raise BadInput("name a result: result_id, or run_id, model and task_id")
+    with desk.store.reading() as connection, time_limit(desk, connection):
+        matches = _rows(connection, _MATCHES, wanted)
+        if not matches:
+            raise BadInput(
+                "no result matches; query `results` with run_query for the suites, runs, models "
+                "and tasks that there are"
+            )
+        if len(matches) > 1:
+            return _list_of(matches)
+        sample = _sample(connection, matches[0])
+    return {name: _shortened(part, max_characters) for name, part in sample.items()}
+
+
+def _sample(connection: duckdb.DuckDBPyConnection, match: Row) -> Row:
+    key = {name: match[name] for name in ("suite", "run_id", "result_id")}
+    [result] = _rows(connection, _RESULT, key)
+    task = {name: result[name] for name in ("suite", "task_set", "task_id", "task_hash")}
+    messages = _rows(connection, _MESSAGES, key)
+    has_more = len(messages) > _N_MESSAGES
+    note = f"the conversation has more messages than the {_N_MESSAGES} shown; query `messages`"
+    return {
+        "result": result,
+        "tasks": _rows(connection, _TASKS, task),
+        "verdict": _rows(connection, _VERDICT, key)[0],
+        "scores": _rows(connection, _SCORES, key),
+        "messages": messages[:_N_MESSAGES],
+        "notes": [note] if has_more else [],
+    }
+
+
+def _list_of(matches: list[Row]) -> Row:
+    more = "at least " if len(matches) > _N_MATCHES else ""
+    n_matches = min(len(matches), _N_MATCHES + 1)
+    note = f"{more}{n_matches} results match; call show_sample with the run_id and result_id of one"
+    return {"matches": matches[:_N_MATCHES], "notes": [note]}
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
+) -> list[Row]:
+    cursor = connection.execute(query, parameters)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _shortened(value: object, limit: int) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= limit else value[:limit] + _CUT
+    if isinstance(value, dict):
+        return {name: _shortened(inner, limit) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(inner, limit) for inner in value]
+    return value

@@ -1,0 +1,197 @@
+"""`evalstore plan`: how many tasks and attempts a comparison takes, and what it costs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.app.commands.comparison import found_rescorer
+from warehouse.app.console.cli import (
+    TableOptions,
+    check_suite,
+    note_wrapped,
+    open_store,
+    say,
+    say_wrapped,
+    table_options,
+)
+from warehouse.app.console.completion import complete_model, complete_suite
+from warehouse.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from warehouse.analysis.decisions.planning import PlanRow, Wanted
+    from warehouse.analysis.decisions.rescored import Rescorer
+
+_ANSWER = (
+    "n_attempts",
+    "n_tasks",
+    "n_tasks_safe",
+    "n_calls",
+    "cost_usd",
+    "is_cheapest",
+    "detectable_difference",
+)
+
+
+@click.command()
+@click.argument("model", shell_complete=complete_model)
+@click.argument("other", required=False, shell_complete=complete_model)
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    required=True,
+    help="True difference to find, in the metric's unit: 0.05 for 5 points of a pass rate.",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0),
+    help="Plan for a gate whose `max_drop` this is, with a one-sided test.",
+)
+@click.option("--metric", default="passed", show_default=True, help="Metric to compare by.")
+@click.option(
+    "--scorer", metavar="NAME[@VERSION]", help="Take `passed` from this re-score; see rescore."
+)
+@click.option("--suite", shell_complete=complete_suite, help="Only this suite.")
+@click.option("--task-set", help="Only this task set.")
+@click.option(
+    "--attempts", type=click.IntRange(1, 1000), multiple=True, help="Attempts per task. Repeatable."
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Probability that the difference is found.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the test.",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Without OTHER: how much the two models find the same tasks hard.",
+)
+@table_options
+@click.pass_obj
+def plan(
+    path: Path,
+    /,
+    model: str,
+    other: str | None,
+    *,
+    difference: float,
+    margin: float | None,
+    metric: str,
+    scorer: str | None,
+    suite: str | None,
+    task_set: str | None,
+    attempts: tuple[int, ...],
+    power: float,
+    alpha: float,
+    correlation: float,
+    output: TableOptions,
+) -> None:
+    """Plan a comparison: the tasks and attempts that it takes to find a difference, and their cost.
+
+    The variance within and between tasks, and the cost of a call, are those of MODEL and OTHER in
+    the store; without OTHER, of MODEL and a model like it. MODEL and OTHER can also be
+    MODEL@DATE, run:RUN_ID or tag:NAME=VALUE.
+
+    \b
+      evalstore plan example/aurora-2 example/kaamos-mini --difference 0.05
+      evalstore plan example/aurora-2 --difference 0.05 --attempts 1 --attempts 4
+      evalstore plan example/aurora-2 --difference 0.05 --margin 0.02
+    """
+    from warehouse.analysis.decisions.planning import ATTEMPTS, Wanted
+
+    if scorer is not None and metric != "passed":
+        raise BadInput(f"--scorer: a re-score is a verdict; leave out --metric {metric}")
+    if margin is not None and margin >= difference:
+        raise BadInput(f"--margin {margin}: a gate finds drops above it; --difference is not")
+    check_suite(path, suite)
+    wanted = Wanted(
+        difference=difference,
+        margin=margin,
+        power=power,
+        alpha=alpha,
+        attempts=tuple(sorted(set(attempts))) or ATTEMPTS,
+        correlation=correlation,
+    )
+    texts = [model] if other is None else [model, other]
+    with open_store(path).reading() as connection:
+        rescorer = found_rescorer(connection, scorer, suite)
+        plans = _plans(
+            connection,
+            texts,
+            (metric, suite, task_set),
+            wanted=wanted,
+            rescorer=rescorer,
+        )
+    _write(plans, wanted, output)
+
+
+def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> None:
+    from warehouse.analysis.decisions.planning import plan_sentence
+    from warehouse.app.output.writers import write_rows
+
+    if output.fmt == "table":
+        for rows in plans:
+            say_wrapped(plan_sentence(rows, wanted))
+        say("")
+    columns = [field.name for field in fields(plans[0][0]) if field.name != "scale"]
+    values = [[getattr(row, name) for name in columns] for rows in plans for row in rows]
+    answer = _ANSWER if len(plans) == 1 else ("suite", "task_set", "a", "b", *_ANSWER)
+    layout = output.layout(answer)
+    write_rows(columns, values, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
+
+
+def _plans(
+    connection: duckdb.DuckDBPyConnection,
+    texts: list[str],
+    chosen: tuple[str, str | None, str | None],
+    *,
+    wanted: Wanted,
+    rescorer: Rescorer | None,
+) -> list[list[PlanRow]]:
+    from warehouse.analysis.decisions.clusters import set_clusters
+    from warehouse.analysis.decisions.paired import panels
+    from warehouse.analysis.decisions.planning import MIN_TASKS, mean_costs, plan_rows
+    from warehouse.analysis.decisions.series import ALIASES, read_series
+    from warehouse.analysis.decisions.sides import resolve_sides
+    from warehouse.engine.statistics.arrays import MIN_CLUSTERS
+
+    metric, suite, task_set = chosen
+    sides = resolve_sides(connection, texts, suite=suite)
+    named = ALIASES.get(metric, metric)
+    found = panels(
+        read_series(connection, sides, metric=named, task_set=task_set, rescorer=rescorer)
+    )
+    set_clusters(connection, found)
+    scales = {panel.scale for panel in found if panel.scale is not None}
+    if any(wanted.difference > scale for scale in scales):
+        raise BadInput(
+            f"--difference {wanted.difference:g}: {metric!r} goes from 0 to {max(scales):g}; "
+            f"5 points are {0.05 * max(scales):g}"
+        )
+    costs = mean_costs(panels(read_series(connection, sides, metric="cost_usd", task_set=task_set)))
+    plans = [rows for panel in found for rows in plan_rows(panel, costs, wanted)]
+    if not plans:
+        names = " and ".join(map(repr, texts))
+        raise BadInput(
+            f"{names}: fewer than {MIN_TASKS} tasks, or {MIN_CLUSTERS} clusters of them, with "
+            f"values of {metric!r}, too few to plan with; run a part of the suite first"
+        )
+    return plans

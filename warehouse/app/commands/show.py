@@ -1,0 +1,187 @@
+"""`evalstore show`: a view by name."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.app.console.cli import (
+    TableOptions,
+    check_suite,
+    note_wrapped,
+    open_store,
+    print_rows,
+    say_paged,
+    table_options,
+)
+from warehouse.app.console.completion import complete_model, complete_suite, complete_view
+from warehouse.core.errors import BadInput
+from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.views.sql_files import SqlFile, shown_views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import duckdb
+
+_UNWRAPPED = 1_000  # cells
+_NAMES = 32  # cells
+_RANKINGS = ("leaderboard", "leaderboard_pooled")
+# Calls that are certainly real, whatever the plans of older runs say about replays.
+_REAL_CALLS = """
+    SELECT 1 FROM lake.results
+    ANTI JOIN (FROM lake.runs WHERE len(replayed_models) > 0) USING (suite, run_id)
+    WHERE provider IS DISTINCT FROM 'replay' LIMIT 1
+"""
+_ORDERS = {
+    "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
+}
+# The columns that an option looks at, each with its condition.
+_MATCHES = {
+    "suite": {"suite": "{name} = {value}"},
+    "task_set": {"task_set": "{name} = {value}"},
+    "model": {
+        **dict.fromkeys(("model", "model_a", "model_b"), "{name} = {value}"),
+        "models": "list_contains({name}, {value})",
+    },
+}
+_KNOWN = {
+    "task_set": "SELECT DISTINCT task_set FROM {view} WHERE task_set IS NOT NULL ORDER BY ALL",
+    "model": "SELECT DISTINCT model FROM lake.results WHERE model IS NOT NULL ORDER BY ALL",
+}
+# The start of the path of a group's files, its title, and what its views are for.
+_GROUPS = (
+    ("marts/shared", "All suites", "Rankings, costs, times and histories of every suite."),
+    ("marts/palindrome", "Palindrome", "Accuracy by model and by task."),
+    ("marts/openclaw", "OpenClaw", "Summaries of runs, use of tools, resources of the host."),
+    ("marts/posters", "Posters", "Ground truth, scores of predictions, reports."),
+    ("marts/facts", "Facts", "Runs, results and verdicts: the base of queries of your own."),
+    ("base", "Records", "What was stored: tasks, files, events, and what was refused."),
+    ("checks", "Checks", "Rows that should not exist; `evalstore check` reports them."),
+)
+
+
+@click.command()
+@click.argument("view", required=False, shell_complete=complete_view)
+@click.option("--suite", shell_complete=complete_suite, help="Only the rows of this suite.")
+@click.option("--task-set", help="Only the rows of this task set.")
+@click.option("--model", shell_complete=complete_model, help="Only the rows of this model.")
+@click.option("--limit", "-n", type=click.IntRange(min=0), help="Show only the first N rows.")
+@table_options
+@click.pass_obj
+def show(
+    store: Path, /, view: str | None, *, limit: int | None, output: TableOptions, **only: str | None
+) -> None:
+    """Show a VIEW; without VIEW, list all views with their purpose.
+
+    A terminal shows the most important columns, rates with their 95 % interval in brackets,
+    in a block for each task set, and says what it leaves out. Pipes and files get everything.
+
+    \b
+      evalstore show
+      evalstore show leaderboard
+      evalstore show leaderboard --suite palindrome
+      evalstore show leaderboard --columns model,pass_rate,run_id
+      evalstore show checks.unresolved_models --format csv
+    """
+    views = shown_views()
+    if view is None:
+        _list_views(views, output)
+        return
+    if view not in views:
+        hint = did_you_mean(view, views, "`evalstore show` lists them")
+        raise BadInput(f"there is no view {view!r}; {hint}")
+    file = views[view]
+    wanted = {name: value for name, value in only.items() if value is not None}
+    check_suite(store, only["suite"])
+    # Open for all: opening takes longer than most queries.
+    with open_store(store).reading() as connection:
+        query = f"FROM {file.qualified}"  # a name of ours
+        if wanted:
+            query += f" WHERE {' AND '.join(_conditions(connection, file, wanted))}"
+        query += _ORDERS.get(view, "")
+        query += "" if limit is None else f" LIMIT {limit}"
+        print_rows(store, query, output, wanted, answer=file.answer, blocks=file.blocks)
+        if view in _RANKINGS and not wanted:
+            _note_rehearsals(connection)
+
+
+def _conditions(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, wanted: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the condition of each option on the columns of a view.
+
+    Raises:
+        BadInput: the view has no such column, or the store no such model or task set.
+    """
+    columns = connection.sql(f"FROM {file.qualified} LIMIT 0").columns
+    for option, value in wanted.items():
+        conditions = [
+            text.format(name=column, value=f"${option}")
+            for column, text in _MATCHES[option].items()
+            if column in columns
+        ]
+        flag = f"--{option.replace('_', '-')}"
+        if not conditions:
+            raise BadInput(f"{flag}: the view {file.name} has no such column")
+        if option in _KNOWN:
+            query = _KNOWN[option].format(view=file.qualified)
+            known = [name for (name,) in connection.execute(query).fetchall()]
+            if value not in known:
+                what = option.replace("_", " ")
+                hint = did_you_mean(value, known, "`evalstore show leaderboard` lists them")
+                raise BadInput(f"{flag}: there are no rows of {what} {value!r}; {hint}")
+        yield f"({' OR '.join(conditions)})"
+
+
+def _note_rehearsals(connection: duckdb.DuckDBPyConnection) -> None:
+    """Say why a ranking is empty, if the store has answers and all of them came from files."""
+    # The first query is enough for nearly every store, and planned in a fraction of the time.
+    for real in (_REAL_CALLS, "FROM results WHERE NOT is_replay LIMIT 1"):
+        if connection.execute(real).fetchall():
+            return
+    if connection.execute("FROM lake.results LIMIT 1").fetchall():
+        note_wrapped(
+            "all runs are rehearsals, whose answers came from a file: no ranking counts them; "
+            "`evalstore show replay_leaderboard` shows their figures"
+        )
+
+
+def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
+    """Print the views by group; with `--format`, as rows."""
+    if output.fmt != "table":
+        from warehouse.app.output.writers import write_rows
+
+        rows = [
+            (title, name, file.purpose)
+            for title, _, members in _grouped(views)
+            for name, file in members.items()
+        ]
+        columns = ("group", "view", "purpose")
+        layout = output.layout()
+        write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
+        return
+    page = click.HelpFormatter(width=_width())
+    for title, purpose, members in _grouped(views):
+        page.write_text(f"{title}: {purpose}")
+        page.indent()
+        page.write_dl([(name, file.purpose) for name, file in members.items()], col_max=_NAMES)
+        page.dedent()
+        page.write("\n")
+    page.write_text("`evalstore show VIEW` shows one.")
+    say_paged(page.getvalue())
+
+
+def _width() -> int:
+    """Return the terminal's width; for a pipe, one in which no line is wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNWRAPPED
+
+
+def _grouped(views: dict[str, SqlFile]) -> Iterator[tuple[str, str, dict[str, SqlFile]]]:
+    for place, title, purpose in _GROUPS:
+        members = {n: f for n, f in views.items() if f"{f.folder}/{f.family}".startswith(place)}
+        yield title, purpose, dict(sorted(members.items()))

@@ -1,0 +1,28 @@
+"""Opens a folder as the store that it is: a lake, or tables that are only read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.app.store import Store
+from warehouse.engine.base_store import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def open_store(path: Path, *, on_warning: Callable[[str], None] = warn) -> Store:
+    """Open a folder as the store that it is: with a lake, or tables that are only read.
+
+    Raises:
+        StoreUnreachable: the object store behind it cannot be reached.
+    """
+    from warehouse.lake.table_location import find_tables
+
+    place = find_tables(path)
+    if place is None:
+        return Store(path, on_warning=on_warning)
+    from warehouse.app.tables_store import TablesStore
+
+    return TablesStore(path, place, on_warning=on_warning)

@@ -1,0 +1,199 @@
+"""Tables for readers: complete in a pipe or file, the answer first on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+from warehouse.app.output.screen_columns import (
+    LONGEST,
+    Column,
+    constant_flags,
+    fit,
+    is_money,
+    screen_columns,
+)
+from warehouse.core.text.formatting import human
+from warehouse.core.text.text_width import crop, fold, fold_apart, padded, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from warehouse.app.output.terminal import Layout, Screen
+    from warehouse.engine.rows import Batch, Rows
+
+REMARK = "remark"  # a column that a terminal shows in notes, below the table
+_MOST_REMARKS = 6
+SHOWN = 1_000  # rows: more are not read on a terminal
+GAP = "  "
+NAMED = 8  # columns that a note names
+PADDED = 80  # cells: in a file, one long answer does not fill a thousand lines with spaces
+
+
+def table(rows: Rows, screen: Screen) -> Iterator[str]:
+    """Yield the lines of a table.
+
+    A pipe, a file and `--wide` get everything, as the rows arrive. A terminal gets lines of its
+    width: see `screen_columns`. Empty tables are followed by the note "0 rows".
+    """
+    if screen.width is None or screen.layout.is_wide:
+        yield from _complete(rows, screen)
+    else:
+        yield from _on_screen(rows, screen, screen.width)
+
+
+def _complete(rows: Rows, screen: Screen) -> Iterator[str]:
+    """Yield every row and column; widths are those of the first rows."""
+    batches = rows.batches()
+    first = next(batches, [])
+    names = [human(name) for name in rows.columns]
+    widths = [
+        min(max([width_of(name), *(width_of(human(row[at])) for row in first)]), PADDED)
+        for at, name in enumerate(names)
+    ]
+    yield _line(names, widths, rows.numeric)
+    yield _line(["-" * width for width in widths], widths, rows.numeric)
+    for batch in chain([first], batches):
+        yield "".join(_line([human(value) for value in row], widths, rows.numeric) for row in batch)
+    if not first:
+        screen.note("0 rows")
+
+
+def _on_screen(rows: Rows, screen: Screen, width: int) -> Iterator[str]:
+    shown, has_more = _first_rows(rows)
+    flags = constant_flags(rows, shown, screen.layout)
+    layout, blocks = _blocks(rows, shown, screen.layout)
+    hidden = {*layout.blocks, *(() if layout.columns else (REMARK,))}
+    left_out: dict[str, bool] = {}
+    empty: Counter[str] = Counter()
+    for place, (heading, block) in enumerate(blocks):
+        columns, names = screen_columns(rows, block, layout, without={*flags, *hidden})
+        placed = fit(columns, width, gap=len(GAP))
+        if place:
+            yield "\n"
+        if heading:
+            yield f"{fold(heading, width)}\n"
+        yield from _lines(placed, len(block))
+        left_out.update(_left_out(columns, [column for column, _ in placed]))
+        empty.update(names)
+    if not shown:
+        screen.note("0 rows")
+    if has_more:
+        screen.note(f"only the first {SHOWN:,} rows are shown; --format csv gives all of them")
+    for text in _remarks(rows, shown, layout, n_blocks=len(blocks)):
+        screen.note(text)
+    if left_out:
+        answers = [name for name, is_answer in left_out.items() if is_answer]
+        text = _shortened(answers or list(left_out), len(left_out))
+        screen.note(f"not shown: {text} ({layout.options})")
+    for what, names in _said_of_all([n for n in empty if empty[n] == len(blocks)], flags).items():
+        if names:
+            screen.note(f"{what}: {_shortened(names, len(names))}")
+
+
+def _remarks(rows: Rows, shown: Batch, layout: Layout, *, n_blocks: int) -> Iterator[str]:
+    """Yield what must be known to read a row, each with the block and model of the row."""
+    if layout.columns:
+        return
+    blocks = layout.blocks if n_blocks > 1 else ()
+    named = [name for name in (*blocks, "model", "settings") if name in rows.columns]
+    remarks = [
+        (", ".join(filter(None, (human(row[name]) for name in named))), row[REMARK])
+        for row in (dict(zip(rows.columns, values, strict=True)) for values in shown)
+        if row.get(REMARK)
+    ]
+    yield from (f"{label}: {remark}" for label, remark in remarks[:_MOST_REMARKS])
+    if len(remarks) > _MOST_REMARKS:
+        yield f"{len(remarks) - _MOST_REMARKS} more rows have a remark; --columns model,{REMARK}"
+
+
+def _said_of_all(empty: Sequence[str], flags: Mapping[str, bool]) -> dict[str, list[str]]:
+    """Return the columns that say the same of all rows, by what they say."""
+    nothing = [name for name in empty if not is_money(name)]
+    no = [name for name, is_so in flags.items() if not is_so]
+    return {
+        "true in all rows": [name for name, is_so in flags.items() if is_so],
+        "unknown in all rows": [name for name in empty if is_money(name)],
+        "empty or false" if no else "empty": no + nothing,
+    }
+
+
+def _blocks(rows: Rows, shown: Batch, layout: Layout) -> tuple[Layout, list[tuple[str, Batch]]]:
+    """Return the rows that stand together, each time with their heading, which may be empty.
+
+    Where every block would be a single row, there is one table, and what would be in the headings
+    comes first.
+    """
+    places = [] if layout.columns else [rows.columns.index(name) for name in layout.blocks]
+    parts = groupby(shown, key=lambda row: [row[place] for place in places])
+    blocks = [(values, list(block)) for values, block in parts]
+    if places and (len(blocks) < len(shown) or len(shown) == 1):
+        headings = (" · ".join(human(value) for value in values) for values, _ in blocks)
+        return layout, [(text, block) for text, (_, block) in zip(headings, blocks, strict=True)]
+    differing = [rows.columns[place] for place in places if len({row[place] for row in shown}) > 1]
+    plain = replace(layout, answer=(*differing, *layout.answer), blocks=())
+    return plain, [("", shown)]
+
+
+def _lines(placed: Sequence[tuple[Column, int]], n_rows: int) -> Iterator[str]:
+    """Yield a header, a rule and the rows."""
+    widths = [cells for _, cells in placed]
+    numeric = [column.is_number for column, _ in placed]
+    cells = [_cells(column, width) for column, width in placed]
+    yield _line([_title(column, width) for column, width in placed], widths, numeric)
+    yield _line(["─" * width for width in widths], widths, numeric)
+    for at in range(n_rows):
+        yield _line([texts[at] for texts in cells], widths, numeric)
+
+
+def _left_out(columns: Sequence[Column], placed: Sequence[Column]) -> Iterator[tuple[str, bool]]:
+    """Yield the names of what is not shown, each with whether it answers."""
+    names = {column.name for column in placed}
+    for column in columns:
+        if column.name not in names:
+            yield column.name, column.answers
+        elif column.bare in placed:
+            yield from ((f"{column.name}_{end}", column.answers) for end in ("low", "high"))
+
+
+def _shortened(names: Sequence[str], count: int) -> str:
+    shown = [human(name) for name in names[:NAMED]]
+    rest = f" and {count - len(shown)} more" if count > len(shown) else ""
+    return ", ".join(shown) + rest
+
+
+def _first_rows(rows: Rows) -> tuple[Batch, bool]:
+    shown: Batch = []
+    for batch in rows.batches():
+        room = SHOWN - len(shown)
+        # Of long answers only what a line can show: a thousand of them may be 100 MB.
+        shown += [tuple(map(_shortened_text, row)) for row in batch[:room]]
+        if room < len(batch):
+            return shown, True
+    return shown, False
+
+
+def _title(column: Column, width: int) -> str:
+    """Return a header; where it is too long, that of an interval is the name of its figure."""
+    named = column.bare if column.bare is not None and len(column.title) > width else column
+    return fold(named.title, width)
+
+
+def _shortened_text(value: object) -> object:
+    return value[: LONGEST + 1] if isinstance(value, str) else value
+
+
+def _cells(column: Column, width: int) -> list[str]:
+    if column.is_prose:
+        return [crop(text, width) for text in column.texts]
+    return fold_apart(column.texts, width)
+
+
+def _line(texts: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    cells = (
+        padded(text, width, to_the_right=number)
+        for text, width, number in zip(texts, widths, numeric, strict=True)
+    )
+    return GAP.join(cells).rstrip() + "\n"

@@ -1,0 +1,1 @@
+"""What all others need: types, schemas, errors, files, hashing, paths. Imports libraries only."""

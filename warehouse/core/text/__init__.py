@@ -1,0 +1,1 @@
+"""Values as text for people: numbers and headings, widths on a terminal, control characters."""

@@ -1,0 +1,254 @@
+"""Tests and intervals of a mean of bounded values, without an assumption about their distribution.
+
+The p-value is Gaffke's (2005, Mathematical Methods of Statistics 14, 413), also described by
+Learned-Miller and Thomas (2019, arXiv:1905.06208): the values and one more, the bound that speaks
+for the null hypothesis, get random weights, uniformly distributed over all that sum to 1; p is the
+probability that the weighted mean agrees with the hypothesis. For values that are one of the two
+bounds it is the exact binomial test (Clopper and Pearson). That its level is kept for every
+distribution is a conjecture for other values; `docs/gates.md` says how it was checked.
+
+Random weights are exponential variables divided by their sum, so that p is the probability that a
+weighted sum of exponential variables is at least 0. It is computed by numerical inversion of the
+moment-generating function along a path through its saddlepoint (Daniels 1954, Annals of
+Mathematical Statistics 25, 631), to about ten digits.
+"""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
+from warehouse.engine.statistics.distributions import normal_quantile
+from warehouse.engine.statistics.margins import POWER
+from warehouse.engine.statistics.proportions import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from warehouse.engine.statistics.arrays import Floats, Indices
+
+_ALPHA = 0.05
+_DIGITS = 12  # values that differ by less are equal
+_MOST_DISTINCT, _FEW_DIGITS = 2000, 3  # of more values, those that differ by less are joined
+_STEPS = 24
+_SADDLE_STEPS = 60
+# Of the integral, whose variable grows like the hyperbolic sine: it may fall off slowly.
+_STEP = 0.08
+_BLOCK = 16  # nodes at once
+_MOST_BLOCKS = 14
+_NEGLIGIBLE = 1e-13
+_NEAR_POLE = 0.5  # standard deviations: the path of integration keeps this distance from 0
+
+
+def excess_of_bounded_means(
+    differences: Floats, margin: float, *, largest: float, clusters: Indices | None = None
+) -> float | None:
+    """Test whether a mean difference is at most `margin`; return the p-value.
+
+    Args:
+        differences: difference on each task, in the metric's unit: shape (tasks,).
+        margin: the largest difference under the null hypothesis, above `-largest`.
+        largest: the largest possible difference, in either direction.
+        clusters: the number of each task's cluster, from 0 and without gaps; by default, each task
+            is one.
+
+    Returns:
+        The p-value; None below 6 clusters.
+    """
+    sums, sizes = _of_clusters(differences, clusters)
+    if len(sums) < MIN_CLUSTERS:
+        return None
+    return _at_most(sums, sizes, margin, -largest)
+
+
+def equality_of_bounded_means(
+    differences: Floats, *, largest: float, clusters: Indices | None = None
+) -> float:
+    """Test whether a mean difference is 0; return twice the smaller one-sided p-value.
+
+    Args:
+        differences: as in `excess_of_bounded_means`.
+        largest: as there.
+        clusters: as there.
+    """
+    sums, sizes = _of_clusters(differences, clusters)
+    one_sided = (_at_most(sums, sizes, 0.0, -largest), _at_most(-sums, sizes, 0.0, -largest))
+    return min(1.0, 2 * min(one_sided))
+
+
+def missed_bounded_mean(
+    differences: Floats,
+    margin: float,
+    *,
+    largest: float,
+    clusters: Indices | None = None,
+    alpha: float = _ALPHA,
+    power: float = POWER,
+) -> float | None:
+    """Return the mean difference from which `excess_of_bounded_means` rejects with so much power.
+
+    The differences are taken to be distributed as those seen, but higher. Their variance is that of
+    data with two more clusters, one at either bound, so that few tasks without a difference do not
+    look as if there were none.
+
+    Args:
+        differences: as in the test.
+        margin: as in the test.
+        largest: as in the test.
+        clusters: as in the test.
+        alpha: level of the test.
+        power: probability of a rejection.
+
+    Returns:
+        The difference, in the metric's unit, up to `largest`; None below 6 clusters.
+    """
+    sums, sizes = _of_clusters(differences, clusters)
+    n = len(sums)
+    if n < MIN_CLUSTERS:
+        return None
+    mean = float(sums.sum() / sizes.sum())
+    centred = sums - mean * sizes
+
+    def is_found(difference: float) -> bool:
+        return _at_most(centred + difference * sizes, sizes, margin, -largest) <= alpha
+
+    least = _bisect(is_found, margin, 2 * largest)
+    bound = largest * float(sizes.max())
+    variance = (float((centred**2).sum()) + 2 * bound**2) / (n + 1)
+    error = sqrt(variance * (n + 2)) / (float(sizes.sum()) + 2 * float(sizes.mean()))
+    return min(largest, least + error * normal_quantile(power))
+
+
+def bounded_mean_limits(
+    values: Floats,
+    low: float,
+    high: float,
+    *,
+    clusters: Indices | None = None,
+    level: float = 1 - _ALPHA,
+) -> Interval | None:
+    """Return the interval of a mean that fits `excess_of_bounded_means`; None below 6 clusters.
+
+    Args:
+        values: value of each task, in the metric's unit: shape (tasks,).
+        low: the least possible value.
+        high: the largest possible value.
+        clusters: as in the test.
+        level: confidence, between 0 and 1.
+    """
+    sums, sizes = _of_clusters(values, clusters)
+    if len(sums) < MIN_CLUSTERS:
+        return None
+    tail = (1 - level) / 2
+    return Interval(
+        _bisect(lambda mean: _at_most(sums, sizes, mean, low) > tail, low, high),
+        _bisect(lambda mean: _at_most(-sums, sizes, -mean, -high) <= tail, low, high),
+    )
+
+
+def _of_clusters(values: Floats, clusters: Indices | None) -> tuple[Floats, Floats]:
+    """Return the sum of the values of each cluster, and its number of tasks."""
+    if clusters is None:
+        return values, np.ones(len(values))
+    return cluster_sums(values, clusters), np.bincount(clusters).astype(np.float64)
+
+
+def _at_most(sums: Floats, sizes: Floats, mean: float, low: float) -> float:
+    """Return the p-value of "the mean is at most `mean`"; no value is below `low`."""
+    worst = (mean - low) * float(sizes.max())
+    if worst <= 0:
+        return 0.0
+    return chance_of_excess(np.append(mean * sizes - sums, worst))
+
+
+def _bisect(is_above: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the point between two from which on a condition holds; the higher one if it does not.
+
+    Args:
+        is_above: whether a point is at or above the one that is sought.
+        low: the lower end.
+        high: the higher end.
+    """
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_above(middle) else (middle, high)
+    return high
+
+
+def chance_of_excess(values: Floats) -> float:
+    """Return the probability that the mean of values with random weights is at least 0.
+
+    The weights are uniformly distributed over all that are positive and sum to 1.
+
+    Args:
+        values: the values, at least one above 0: shape (values,).
+    """
+    each, counts = _distinct(values / float(np.abs(values).max()))
+    if each[0] >= 0:
+        return 1.0
+    # The logarithm of the moment-generating function is -sum(counts * log(1 - each * t)).
+    near = _NEAR_POLE / sqrt(float((counts * each**2).sum()))
+    line = _saddlepoint(each, counts)
+    if abs(line) < near:
+        line = near if line >= 0 else -near
+    area = _integral(each, counts, line)
+    return min(1.0, max(0.0, area if line > 0 else 1 + area))
+
+
+def _distinct(values: Floats) -> tuple[Floats, Indices]:
+    """Return distinct values, ascending, and how often each occurs.
+
+    Many values that are close to each other are replaced by their mean.
+    """
+    each, counts = np.unique(np.round(values, _DIGITS), return_counts=True)
+    if len(each) <= _MOST_DISTINCT:
+        return each, counts
+    _, places, counts = np.unique(
+        np.round(values, _FEW_DIGITS), return_inverse=True, return_counts=True
+    )
+    return np.bincount(places, weights=values) / counts, counts
+
+
+def _integral(each: Floats, counts: Indices, start: float) -> float:
+    """Return the integral of the moment-generating function, divided by its variable.
+
+    The path is a branch of a hyperbola whose curvature is that of steepest descent, so that the
+    integrand does not oscillate before it falls off.
+
+    Args:
+        each: distinct values.
+        counts: how often each occurs.
+        start: where the path crosses the real axis.
+    """
+    slopes = each / (1 - each * start)
+    unit = 1 / sqrt(float((counts * slopes**2).sum()))
+    bend = 2 / 3 * float((counts * slopes**3).sum()) * unit**3
+    area = 0.0
+    for block in range(_MOST_BLOCKS):
+        nodes = np.arange(block * _BLOCK, (block + 1) * _BLOCK) * _STEP
+        points = start + unit * (1j * np.sinh(nodes) + bend * (np.cosh(nodes) - 1))
+        speeds = unit * (1j * np.cosh(nodes) + bend * np.sinh(nodes))
+        exponents = -(counts @ np.log1p(-each[:, None] * points))
+        heights = (np.exp(exponents) / points * speeds).imag
+        area += float(heights.sum() - (heights[0] / 2 if block == 0 else 0.0))
+        if float(np.abs(heights).max()) <= _NEGLIGIBLE * abs(area):
+            break
+    return area * _STEP / pi
+
+
+def _saddlepoint(each: Floats, counts: Indices) -> float:
+    """Return where the moment-generating function is smallest, by bisection.
+
+    Args:
+        each: distinct values, ascending, the first below 0 and the last above it.
+        counts: how often each occurs.
+    """
+    low, high = 1 / each[0], 1 / each[-1]
+    for _ in range(_SADDLE_STEPS):
+        middle = (low + high) / 2
+        is_before = float((counts * each / (1 - each * middle)).sum()) < 0
+        low, high = (middle, high) if is_before else (low, middle)
+    return float((low + high) / 2)

@@ -1,0 +1,146 @@
+"""The tables of boards: which tasks count, what each run came to on them, each model's run.
+
+They depend on several runs, so that sync computes them after the facts. What a run came to is
+computed for the new runs, and for those with a task of which something else has changed: whether
+anything judges it, or whether it is in the version of its task set. The other tables are small.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warehouse.engine.tables.pair_tests import update_pair_tests
+from warehouse.engine.tables.runs import runs_in
+from warehouse.engine.tables.score_tables import replace_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import duckdb
+
+    from warehouse.engine.tables.runs import Runs
+    from warehouse.engine.views.sql_files import SqlFile
+
+# A task is judged, or answered, if it is in any run.
+_MERGED = """
+SELECT task, is_replay, suite, task_set, task_id,
+    is_judged OR coalesce(was_judged, false) AS is_judged,
+    is_answered OR coalesce(was_answered, false) AS is_answered
+FROM asked
+LEFT JOIN (
+    SELECT task, is_replay, is_judged AS was_judged, is_answered AS was_answered
+    FROM scores.asked_tasks
+) USING (task, is_replay)
+UNION ALL
+FROM scores.asked_tasks ANTI JOIN asked USING (task, is_replay)
+"""
+# The runs that a change of each table concerns, from its rows that differ.
+_CONCERNED = {
+    "completions": "SELECT suite, run_id FROM differing",
+    "judged_tasks": "SELECT suite, run_id FROM scores.task_facts SEMI JOIN differing USING (task)",
+    "newest_tasks": (
+        "SELECT suite, run_id FROM scores.asked_sets SEMI JOIN differing USING (suite, task_set)"
+    ),
+}
+_CONCERNED |= dict.fromkeys(("unchecked_tasks", "task_clusters"), _CONCERNED["judged_tasks"])
+# Boards whose run of a model is another one, or was computed again, and those of suites with scores
+# that may have been.
+_CHANGED_BOARDS = """
+CREATE OR REPLACE TEMP TABLE changed_boards AS
+    SELECT suite, task_set FROM differing
+    UNION
+    SELECT suite, task_set FROM scores.board_runs SEMI JOIN rated_runs USING (suite, run_id)
+    UNION
+    SELECT suite, task_set FROM scores.board_runs WHERE list_contains($rescored, suite)
+"""
+
+
+def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
+    """Compute all rows, in the caller's transaction.
+
+    Args:
+        connection: the warehouse.
+        files: the SQL files of these tables, in order.
+    """
+    for file in files:
+        connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
+    update_pair_tests(connection)
+
+
+def update_boards(
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[SqlFile],
+    runs: Runs | None,
+    *,
+    rescored: Collection[str],
+) -> None:
+    """Compute the rows that have changed, in the caller's transaction.
+
+    Args:
+        connection: the warehouse, with the facts of the runs.
+        files: the SQL files of these tables, in order.
+        runs: the runs whose facts were computed again; None if there are none.
+        rescored: suites of which scores of other runs may have been, as when ground truth comes
+            after the answers.
+    """
+    rated = "SELECT suite, run_id, is_new FROM " + (
+        "changed_runs LIMIT 0" if runs is None else runs.table
+    )
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE rated_runs AS {rated}")
+    for file in files:
+        if file.is_by_run:
+            _rate(connection, file)
+            continue
+        query = file.sql
+        if file.name == "asked_tasks" and runs is not None and runs.are_new:
+            query = _merged(connection, file, runs)
+        is_changed = _replace(connection, file, query)
+        if is_changed and file.name in _CONCERNED:
+            connection.execute(
+                f"INSERT INTO rated_runs SELECT DISTINCT *, false FROM ({_CONCERNED[file.name]})"
+            )
+    connection.execute(_CHANGED_BOARDS, {"rescored": sorted(rescored)})
+    update_pair_tests(connection, "changed_boards")
+
+
+def _merged(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> str:
+    """Return the query of `asked_tasks` that reads the facts of new runs only."""
+    restriction, parameters = runs.restrict()
+    facts = f"(FROM scores.task_facts {restriction})"
+    asked = file.sql.replace("scores.task_facts", facts)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE asked AS {asked}", parameters)
+    return _MERGED
+
+
+def _replace(connection: duckdb.DuckDBPyConnection, file: SqlFile, query: str) -> bool:
+    """Write the rows of a query, if they differ; `differing` has those that do."""
+    table = file.qualified
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE fresh AS {query}")
+    [(n_rows,)] = connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE differing AS
+            (FROM fresh EXCEPT FROM {table}) UNION ALL (FROM {table} EXCEPT FROM fresh)
+        """
+    ).fetchall()
+    if n_rows:
+        connection.execute(f"DELETE FROM {table}; INSERT INTO {table} FROM fresh")
+    return bool(n_rows)
+
+
+def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+    """Compute what the runs in `rated_runs` came to, and those that they complete."""
+    connection.execute(
+        """
+        INSERT INTO rated_runs
+            SELECT completions.suite, completions.run_id, false
+            FROM scores.completions AS completions
+            JOIN rated_runs
+                ON completions.suite = rated_runs.suite
+                AND completions.other_run_id = rated_runs.run_id;
+        CREATE OR REPLACE TEMP TABLE rated_runs AS
+            SELECT suite, run_id, bool_and(is_new) AS is_new FROM rated_runs GROUP BY suite, run_id
+        """
+    )
+    runs = runs_in(connection, "rated_runs")
+    if runs is not None:
+        replace_runs(connection, file, runs)

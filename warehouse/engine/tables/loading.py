@@ -1,0 +1,475 @@
+"""Loading batches of the lake into the tables of the warehouse.
+
+A run whose rows come from one file of one batch is inserted as it is. A run that spans several is
+reloaded from all of them: the rows of its current generation, each content id once. So the work
+depends on the runs in the new batches only, and the order of batches does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from warehouse.core.schemas import SCHEMA_VERSION, TABLES, Table, duckdb_type
+from warehouse.lake.batch import Generation, current_generations
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from warehouse.lake.batch import Batch, RunKey
+    from warehouse.lake.lake import Lake
+
+# What calls must share to be the same call: `scores.duplicate_calls` compares the rest, the model
+# and the time. A call without text and time has no hash: there is nothing to recognise it by. A
+# log that names the model's file may lack times, models and providers, but it has a date. Of a call
+# without a time, a date and a duration there is only the text, and many models answer twice the
+# same. Runs of HELM take the calls of each other from its cache: a call counts in each task set.
+_CALL_HASH = """CASE
+    WHEN coalesce(answer, raw_output) IS NOT NULL
+        AND coalesce(
+            model_path, run_date, CAST(started_at AS VARCHAR),
+            CAST(duration_seconds AS VARCHAR), CAST(e2e_ms AS VARCHAR)
+        ) IS NOT NULL
+        OR started_at IS NOT NULL AND coalesce(duration_seconds, e2e_ms) IS NOT NULL
+    THEN hash(
+        suite, thinking_level, coalesce(prompt, task_id),
+        coalesce(nullif(answer, ''), raw_output, answer),
+        coalesce(duration_seconds, e2e_ms),
+        CASE
+            WHEN model_path IS NOT NULL THEN hash(run_date)
+            ELSE hash(provider, model, started_at, CASE WHEN started_at IS NULL THEN run_date END)
+        END,
+        CASE WHEN suite = 'helm' THEN task_set END
+    )
+END"""
+
+# Results of older runs of ours do not say that they were replayed; the run's plan does.
+_REPLAYED_MODELS = """CASE
+    WHEN contains(plan, '"replay"') AND json_valid(plan)
+    THEN list_transform(
+        list_filter(
+            from_json(plan -> '$.models', '[{"name": "VARCHAR", "provider": "VARCHAR"}]'),
+            lambda planned: planned.provider = 'replay'
+        ),
+        lambda planned: planned.name
+    )
+END"""
+
+# What a run's results have in common is resolved once: see `scores.setups`.
+_SETUP = "hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)"
+
+# Columns that only the warehouse has: type and expression, by table and name. `facts.py`
+# fills those without a value here, which depend on other rows.
+_COMPUTED = {
+    "results": {
+        "call_hash": ("UBIGINT", _CALL_HASH),
+        "setup": ("UBIGINT", _SETUP),
+        "is_replaced": ("BOOLEAN", "false"),
+        "n_replaced_calls": ("BIGINT", "0::BIGINT"),
+        "duplicate_of": ("VARCHAR", "NULL::VARCHAR"),
+        "computed_verdict": ("BOOLEAN", "NULL::BOOLEAN"),
+    },
+    "runs": {"replayed_models": ("VARCHAR[]", _REPLAYED_MODELS)},
+}
+
+# What the warehouse records about batches.
+_BOOKKEEPING = """
+CREATE TABLE lake.batches (
+    batch VARCHAR, created_at TIMESTAMP, command VARCHAR, version VARCHAR,
+    folder VARCHAR, rewritten_by VARCHAR, tables VARCHAR[]
+);
+CREATE TABLE lake.replaced_batches (batch VARCHAR);
+CREATE TABLE lake.generations (
+    batch VARCHAR, suite VARCHAR, run_id VARCHAR, generation VARCHAR, parent VARCHAR
+);
+"""
+
+_CHANGED_RUNS = """
+CREATE OR REPLACE TEMP TABLE changed_runs (
+    suite VARCHAR, run_id VARCHAR, generation VARCHAR, is_single_batch BOOLEAN, is_new BOOLEAN
+)
+"""
+
+
+class _ChangedRun(NamedTuple):
+    """A row of `changed_runs`."""
+
+    suite: str
+    run_id: str
+    generation: str
+    is_single_batch: bool
+    is_new: bool
+
+
+def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty tables of schema `lake`."""
+    connection.execute("CREATE SCHEMA IF NOT EXISTS lake")
+    for table in TABLES:
+        columns = ", ".join(f"{c.name} {duckdb_type(c)}" for c in table.columns)
+        computed = _COMPUTED.get(table.name, {}).items()
+        more = "".join(f", {name} {type_}" for name, (type_, _) in computed)
+        connection.execute(f"CREATE TABLE lake.{table.name} ({columns}, batch VARCHAR{more})")
+    connection.execute(_BOOKKEEPING)
+
+
+def tables_digest() -> str:
+    """Return a hash of what the tables are made from: if it changes, they are loaded again."""
+    return hashlib.sha256(
+        repr((SCHEMA_VERSION, TABLES, _COMPUTED, _BOOKKEEPING)).encode()
+    ).hexdigest()
+
+
+def is_preserved(
+    connection: duckdb.DuckDBPyConnection, folders: Iterable[Batch], gone: Collection[str]
+) -> bool:
+    """Return whether new folders hold all batches of the folders that are gone, unchanged."""
+    if not gone:
+        return True
+    parts = {(part.name, part.rewritten_by) for folder in folders for part in folder.contents}
+    rows = connection.execute(
+        "SELECT batch, rewritten_by FROM lake.batches WHERE list_contains($gone, folder)",
+        {"gone": sorted(gone)},
+    ).fetchall()
+    return parts.issuperset(rows)
+
+
+def load(
+    connection: duckdb.DuckDBPyConnection,
+    lake: Lake,
+    folders: Sequence[Batch],
+    columns: Mapping[str, Collection[str]],
+    *,
+    runs: Collection[RunKey] | None = None,
+    has_content: bool = True,
+) -> list[Batch]:
+    """Load new batches in the caller's transaction; return them as they were added.
+
+    Parts of merged batches that are loaded already are only noted under their new folder. The
+    temporary table `changed_runs` (suite, run_id, generation, is_single_batch, is_new) is left
+    behind: the runs with rows in the new batches, whether all their rows come from one batch, and
+    whether no other batch has any.
+
+    Args:
+        connection: the warehouse.
+        lake: the lake.
+        folders: what is loaded.
+        columns: names of the columns of each of their files, by its path.
+        runs: load only these runs, of which the folders have all batches; None for all runs.
+        has_content: whether to load the rows that are of no run, too.
+    """
+    new = _record(connection, folders)
+    changed = _find_changed_runs(connection, new)
+    if runs is not None:
+        _keep_changed_runs(connection, runs)
+    is_late: bool | None = None
+    for table in TABLES:
+        is_wanted = has_content if not table.of_run else runs is None or bool(runs)
+        paths = lake.files(new, table.name) if is_wanted else []
+        if paths and table.of_run:
+            _load_single_batch_runs(connection, table, paths, _present(paths, columns))
+        elif paths:
+            if is_late is None:
+                is_late = _has_earlier(connection, new)
+            if is_late:
+                _drop_later_copies(connection, table, paths)
+            _load_by_content(connection, table, paths)
+    if not all(run.is_single_batch for run in changed):
+        _reload_multi_batch_runs(connection, lake, {folder.name for folder in folders})
+    return new
+
+
+def delete_runs(connection: duckdb.DuckDBPyConnection, runs: Iterable[RunKey]) -> set[str]:
+    """Delete all rows of runs in the caller's transaction.
+
+    The temporary table `changed_runs` is left behind, as by `load`. Return the names of the tables
+    that are not of runs and may have lost rows about them, such as tags.
+    """
+    connection.execute(_CHANGED_RUNS)
+    gone = [(suite, run_id, "", True, False) for suite, run_id in runs]
+    _insert_many(connection, "changed_runs", gone)
+    tables = [t for t in TABLES if {"suite", "run_id"} <= {c.name for c in t.columns}]
+    for name in (*(table.name for table in tables), "generations"):
+        connection.execute(
+            f"""
+            DELETE FROM lake.{name} AS held USING changed_runs AS gone
+            WHERE held.suite = gone.suite AND held.run_id = gone.run_id
+            """
+        )
+    return {table.name for table in tables if not table.of_run}
+
+
+def _record(connection: duckdb.DuckDBPyConnection, folders: Sequence[Batch]) -> list[Batch]:
+    """Record the folders of batches, and return the new ones."""
+    parts = [part for folder in folders for part in folder.contents]
+    known = connection.execute(
+        "SELECT batch FROM lake.batches WHERE list_contains($names, batch)",
+        {"names": [part.name for part in parts]},
+    ).fetchall()
+    loaded = {name for (name,) in known}
+    new = [part for part in parts if part.name not in loaded]
+    moved = [(part.name, part.folder) for part in parts if part.name in loaded]
+    if moved:
+        connection.execute("CREATE OR REPLACE TEMP TABLE moved (batch VARCHAR, folder VARCHAR)")
+        _insert_many(connection, "moved", moved)
+        connection.execute(
+            "UPDATE lake.batches SET folder = moved.folder FROM moved "
+            "WHERE batches.batch = moved.batch; DROP TABLE moved"
+        )
+    _insert_many(
+        connection,
+        "lake.batches",
+        [
+            (
+                *(b.name, _utc(b.created_at), b.command, b.version, b.folder, b.rewritten_by),
+                sorted(b.files),
+            )
+            for b in new
+        ],
+    )
+    _insert_many(
+        connection,
+        "lake.generations",
+        [(b.name, g.suite, g.run_id, g.generation, g.parent) for b in new for g in b.generations],
+    )
+    _insert_many(
+        connection,
+        "lake.replaced_batches",
+        [(name,) for folder in folders for name in folder.replaces],
+    )
+    return new
+
+
+def _utc(moment: str) -> datetime:
+    return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
+
+
+def _find_changed_runs(
+    connection: duckdb.DuckDBPyConnection, batches: Sequence[Batch]
+) -> list[_ChangedRun]:
+    """Fill `changed_runs`; return what it holds."""
+    new = [batch.name for batch in batches]
+    rows = connection.execute(
+        """
+        SELECT suite, run_id, generation, parent, list_contains($new, batch), batch
+        FROM lake.generations
+        WHERE (suite, run_id) IN (
+            SELECT (suite, run_id) FROM lake.generations WHERE list_contains($new, batch)
+        )
+        """,
+        {"new": new},
+    ).fetchall()
+    batches_of: dict[RunKey, set[str]] = {}
+    for suite, run_id, _, _, _, batch in rows:
+        batches_of.setdefault((suite, run_id), set()).add(batch)
+    current = current_generations(Generation(*row[:4]) for row in rows)
+    multi_file = {run for batch in batches for run in _in_several_files(batch)}
+    changed = [
+        _ChangedRun(
+            *(*run, g.generation),
+            is_single_batch=len(batches_of[run]) == 1 and run not in multi_file,
+            is_new=batches_of[run].issubset(new),
+        )
+        for run, g in current.items()
+    ]
+    connection.execute(_CHANGED_RUNS)
+    _insert_many(connection, "changed_runs", changed)
+    return changed
+
+
+def _keep_changed_runs(connection: duckdb.DuckDBPyConnection, runs: Collection[RunKey]) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE wanted_runs (suite VARCHAR, run_id VARCHAR)")
+    _insert_many(connection, "wanted_runs", list(runs))
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE changed_runs AS "
+        "FROM changed_runs SEMI JOIN wanted_runs USING (suite, run_id);"
+        "DROP TABLE wanted_runs"
+    )
+
+
+def _in_several_files(batch: Batch) -> Iterator[RunKey]:
+    """Return the runs that may be in a batch twice: a log and a longer version of it."""
+    n_sources = Counter(g for source in batch.sources for g in source.generations)
+    return (generation.run for generation, count in n_sources.items() if count > 1)
+
+
+def _present(
+    paths: Collection[str], columns: Mapping[str, Collection[str]]
+) -> frozenset[str] | None:
+    """Return the names of the columns that any of the files has; None if not all are known."""
+    if not columns.keys() >= set(paths):
+        return None
+    return frozenset().union(*(columns[path] for path in paths))
+
+
+def _load_single_batch_runs(
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    paths: list[str],
+    present: Collection[str] | None,
+) -> None:
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
+        FROM {_rows(table, present)} AS file
+        SEMI JOIN (FROM changed_runs WHERE is_single_batch) AS single_batch
+            USING (suite, run_id, generation)
+        """,
+        {"paths": paths},
+    )
+
+
+def _has_earlier(connection: duckdb.DuckDBPyConnection, new: Sequence[Batch]) -> bool:
+    """Return whether a new batch is older than one that was loaded before, as a restored one is."""
+    names = [batch.name for batch in new]
+    [(newest,)] = connection.execute(
+        # A join: `NOT list_contains` would search the whole list for each batch of the history.
+        "SELECT max(batch) FROM lake.batches ANTI JOIN (SELECT unnest($names::VARCHAR[]) AS batch) "
+        "USING (batch)",
+        {"names": names},
+    ).fetchall()
+    return bool(names) and newest is not None and min(names) < newest
+
+
+def _drop_later_copies(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+) -> None:
+    """Drop loaded rows that new files hold from an earlier batch: the first batch's row is kept."""
+    connection.execute(
+        f"""
+        DELETE FROM lake.{table.name} AS loaded USING (
+            SELECT content_id, min(batch) AS batch FROM {_rows(table)} GROUP BY content_id
+        ) AS new
+        WHERE loaded.content_id = new.content_id AND new.batch < loaded.batch
+        """,
+        {"paths": paths},
+    )
+
+
+def _load_by_content(connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]) -> None:
+    # New rows are found by their keys only: the other columns may hold whole files.
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.* EXCLUDE (filename, file_row_number)
+        FROM {_rows(table)} AS file
+        SEMI JOIN (
+            SELECT filename, file_row_number
+            FROM {_rows(table)} AS new
+            ANTI JOIN lake.{table.name} USING (content_id)
+            QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY batch, file_row_number) = 1
+        ) AS first USING (filename, file_row_number)
+        """,
+        {"paths": paths},
+    )
+
+
+def _reload_multi_batch_runs(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, verified: Collection[str]
+) -> None:
+    """Load all rows of the runs with rows in several batches again.
+
+    Args:
+        connection: an open warehouse.
+        lake: the lake.
+        verified: folders whose hashes were checked just now.
+
+    Raises:
+        StoreDamaged: a file of an earlier batch has changed since it was loaded.
+    """
+    names = connection.execute(
+        """
+        SELECT DISTINCT folder FROM lake.generations JOIN lake.batches USING (batch)
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
+            USING (suite, run_id, generation)
+        """
+    ).fetchall()
+    if not names:
+        return
+    batches = [lake.read(name) for (name,) in names]
+    for batch in batches:
+        if batch.name not in verified:
+            lake.verify(batch)
+    for table in TABLES:
+        if not table.of_run:
+            continue
+        connection.execute(
+            f"""
+            DELETE FROM lake.{table.name} AS loaded USING changed_runs
+            WHERE loaded.suite = changed_runs.suite AND loaded.run_id = changed_runs.run_id
+                AND NOT changed_runs.is_single_batch
+            """
+        )
+        paths = lake.files(batches, table.name)
+        if paths:
+            _insert_each_content_once(connection, table, paths)
+
+
+def _insert_each_content_once(
+    connection: duckdb.DuckDBPyConnection, table: Table, paths: list[str]
+) -> None:
+    # A grown log has later positions than its earlier version, and the better header.
+    longest = [f"{name} DESC" for name in ("seq", "source_rows") if name in table.column_names]
+    order = ", ".join([*longest, "batch", "file_row_number"])
+    connection.execute(
+        f"""
+        INSERT INTO lake.{table.name} BY NAME
+        SELECT file.* EXCLUDE (filename, file_row_number) {_computed(table)}
+        FROM {_rows(table)} AS file
+        SEMI JOIN (FROM changed_runs WHERE NOT is_single_batch) AS multi_batch
+            USING (suite, run_id, generation)
+        QUALIFY row_number() OVER (PARTITION BY suite, run_id, content_id ORDER BY {order}) = 1
+        """,
+        {"paths": paths},
+    )
+
+
+def _rows(table: Table, present: Collection[str] | None = None) -> str:
+    """Return the relation of a table's rows in the files `$paths`, with the batch of each.
+
+    Args:
+        table: the table.
+        present: names of the columns that any of the files has; None if that is not known.
+    """
+    # Files may be older than a column that expressions name.
+    named = table.columns if table.name in _COMPUTED else ()
+    types = {"batch": "VARCHAR"} | {column.name: duckdb_type(column) for column in named}
+    nulls = [
+        f"NULL::{type_} AS {name}"
+        for name, type_ in types.items()
+        if present is None or name not in present
+    ]
+    files = """
+        read_parquet(
+            $paths, union_by_name = true, filename = true, file_row_number = true,
+            hive_partitioning = false
+        )
+    """
+    if present is None:
+        every = f"FROM {files} UNION ALL BY NAME SELECT {', '.join(nulls)} WHERE false"
+    else:
+        every = f"SELECT {', '.join(['*', *nulls])} FROM {files}"
+    # Rows of a merged batch name the batch they were added with; for others it is the folder.
+    return f"""(
+        SELECT * REPLACE (coalesce(batch, parse_filename(parse_dirpath(filename))) AS batch)
+        FROM ({every})
+    )"""
+
+
+def _computed(table: Table) -> str:
+    computed = _COMPUTED.get(table.name, {}).items()
+    return "".join(f", {expression} AS {name}" for name, (_, expression) in computed)
+
+
+def _insert_many(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    # Column by column: DuckDB takes each list at once; executemany would insert row by row.
+    if rows:
+        marks = ", ".join(["unnest(?)"] * len(rows[0]))
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        connection.execute(f"INSERT INTO {table} SELECT {marks}", columns)

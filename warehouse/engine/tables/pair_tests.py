@@ -1,0 +1,160 @@
+"""The table `scores.pair_tests`: the tests of pairs of models, which SQL cannot compute.
+
+A row belongs to what a test depends on, not to the pair: sync computes those that are missing, so
+that its work depends on what is new. Boards of more models than a table of all pairs can be read
+for have no tests: `evalstore compare` tests the pairs that it is asked about.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from warehouse.engine.views.sql_files import shipped_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import duckdb
+
+    from warehouse.engine.statistics.proportions import Interval
+
+TABLE = "scores.pair_tests"
+_ONLY = ("n_better_a", "n_better_b")
+_MOST_MODELS = 100
+# Intervals take longer than p-values.
+_MOST_WITH_INTERVALS = 20
+_COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
+_MISSING = f"""
+WITH pairs AS MATERIALIZED (
+    FROM ({{pairs}})
+    WHERE n_models <= {_MOST_MODELS}
+)
+
+SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
+FROM (
+    SELECT
+        test_key, test, n_tasks, n_better_a, n_better_b, scale, differences, sizes, n_models
+    FROM pairs
+    UNION ALL
+    -- With missing verdicts as bounds, only the p-value is asked for.
+    SELECT
+        bounded_key, bounded_test, bounded_tasks, bounded_better_a, bounded_better_b, scale,
+        bounded_differences, bounded_sizes, {_MOST_MODELS}
+    FROM pairs
+    WHERE bounded_key IS NOT NULL
+)
+ANTI JOIN {TABLE} USING (test_key)
+GROUP BY test_key
+"""
+
+
+class _Pair(NamedTuple):
+    test_key: int
+    test: str
+    n_tasks: int
+    n_better_a: int
+    n_better_b: int
+    scale: float | None
+    differences: list[float] | None
+    sizes: list[int] | None
+    n_models: int
+
+    @property
+    def has_interval(self) -> bool:
+        return self.n_models <= _MOST_WITH_INTERVALS
+
+
+class _Tested(NamedTuple):
+    p_value: float
+    interval: Interval | None
+
+
+def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty table, in place of an earlier one."""
+    connection.execute(f"CREATE OR REPLACE TABLE {TABLE} {_COLUMNS}")
+
+
+def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None = None) -> None:
+    """Add the tests of pairs that are missing, in the caller's transaction.
+
+    Args:
+        connection: the warehouse.
+        boards: a temporary table (suite, task_set) of the boards to look at; None for all.
+    """
+    source = "FROM scores.pair_counts" if boards is None else _pairs_of_boards(connection, boards)
+    pairs = [_Pair(*row) for row in connection.execute(_MISSING.format(pairs=source)).fetchall()]
+    if not pairs:
+        return
+    import pyarrow as pa
+
+    tested = dict(_by_score(pair for pair in pairs if pair.test == "score"))
+    tested |= {pair.test_key: _by_mean(pair) for pair in pairs if pair.test != "score"}
+    ends = [tested[pair.test_key].interval or (None, None) for pair in pairs]
+    rows = pa.table(
+        {
+            "test_key": pa.array([pair.test_key for pair in pairs], pa.uint64()),
+            "p_value": [tested[pair.test_key].p_value for pair in pairs],
+            "low": pa.array([low for low, _ in ends], pa.float64()),
+            "high": pa.array([high for _, high in ends], pa.float64()),
+        }
+    )
+    connection.register("tested_pairs", rows)
+    connection.execute(f"INSERT INTO {TABLE} FROM tested_pairs")
+    connection.unregister("tested_pairs")
+
+
+def _pairs_of_boards(connection: duckdb.DuckDBPyConnection, boards: str) -> str:
+    """Return the query of `scores.pair_counts` that reads the tasks of some boards only."""
+    files = {file.qualified: file.sql for file in shipped_sql()}
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE tested_runs AS
+            FROM scores.board_runs SEMI JOIN {boards} USING (suite, task_set)
+        """
+    )
+    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
+    pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
+    return pairs.replace("scores.board_scores", "tested_scores")
+
+
+def _by_score(pairs: Iterable[_Pair]) -> Iterable[tuple[int, _Tested]]:
+    """Yield the score test of each pair; those of equally many tasks share most of the work."""
+    from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
+
+    by_tasks: dict[int, list[_Pair]] = {}
+    for pair in pairs:
+        by_tasks.setdefault(pair.n_tasks, []).append(pair)
+    for n_tasks, members in by_tasks.items():
+        only_a, only_b = ([getattr(pair, name) for pair in members] for name in _ONLY)
+        p_values = equality_p_values(only_a, only_b, n_tasks)
+        for pair, p_value in zip(members, p_values, strict=True):
+            ends = None
+            if pair.has_interval:
+                ends = difference_interval(pair.n_better_a, pair.n_better_b, n_tasks)
+            yield pair.test_key, _Tested(p_value, ends)
+
+
+def _by_mean(pair: _Pair) -> _Tested:
+    import numpy as np
+
+    from warehouse.engine.statistics.bounded_means import (
+        bounded_mean_limits,
+        equality_of_bounded_means,
+    )
+    from warehouse.engine.statistics.symmetry import symmetric_means
+
+    differences, clusters = np.array(pair.differences, dtype=np.float64), None
+    sizes = np.array(pair.sizes or np.ones(len(differences)), dtype=np.int64)
+    if pair.scale is None:
+        (found,) = symmetric_means(differences[np.newaxis], sizes.astype(np.float64))
+        return _Tested(found.p_value, found.interval if differences.any() else None)
+    if pair.sizes is not None:
+        # The tests are of tasks: each has its part of the cluster's sum.
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        differences = (differences / sizes)[clusters]
+    p_value = equality_of_bounded_means(differences, largest=pair.scale, clusters=clusters)
+    if not pair.has_interval:
+        return _Tested(p_value, None)
+    limits = bounded_mean_limits(differences, -pair.scale, pair.scale, clusters=clusters)
+    return _Tested(p_value, limits)

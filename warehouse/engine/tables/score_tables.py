@@ -1,0 +1,433 @@
+"""The tables of schema `scores`: values that Python functions compute, and what many views join.
+
+Two SQL files define a score: its inputs, a view in schema `scores`, and the score itself, marked
+`-- materialised`: a query over the temporary table `inputs` for the runs of one suite. A row is
+recomputed when its inputs or the scorer have changed.
+
+A file marked `-- refreshed` defines a small table that many views join. It could be a view, but
+planning it in each place that names it would take longer than the rest of most queries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.engine.views.sql_files import code_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Container, Iterable, Sequence
+
+    import duckdb
+
+    from warehouse.engine.tables.runs import Runs
+    from warehouse.engine.views.sql_files import SqlFile
+
+
+# The one table of schema `scores` that no SQL file defines.
+_SHARED_CALLS = "shared_calls"
+# The refreshed table that is made of it.
+DUPLICATE_CALLS = "duplicate_calls"
+# Stand for all suites of users' own, and for every suite, in the header of a score.
+_OWN = "own"
+_EVERY = "every"
+# End of the names of the scores that are verdicts.
+_VERDICTS = "_verdicts"
+# What decides which calls of several runs are one.
+SHARED_COLUMNS = (
+    "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
+    "settings"
+)
+# Of a rebuild: one pass over the hashes, as most calls are in one run only.
+_ALL_SHARED_CALLS = f"""
+DELETE FROM scores.shared_calls;
+INSERT INTO scores.shared_calls BY NAME
+    SELECT {SHARED_COLUMNS} FROM lake.results
+    SEMI JOIN (
+        SELECT call_hash FROM lake.results WHERE call_hash IS NOT NULL
+        GROUP BY call_hash HAVING count(*) > 1
+    ) AS repeated USING (call_hash)
+    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
+        <> max(run_id) OVER (PARTITION BY suite, call_hash)
+"""
+# Of changed runs; those of `scores.shared_calls` are what a run had before.
+_CALLS_OF_RUNS = """
+SELECT call_hash, started_at, run_date, model_path FROM {table} {restriction}
+"""
+_AFFECTED = """
+CREATE OR REPLACE TEMP TABLE affected AS
+    SELECT DISTINCT
+        call_hash,
+        CASE WHEN model_path IS NULL THEN started_at END AS started_at,
+        CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
+    FROM ({calls})
+    WHERE call_hash IS NOT NULL
+"""
+# With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
+# for the hashes only reads all of them.
+_CALLS_LIKE_AFFECTED = {
+    "started_at": "SEMI JOIN affected USING (call_hash, started_at)",
+    "run_date": "SEMI JOIN affected USING (call_hash, run_date)",
+    "neither": """
+        WHERE call_hash IN (
+            SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
+        )
+    """,
+}
+_SHARED_CALLS_LIKE = """
+INSERT INTO scores.shared_calls BY NAME
+    FROM ({calls})
+    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
+        <> max(run_id) OVER (PARTITION BY suite, call_hash)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The scores that are computed from the lake, in the order in which they need each other.
+
+    Attributes:
+        setups: `scores.setups`.
+        verdicts: those that `scores.computed_verdicts` refers to.
+        others: those that may depend on facts.
+    """
+
+    setups: tuple[SqlFile, ...]
+    verdicts: tuple[SqlFile, ...]
+    others: tuple[SqlFile, ...]
+
+
+def in_stages(files: Sequence[SqlFile]) -> Stages:
+    """Sort SQL files, which are in order, into stages."""
+    stages: dict[str, list[SqlFile]] = {"setups": [], "verdicts": [], "others": []}
+    for file in files:
+        if file.is_materialised:
+            is_verdict = file.name.endswith(_VERDICTS)
+            stage = "setups" if file.suite == _EVERY else "verdicts" if is_verdict else "others"
+            stages[stage].append(file)
+    return Stages(**{name: tuple(scores) for name, scores in stages.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is scored.
+
+    Attributes:
+        suites: the suites with runs or annotations, or those of the changed runs if no score is
+            computed for other runs: only these are scored. Planning the queries of a suite without
+            any would take most of a small sync.
+        own: the suites of users' own.
+        runs: the changed runs; None if there are none.
+        recompute_all: names of scores that may lack rows of any run, because their scorer changed
+            or new tasks, models or annotations are among their inputs.
+    """
+
+    suites: set[str | None]
+    own: set[str | None]
+    runs: Runs | None
+    recompute_all: Collection[str]
+
+
+def scope(
+    connection: duckdb.DuckDBPyConnection, runs: Runs | None, *, recompute_all: Collection[str]
+) -> Scope:
+    """Return what is scored after `loading.load`.
+
+    Args:
+        connection: the warehouse.
+        runs: the changed runs; None if there are none.
+        recompute_all: see `Scope`.
+    """
+    suites = "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations"
+    of_runs: set[str | None] = set() if runs is None else set(runs.ranges)
+    return Scope(
+        _names(connection, suites) if recompute_all else of_runs,
+        _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL"),
+        runs,
+        recompute_all,
+    )
+
+
+def update_scores(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile], scope: Scope
+) -> bool:
+    """Compute the missing rows of every score in the caller's transaction.
+
+    Args:
+        connection: the warehouse.
+        files: the SQL files, in order.
+        scope: what is scored.
+
+    Returns:
+        Whether a score may have rows of the changed runs.
+    """
+    may_have = False
+    for file in files:
+        own = scope.own if file.suite == _OWN else {file.suite}
+        covered = scope.suites if file.suite == _EVERY else own
+        if not file.is_materialised or scope.suites.isdisjoint(covered):
+            continue
+        if file.name in scope.recompute_all:
+            _update(connection, file, None)
+            may_have = True
+        elif scope.runs is not None and (suites := covered & scope.runs.ranges.keys()):
+            has_rows = _update(connection, file, scope.runs, {str(suite) for suite in suites})
+            may_have = may_have or has_rows
+    return may_have
+
+
+def _names(connection: duckdb.DuckDBPyConnection, query: str) -> set[str | None]:
+    return {name for (name,) in connection.execute(query).fetchall()}
+
+
+def create_score_table(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Sequence[SqlFile]
+) -> bool:
+    """Create the empty table of a score, whose input view must exist.
+
+    Return False, and keep the table, if it was filled by the same scorer.
+    """
+    scorer = _scorer_hash(file, files)
+    key = _scorer_key(file.name)
+    row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
+    if row is not None and row[0] == scorer:
+        return False
+    connection.execute(
+        f"CREATE OR REPLACE TEMP VIEW inputs AS FROM scores.{file.inputs};"
+        f"CREATE OR REPLACE TABLE {file.qualified} AS "
+        f"SELECT *, NULL::UBIGINT AS input_hash FROM ({file.sql}) LIMIT 0;"
+        "DROP VIEW inputs"
+    )
+    connection.execute("INSERT OR REPLACE INTO lake.meta VALUES (?, ?)", [key, scorer])
+    return True
+
+
+def create_refreshed_table(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
+    """Create the empty table of a file that `refresh` fills."""
+    connection.execute(f"CREATE OR REPLACE TABLE {file.qualified} AS FROM ({file.sql}) LIMIT 0")
+
+
+def refresh(
+    connection: duckdb.DuckDBPyConnection,
+    files: Iterable[SqlFile],
+    runs: Runs | None,
+    *,
+    recompute: Container[str],
+) -> None:
+    """Compute the rows of the refreshed tables among the files, in the caller's transaction.
+
+    Args:
+        connection: the warehouse, after `update_shared_calls`.
+        files: the SQL files, in order.
+        runs: the changed runs; None if there are none.
+        recompute: names of the tables to compute from scratch. Of the others, those by run get the
+            rows of the changed runs.
+    """
+    for file in files:
+        if not file.is_refreshed:
+            continue
+        if file.name in recompute:
+            # Not a new table: comments and the views' dependencies belong to this one.
+            connection.execute(
+                f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}"
+            )
+        elif file.is_by_run and runs is not None:
+            replace_runs(connection, file, runs)
+
+
+def replace_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
+    """Compute the rows of some runs in a table by run.
+
+    Args:
+        connection: the warehouse, in a transaction.
+        file: defines the table; each row depends on one run.
+        runs: the runs.
+    """
+    if not runs.are_new:
+        bounds = runs.bounds()
+        held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
+        if connection.execute(held, bounds).fetchall():
+            connection.execute(
+                f"""
+                DELETE FROM {file.qualified} AS facts USING {runs.table} AS touched
+                WHERE facts.run_id BETWEEN ? AND ?
+                    AND facts.suite = touched.suite AND facts.run_id = touched.run_id
+                """,
+                bounds,
+            )
+    restriction, parameters = runs.restrict()
+    connection.execute(
+        f"INSERT INTO {file.qualified} SELECT facts.* FROM ({file.sql}) AS facts {restriction}",
+        parameters,
+    )
+
+
+def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
+    """Drop the tables of scores that no file defines any more."""
+    defined = {file.name for file in files if file.is_table} | {_SHARED_CALLS, "pair_tests"}
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
+    ).fetchall()
+    for (name,) in rows:
+        if name not in defined:
+            connection.execute(f"DROP TABLE scores.{name}")
+            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
+
+
+def update_shared_calls(connection: duckdb.DuckDBPyConnection, runs: Runs | None) -> bool:
+    """Find the calls whose hash is in several runs; only those of changed runs are examined.
+
+    `scores.shared_calls` holds what decides which of them are one call: that also depends on
+    model files, which may arrive later, and is therefore left to the refreshed table
+    `scores.duplicate_calls`.
+
+    Args:
+        connection: the warehouse.
+        runs: the changed runs; None if there are none.
+
+    Returns:
+        Whether calls of the changed runs are shared with others, or were: if not, nothing has
+        changed.
+    """
+    if runs is None:
+        return False
+    count = "SELECT approx_count_distinct(run_id) FROM lake.generations"
+    [(n_runs,)] = connection.execute(count).fetchall()
+    if runs.n_rows > n_runs / 2:
+        had_any = _has_rows(connection, f"scores.{_SHARED_CALLS}")
+        find_all_shared_calls(connection)
+        return had_any or _has_rows(connection, f"scores.{_SHARED_CALLS}")
+    if not _find_affected(connection, runs):
+        return False
+    n_gone = _count(
+        connection,
+        "DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected)",
+    )
+    n_new = 0
+    if calls := _calls_like_affected(connection):
+        n_new = _count(connection, _SHARED_CALLS_LIKE.format(calls=calls))
+    connection.execute("DROP TABLE affected")
+    return bool(n_gone or n_new)
+
+
+def _find_affected(connection: duckdb.DuckDBPyConnection, runs: Runs) -> int:
+    """Fill the temporary table `affected` with what the calls of runs share; return its rows."""
+    tables = ["lake.results"] if runs.are_new else ["lake.results", f"scores.{_SHARED_CALLS}"]
+    restriction, parameters = runs.restrict()
+    calls = (_CALLS_OF_RUNS.format(table=table, restriction=restriction) for table in tables)
+    affected = _AFFECTED.format(calls=" UNION ALL ".join(calls))
+    return _count(connection, affected, parameters * len(tables))
+
+
+def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the query of the calls with the affected hashes; empty if nothing is affected."""
+    [counts] = connection.execute(
+        """
+        SELECT
+            count(started_at), count(run_date),
+            count(*) FILTER (started_at IS NULL AND run_date IS NULL)
+        FROM affected
+        """
+    ).fetchall()
+    found = zip(_CALLS_LIKE_AFFECTED.values(), counts, strict=True)
+    calls = f"SELECT {SHARED_COLUMNS} FROM lake.results"
+    return " UNION ".join(f"{calls} {chosen}" for chosen, count in found if count)
+
+
+def _count(
+    connection: duckdb.DuckDBPyConnection, change: str, parameters: Sequence[object] = ()
+) -> int:
+    """Return the number of rows that a statement changes or adds."""
+    [(n_rows,)] = connection.execute(change, parameters).fetchall()
+    return int(n_rows)
+
+
+def find_all_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """Find the calls whose hash is in several runs, of all results that the warehouse has."""
+    connection.execute(_ALL_SHARED_CALLS)
+
+
+def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the empty table of `update_shared_calls`."""
+    connection.execute(
+        f"CREATE TABLE scores.shared_calls AS SELECT {SHARED_COLUMNS} FROM lake.results LIMIT 0"
+    )
+
+
+def _scorer_key(name: str) -> str:
+    """Return the key in `lake.meta` of the hash of a score's scorer."""
+    return f"scorer of {name}"
+
+
+def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
+    """Return a hash of a score's SQL, its inputs' SQL and all scoring functions."""
+    inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
+    digest = hashlib.sha256(code_digest().encode())
+    for used in (*(other for other in files if other.is_function), inputs, file):
+        digest.update(used.sql.encode())
+    return digest.hexdigest()
+
+
+def _update(
+    connection: duckdb.DuckDBPyConnection,
+    file: SqlFile,
+    runs: Runs | None,
+    suites: Collection[str] | None = None,
+) -> bool:
+    """Drop the rows whose inputs are gone or changed, then compute the missing rows.
+
+    Args:
+        connection: the warehouse.
+        file: the score.
+        runs: the changed runs; None for all runs.
+        suites: the suites among theirs that it covers; None for all.
+
+    Returns:
+        Whether it may have rows of the runs.
+    """
+    restriction, parameters = ("", []) if runs is None else runs.restrict(suites=suites)
+    same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
+    n_inputs = _count(
+        connection,
+        f"""
+        CREATE OR REPLACE TEMP TABLE inputs AS
+            SELECT source.*, hash(source) AS input_hash
+            FROM scores.{file.inputs} AS source {restriction}
+        """,
+        parameters,
+    )
+    had_rows = False
+    # Planning these statements takes longer than a new run, which has no scores, does otherwise.
+    if runs is None or not runs.are_new:
+        held = f"SELECT true FROM {file.qualified} AS score {restriction} LIMIT 1"
+        had_rows = bool(connection.execute(held, parameters).fetchall())
+    if had_rows:
+        connection.execute(
+            f"""
+            DELETE FROM {file.qualified} WHERE rowid IN (
+                SELECT score.row FROM (
+                    SELECT score.*, score.rowid AS row FROM {file.qualified} AS score {restriction}
+                ) AS score
+                ANTI JOIN inputs ON {same} AND score.input_hash = inputs.input_hash
+            )
+            """,
+            parameters,
+        )
+        n_inputs -= _count(
+            connection,
+            f"DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same})",
+        )
+    if n_inputs:
+        connection.execute(
+            f"""
+            INSERT INTO {file.qualified} BY NAME
+                SELECT score.*, inputs.input_hash FROM ({file.sql}) AS score JOIN inputs ON {same}
+            """
+        )
+    connection.execute("DROP TABLE inputs")
+    return had_rows or n_inputs > 0
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    return bool(connection.execute(f"SELECT true FROM {table} LIMIT 1").fetchall())

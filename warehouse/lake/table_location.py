@@ -1,0 +1,295 @@
+"""Where tables are: a folder or an object store, of which a reader keeps a copy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ulid import ULID
+
+from warehouse.core.errors import StoreDamaged, StoreReadOnly
+from warehouse.core.files import check_regular, read_regular
+from warehouse.core.hashing import file_sha256
+from warehouse.lake.atomic import sync_file, sync_folder, write_durably
+from warehouse.lake.remote.address import address_of, store_folder
+from warehouse.lake.remote.objects import ObjectChanged, open_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from warehouse.lake.remote.objects import Objects
+
+# Where tables are, there is this folder; a version exists when its file in it does.
+VERSIONS = "versions"
+# A version of a hundred thousand shards.
+_LARGEST = 4 * 2**30
+# The Parquet files, in a folder per table.
+TABLES = "tables"
+
+
+class TableLocation(Protocol):
+    """What tables need of where they are. Keys are relative paths with `/`."""
+
+    @property
+    def address(self) -> str:
+        """The folder or address, as a user names it."""
+
+    def names(self, prefix: str) -> list[tuple[str, float]]:
+        """Return the keys below a prefix, with the time of each (seconds since 1970), sorted."""
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes of an object; raise `FileNotFoundError` if there is none."""
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of an object in bytes and its SHA-256; no copy of it is read.
+
+        Raises:
+            OSError: it cannot be read; a `FileNotFoundError` if there is none.
+        """
+
+    def upload(self, path: Path, key: str) -> None:
+        """Copy a file to a key that only this caller uses."""
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a new object, whole or not at all; return whether there was none before."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete objects; those that are gone already are ignored."""
+
+    def local(self, key: str, sha256: str) -> Path:
+        """Return the path of a file with the object's bytes; it may have to be fetched.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+
+    def copies(self) -> list[str]:
+        """Return the keys of the objects of which this machine keeps a copy."""
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Delete the copies of objects on this machine."""
+
+
+class FolderLocation:
+    """Tables in a folder, which all processes see.
+
+    Args:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def address(self) -> str:
+        """The path."""
+        return str(self._path)
+
+    def names(self, prefix: str) -> list[tuple[str, float]]:
+        """Return the keys below a prefix, with their times."""
+        found = []
+        for path in (self._path / prefix).rglob("*"):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                if path.is_file() and not path.name.startswith("."):
+                    found.append((path.relative_to(self._path).as_posix(), path.stat().st_mtime))
+        return sorted(found)
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes of a file."""
+        return read_regular(self._path / key, max_bytes=_LARGEST)
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of a file and its SHA-256."""
+        path = self._path / key
+        return path.stat().st_size, file_sha256(path)
+
+    def upload(self, path: Path, key: str) -> None:
+        """Copy a file, and flush it to disk."""
+        target = self._path / key
+        with self._writing():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = target.with_name(f".{target.name}.{ULID()}")
+            shutil.copyfile(path, partial)
+            sync_file(partial)
+            partial.rename(target)
+            sync_folder(target.parent)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a new file by a hard link, which fails where there is one."""
+        target = self._path / key
+        with self._writing():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = target.with_name(f".{target.name}.{ULID()}")
+            try:
+                write_durably(partial, content)
+                os.link(partial, target)
+            except FileExistsError:
+                return False
+            finally:
+                partial.unlink(missing_ok=True)
+            sync_folder(target.parent)
+        return True
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete files."""
+        with self._writing():
+            for key in keys:
+                (self._path / key).unlink(missing_ok=True)
+
+    def local(self, key: str, sha256: str) -> Path:  # noqa: ARG002 - of files that are fetched
+        """Return the path of the file itself."""
+        path = self._path / key
+        check_regular(path)
+        return path
+
+    def copies(self) -> list[str]:
+        """Return nothing: the files are read where they are."""
+        return []
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Do nothing: there are no copies."""
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            # First: a folder whose first sync ended early is recognised as one of tables.
+            (self._path / VERSIONS).mkdir(parents=True, exist_ok=True)
+            yield
+        except OSError as error:
+            raise StoreReadOnly(
+                f"{self._path}: cannot be written ({error.strerror or error})"
+            ) from error
+
+
+class ObjectLocation:
+    """Tables on an object store, with a copy of the files that were read in a cache.
+
+    Args:
+        objects: the objects of the store.
+        cache: folder of the copies.
+    """
+
+    def __init__(self, objects: Objects, cache: Path) -> None:
+        self._objects = objects
+        self._cache = cache
+
+    @property
+    def address(self) -> str:
+        """The address, such as `s3://bucket/tables`."""
+        return self._objects.address
+
+    def names(self, prefix: str) -> list[tuple[str, float]]:
+        """Return the keys below a prefix, with their times."""
+        return [(one.key, one.modified.timestamp()) for one in self._objects.below(prefix)]
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes of an object."""
+        return self._objects.get(key)[0]
+
+    def digest(self, key: str) -> tuple[int, str]:
+        """Return the size of an object and its SHA-256."""
+        return self._objects.digest(key)
+
+    def upload(self, path: Path, key: str) -> None:
+        """Copy a file."""
+        self._objects.put(key, path)
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a new object by a conditional put."""
+        try:
+            self._objects.create(key, content)
+        except ObjectChanged:
+            return False
+        return True
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete objects."""
+        self._objects.delete(list(keys))
+
+    def local(self, key: str, sha256: str) -> Path:
+        """Fetch an object, unless the cache has it.
+
+        Raises:
+            StoreDamaged: it is not what was uploaded.
+            StoreReadOnly: the cache cannot be written.
+        """
+        target = self._cache / key
+        if target.exists():
+            return target
+        partial = target.with_name(f".{target.name}.{ULID()}")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._objects.download(key, partial)
+            if file_sha256(partial) != sha256:
+                raise StoreDamaged(f"{self.address}/{key}: is not what was uploaded")
+            partial.rename(target)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise StoreReadOnly(
+                f"{self._cache}: a copy of {self.address}/{key} cannot be kept "
+                f"({error.strerror or error})"
+            ) from error
+        finally:
+            partial.unlink(missing_ok=True)
+        return target
+
+    def copies(self) -> list[str]:
+        """Return the keys of the copies in the cache."""
+        paths = (self._cache / TABLES).glob("*/*.parquet")
+        return [path.relative_to(self._cache).as_posix() for path in paths]
+
+    def discard(self, keys: Iterable[str]) -> None:
+        """Delete copies, as far as the cache can be written."""
+        with suppress(OSError):
+            for key in keys:
+                (self._cache / key).unlink(missing_ok=True)
+
+
+def open_location(text: str, cache: Path | None = None) -> TableLocation:
+    """Open a folder, or an address such as `s3://bucket/tables`.
+
+    Args:
+        text: the folder or address.
+        cache: where copies of objects are kept; by default in the cache of the user.
+
+    Raises:
+        BadInput: the address cannot be used, or obstore is not installed.
+    """
+    if "://" not in text:
+        return FolderLocation(Path(text))
+    folder = store_folder(text) if cache is None else cache
+    address = text if cache is not None else address_of(folder)
+    return ObjectLocation(open_objects(address or text), folder)
+
+
+def find_tables(folder: Path) -> TableLocation | None:
+    """Return the tables that a store's folder is, or is the cache of; None if it is a lake.
+
+    Raises:
+        StoreUnreachable: the object store cannot be reached.
+    """
+    address = address_of(folder)
+    if address is None:
+        return FolderLocation(folder) if (folder / VERSIONS).is_dir() else None
+    if (folder / "lake").exists():
+        return None
+    place = ObjectLocation(open_objects(address), folder)
+    is_known = (folder / TABLES).exists()  # an object store is asked once
+    return place if is_known or place.names(VERSIONS) else None
+
+
+def check_is_no_tables(folder: Path) -> None:
+    """Check that a store's folder may be written.
+
+    Raises:
+        StoreReadOnly: it has tables, which are only read.
+    """
+    if (place := find_tables(folder)) is not None:
+        raise StoreReadOnly(
+            f"{place.address}: these are tables, which are only read; use the store that they "
+            "were written from, then `evalstore sync --to`"
+        )
