@@ -16,7 +16,7 @@ from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from runners.models.model_files import Model
+    from runners.models.model import Model
     from runners.run import Run
 
 

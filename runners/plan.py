@@ -6,7 +6,7 @@ import json
 from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from runners.models.model_files import Model
+from runners.models.model import Model
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.json_text import canonical_json, json_text
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from runners.completed import CompletedCells, CompletedResult
     from runners.engine.engine import CallOutcome
-    from runners.models.model_files import Model
+    from runners.models.model import Model
     from runners.plan import Cell, Plan
     from runners.providers.base import Request
     from runners.shard import Shard

@@ -14,51 +14,6 @@ if TYPE_CHECKING:
     from runners.run import Run
     from warehouse.app.store import Store
 
-# The pass rate is that of `leaderboard`, or for a replay that of `replay_leaderboard`.
-TABLE = """
-SELECT
-    calls.model,
-    round(coalesce(
-        any_value(rates.pass_rate),
-        CASE WHEN count(passed) > 0 THEN count(*) FILTER (outcome) / count(outcome) END
-    ), 4) AS pass_rate,
-    exact_sum(calls.cost_usd) AS cost_usd,
-    count(DISTINCT task_id) AS n_tasks,
-    count(*) FILTER (passed) AS n_passed,
-    count(*) FILTER (failure_type = 'empty_response') AS n_empty,
-    count(*) FILTER (NOT is_answered AND failure_type <> 'empty_response') AS n_failed,
-    count(passed) AS n_judged,
-    count(*) AS n_results,
-    round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
-    round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
-    -- Below 6 tasks no median is shown, as in `leaderboard`.
-    CASE
-        WHEN count(DISTINCT task_id) FILTER (is_answered AND calls.latency_ms IS NOT NULL) >= 6
-            THEN round(median(calls.latency_ms) FILTER (is_answered))
-    END AS p50_ms,
-    calls.settings,
-    calls.provider
-FROM scores.outcomes AS calls
-JOIN (SELECT suite, run_id, result_id, failure_type FROM results) AS results
-    USING (suite, run_id, result_id)
-LEFT JOIN scores.run_rates AS rates USING (suite, run_id, provider, model, settings, task_set)
-WHERE suite = $suite AND run_id = $run_id
-GROUP BY calls.model, calls.settings, calls.provider
-ORDER BY calls.model, calls.settings, calls.provider
-"""
-# The columns that answer, for a terminal.
-ANSWER = (
-    "model",
-    "pass_rate",
-    "cost_usd",
-    "n_tasks",
-    "n_passed",
-    "n_empty",
-    "min_pass_rate",
-    "max_pass_rate",
-    "settings",
-)
-
 _MODELS = """
 SELECT model, settings, count(*), count(DISTINCT task_id), count(*) FILTER (success),
     count(passed), count(*) FILTER (passed)

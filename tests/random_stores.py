@@ -28,7 +28,8 @@ from warehouse.analysis.decisions.gate.gate import run_gate
 from warehouse.analysis.decisions.gate.rules import Rule, Rules
 from warehouse.analysis.decisions.ranks import ranks
 from warehouse.analysis.decisions.sentences import sentence
-from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import call_tool
 from warehouse.app.store import Store
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
 
     Figures: TypeAlias = tuple[float | None, ...]
     Places: TypeAlias = dict[str, tuple[int, ...]]
@@ -187,14 +188,14 @@ def simulate(folder: Path, n_suites: int, seed: int) -> Tally:
     program = [sys.executable, "-m", "evalstore", "--store", str(folder / "store")]
     subprocess.run([*program, "import", *files, "--yes"], check=True, capture_output=True)
     tally = Tally()
-    desk = open_desk(folder / "store", max_seconds=60)
+    session = open_session(folder / "store", max_seconds=60)
     with Store(folder / "store").reading() as connection:
-        _judge(connection, desk, tally)
+        _judge(connection, session, tally)
     return tally
 
 
-def _judge(connection: duckdb.DuckDBPyConnection, desk: Desk, tally: Tally) -> None:
-    rows, told = _compared(connection), _told(desk)
+def _judge(connection: duckdb.DuckDBPyConnection, session: AgentSession, tally: Tally) -> None:
+    rows, told = _compared(connection), _told(session)
     drifts = "SELECT DISTINCT suite FROM drift WHERE is_drift"
     drifting = {suite for (suite,) in connection.execute(drifts).fetchall()}
     stopped = _stopped(connection, rows)
@@ -228,9 +229,9 @@ def _compared(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Compariso
     return {suite: compare(found) for suite, found in sorted(contests.items())}
 
 
-def _told(desk: Desk) -> dict[str, Figures]:
+def _told(session: AgentSession) -> dict[str, Figures]:
     """Return what the tool for agents says of the first two models, by suite."""
-    said = json.loads(call_tool(desk, "compare_models", dict(zip("ab", _MODELS, strict=False))))
+    said = json.loads(call_tool(session, "compare_models", dict(zip("ab", _MODELS, strict=False))))
     return {row["suite"]: tuple(row[name] for name in _FIGURES) for row in said["comparisons"]}
 
 

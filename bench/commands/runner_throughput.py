@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from bench.ratios import Ratio
 from runners.engine.engine import Engine, EngineSettings, Job
 from runners.journal_writer import JournalWriter, RunRef, result_row
-from runners.models.model_files import Model
+from runners.models.model import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers.base import Request
 from runners.providers.registry import make_provider

@@ -14,17 +14,39 @@ from exports.site.run_names import run_names
 from warehouse.engine.query import query_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     import duckdb
 
-    from exports.site.page import PageType
     from exports.site.run_names import RunNames
     from warehouse.app.store import Store
     from warehouse.core.types import Row
 
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
+
+
+def _always(_: Site) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageType:
+    """A type of pages.
+
+    Attributes:
+        name: its name: pages link to those of another type if the site `has` it.
+        pages: yields the pages; the same data give the same pages in the same order.
+        title: name of its entry in the menu of all pages; empty for no entry.
+        entry: path of the page that the entry leads to.
+        is_shown: whether the site has pages of this type, without which there is no entry.
+    """
+
+    name: str
+    pages: Callable[[Site], Iterator[Page]]
+    title: str = ""
+    entry: str = ""
+    is_shown: Callable[[Site], bool] = _always
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from warehouse.core.formats.secrets import find_secrets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from runners.models.model_files import Model
+    from runners.models.model import Model
 
 ADDRESS_KEYS = ("base_url", "api_key_env")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")

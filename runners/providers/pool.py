@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from runners.models.model_files import Model
+    from runners.models.model import Model
     from runners.providers.base import Provider, Request
 
 # Assumed length of a response without `max_tokens`: used only until real costs are known.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from runners.models.addresses import Address
 from runners.suites.options import SuiteOptions
-from runners.summary import ANSWER, TABLE
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 
@@ -21,12 +20,58 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runners.engine.engine import CallOutcome
-    from runners.models.model_files import Model, ModelFile
+    from runners.models.model import Model
+    from runners.models.model_files import ModelFile
     from runners.plan import Cell, Plan, Task
     from runners.providers.base import Request
     from warehouse.app.store import Store
     from warehouse.core.types import ResultRow, Row, RunRow
     from warehouse.lake.journal.journal import Entry
+
+# The pass rate is that of `leaderboard`, or for a replay that of `replay_leaderboard`.
+SUMMARY = """
+SELECT
+    calls.model,
+    round(coalesce(
+        any_value(rates.pass_rate),
+        CASE WHEN count(passed) > 0 THEN count(*) FILTER (outcome) / count(outcome) END
+    ), 4) AS pass_rate,
+    exact_sum(calls.cost_usd) AS cost_usd,
+    count(DISTINCT task_id) AS n_tasks,
+    count(*) FILTER (passed) AS n_passed,
+    count(*) FILTER (failure_type = 'empty_response') AS n_empty,
+    count(*) FILTER (NOT is_answered AND failure_type <> 'empty_response') AS n_failed,
+    count(passed) AS n_judged,
+    count(*) AS n_results,
+    round(any_value(rates.min_pass_rate), 4) AS min_pass_rate,
+    round(any_value(rates.max_pass_rate), 4) AS max_pass_rate,
+    -- Below 6 tasks no median is shown, as in `leaderboard`.
+    CASE
+        WHEN count(DISTINCT task_id) FILTER (is_answered AND calls.latency_ms IS NOT NULL) >= 6
+            THEN round(median(calls.latency_ms) FILTER (is_answered))
+    END AS p50_ms,
+    calls.settings,
+    calls.provider
+FROM scores.outcomes AS calls
+JOIN (SELECT suite, run_id, result_id, failure_type FROM results) AS results
+    USING (suite, run_id, result_id)
+LEFT JOIN scores.run_rates AS rates USING (suite, run_id, provider, model, settings, task_set)
+WHERE suite = $suite AND run_id = $run_id
+GROUP BY calls.model, calls.settings, calls.provider
+ORDER BY calls.model, calls.settings, calls.provider
+"""
+# The columns that answer, for a terminal.
+SUMMARY_ANSWER = (
+    "model",
+    "pass_rate",
+    "cost_usd",
+    "n_tasks",
+    "n_passed",
+    "n_empty",
+    "min_pass_rate",
+    "max_pass_rate",
+    "settings",
+)
 
 # Calls another model within the limits of the run, such as a judge.
 Ask: TypeAlias = "Callable[[Model, Request], Awaitable[CallOutcome]]"
@@ -110,8 +155,8 @@ class Suite(Protocol):
     needs_all_models: bool = True
     one_model_at_a_time: bool = False
     max_raw_bytes: int | None = None
-    summary: str = TABLE
-    answer: tuple[str, ...] = ANSWER
+    summary: str = SUMMARY
+    answer: tuple[str, ...] = SUMMARY_ANSWER
     view: str = "verdicts"
 
     @abstractmethod

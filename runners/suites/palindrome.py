@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.models.model_files import FOLDER, Model, file_stem, new_model_row
+from runners.models.model_files import FOLDER, file_stem, new_model_row
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from runners.engine.engine import CallOutcome
+    from runners.models.model import Model
     from runners.plan import Cell
     from warehouse.core.types import ResultRow, Row, TaskRow
 

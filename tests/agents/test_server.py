@@ -10,7 +10,8 @@ import pytest
 from support import ROOT, command, environment
 
 from warehouse.app.agents import tools
-from warehouse.app.agents.tools import TOOLS, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import TOOLS
 from warehouse.app.agents.worker import Limits, Worker, answer_call
 
 
@@ -20,7 +21,7 @@ def talk(store, *calls):
 
     from warehouse.app.agents.server import agent_server
 
-    answer = partial(answer_call, open_desk(store.path, max_seconds=300))
+    answer = partial(answer_call, open_session(store.path, max_seconds=300))
     return asyncio.run(conversation(Client(agent_server(answer)), calls))
 
 

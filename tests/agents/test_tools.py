@@ -7,7 +7,8 @@ import pytest
 from rendering import HOSTILE, UNSEEN
 from support import command
 
-from warehouse.app.agents.tools import TOOLS, call_tool, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import TOOLS, call_tool
 from warehouse.core.errors import BadInput
 from warehouse.core.schemas import BY_NAME
 from warehouse.engine.statistics.score_test import equality_p_values
@@ -22,8 +23,8 @@ def ask(store):
 
 
 def asking(store):
-    desk = open_desk(store.path, max_seconds=300)
-    return lambda tool, **arguments: json.loads(call_tool(desk, tool, arguments))
+    session = open_session(store.path, max_seconds=300)
+    return lambda tool, **arguments: json.loads(call_tool(session, tool, arguments))
 
 
 def refused(ask, tool, **arguments):
@@ -103,19 +104,19 @@ def test_an_answer_has_a_bounded_size(ask):
 
 
 def test_hostile_text_is_escaped(store):
-    desk = open_desk(store.path, max_seconds=300)
-    text = call_tool(desk, "run_query", {"sql": "SELECT $t AS t", "parameters": {"t": HOSTILE}})
+    session = open_session(store.path, max_seconds=300)
+    text = call_tool(session, "run_query", {"sql": "SELECT $t AS t", "parameters": {"t": HOSTILE}})
     assert not UNSEEN.search(text)
     assert json.loads(text)["rows"] == [[HOSTILE]]
 
 
 @pytest.mark.slow
 def test_a_query_that_takes_too_long_is_stopped(store):
-    desk = open_desk(store.path, max_seconds=1)
+    session = open_session(store.path, max_seconds=1)
     slow = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000) AS b"
     with pytest.raises(BadInput, match="stopped after 1 second"):
-        call_tool(desk, "run_query", {"sql": slow})
-    patient = replace(desk, max_seconds=300)
+        call_tool(session, "run_query", {"sql": slow})
+    patient = replace(session, max_seconds=300)
     assert json.loads(call_tool(patient, "run_query", {"sql": "SELECT 1"}))["rows"] == [[1]]
 
 
@@ -283,10 +284,10 @@ def test_a_model_that_is_not_known_cannot_be_compared(store):
 
 
 def test_warnings_about_the_store_are_in_the_next_answer(store):
-    desk = open_desk(store.path, max_seconds=300)
-    desk.warnings.extend(["w", "w"])
-    assert json.loads(call_tool(desk, "list_views", {}))["warnings"] == ["w"]
-    assert "warnings" not in json.loads(call_tool(desk, "list_views", {}))
+    session = open_session(store.path, max_seconds=300)
+    session.warnings.extend(["w", "w"])
+    assert json.loads(call_tool(session, "list_views", {}))["warnings"] == ["w"]
+    assert "warnings" not in json.loads(call_tool(session, "list_views", {}))
 
 
 def test_every_tool_is_described():

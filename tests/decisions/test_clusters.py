@@ -12,7 +12,8 @@ from support import command, import_into, new_store
 
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.contests import Choice, find_contests
-from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import call_tool
 from warehouse.engine.statistics.bounded_means import equality_of_bounded_means
 from warehouse.engine.statistics.proportions import clustered_interval
 
@@ -134,11 +135,11 @@ def test_every_output_tests_clusters(store, suite, metric):
     names = ("p_value", "low", "high", "p_missing")
     assert figures == pytest.approx([row[name] for name in names], abs=1e-12)
     assert (row["p_missing"] is None) == (suite == "pages" or metric != "passed")
-    desk = open_desk(store.path, max_seconds=60)
+    session = open_session(store.path, max_seconds=60)
     sides = {"a": "a", "b": "b", "suite": suite, "metric": metric}
-    (told,) = json.loads(call_tool(desk, "compare_models", sides))["comparisons"]
+    (told,) = json.loads(call_tool(session, "compare_models", sides))["comparisons"]
     assert [told[name] for name in names[:3]] == figures[:3]
-    sliced = json.loads(call_tool(desk, "compare_models", {**sides, "by": "prompt_length"}))
+    sliced = json.loads(call_tool(session, "compare_models", {**sides, "by": "prompt_length"}))
     assert sliced["differences_by"] == []
     assert "of tasks in clusters it is not tested" in sliced["notes"][-1]
 

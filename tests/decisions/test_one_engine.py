@@ -10,7 +10,8 @@ from support import command, new_store
 from exports.site.pages import compare as compare_pages
 from exports.site.site import opened_site
 from warehouse.analysis.decisions.comparison import compare
-from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import call_tool
 from warehouse.engine.statistics.score_test import excess_of_proportions
 
 N = 40
@@ -67,12 +68,12 @@ def test_pages_and_tools_give_what_compare_gives(store, monkeypatch):
     monkeypatch.setattr(compare_pages, "compare", compared)
     with opened_site(store, [compare_pages.PAGE_TYPE], samples="none") as site:
         assert len(list(compare_pages.pages(site))) == 2
-    desk = open_desk(store.path, max_seconds=60)
+    session = open_session(store.path, max_seconds=60)
     assert len(shown) == 6
     for row in shown:
         figures = [row.p_value, row.low, row.high]
         ended = command(store.path, "compare", row.a, row.b, "--format", "json")
-        told = json.loads(call_tool(desk, "compare_models", {"a": row.a, "b": row.b}))
+        told = json.loads(call_tool(session, "compare_models", {"a": row.a, "b": row.b}))
         for (other,) in (json.loads(ended.out), told["comparisons"]):
             found = [other[name] for name in ("p_value", "low", "high")]
             assert found == pytest.approx(figures, abs=1e-12)

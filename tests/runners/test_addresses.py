@@ -9,7 +9,8 @@ from serving import chat, http, serving
 from support import command, new_store
 
 from runners.models.addresses import Address, addressed
-from runners.models.model_files import Model, read_model_file
+from runners.models.model import Model
+from runners.models.model_files import read_model_file
 from runners.providers import vendors
 from runners.providers.base import Request
 from runners.providers.litellm_keys import REHEARSED

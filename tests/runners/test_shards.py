@@ -11,7 +11,7 @@ import pytest
 from serving import chat, http, serving
 from support import PATIENT, ROOT, command, new_store
 
-from runners.models.model_files import Model
+from runners.models.model import Model
 from runners.plan import Plan, Task, cells_of
 from runners.shard import Shard
 from warehouse.core.errors import BadInput

@@ -18,10 +18,11 @@ from exports.site import progress, report
 from exports.site.addresses import relative, slug
 from exports.site.figures import are_shares, change, cost, duration, interval, marks
 from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
-from exports.site.page import Page, PageType
+from exports.site.page import Page
 from exports.site.progress import Progress
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
+from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.core.errors import BadInput
 from warehouse.lake.targets import sweep

@@ -59,6 +59,10 @@ def test_a_layer_imports_only_those_below_it():
     assert upward == []
 
 
+def test_no_files_import_each_other_in_a_cycle():
+    TopologicalSorter(IMPORTS).prepare()
+
+
 def test_no_rooms_of_a_layer_import_each_other_in_a_cycle():
     rooms = {}
     for module, imported in IMPORTS.items():

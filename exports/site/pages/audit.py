@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import AUDIT, run_page
 from exports.site.figures import counted
-from exports.site.page import Page, PageType
+from exports.site.site import PageType
 from exports.site.tables import Table, table
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.core.types import Row
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import COMPARISONS, compare_page, slug
 from exports.site.boards import Board, boards
 from exports.site.figures import Mark, counted, marks
-from exports.site.page import Page, PageType
+from exports.site.site import PageType
 from exports.site.tasks import task_keys
 from warehouse.analysis.decisions.changed_tasks import changed_tasks
 from warehouse.analysis.decisions.comparison import FEW_CLUSTERS, compare, subset
@@ -21,6 +21,7 @@ from warehouse.core.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.analysis.decisions.changed_tasks import ChangedTask
     from warehouse.analysis.decisions.comparison import Comparison, Contest

@@ -9,8 +9,8 @@ from exports.site.addresses import MODELS, model_page, run_page
 from exports.site.boards import boards
 from exports.site.grouping import by
 from exports.site.lists import lists
-from exports.site.page import Page, PageType
 from exports.site.series import series
+from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.app.commands.history_chart import drift_pieces
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from exports.site.boards import Board, Place
+    from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.core.types import Row
 

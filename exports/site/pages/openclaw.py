@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OPENCLAW, model_page, run_page
-from exports.site.page import Page, PageType
+from exports.site.site import PageType
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.page import Page
     from exports.site.site import Site
     from exports.site.tables import Address
     from warehouse.core.types import Row

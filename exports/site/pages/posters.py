@@ -8,12 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import POSTERS, model_page, poster_page, run_page
-from exports.site.page import Page, PageType
+from exports.site.site import PageType
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.core.types import Row
 

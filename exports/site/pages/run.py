@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import RUNS, model_page, run_page
 from exports.site.grouping import by
 from exports.site.lists import lists
-from exports.site.page import Page, PageType
 from exports.site.provenance import provenance
 from exports.site.series import is_rate_of, metric_of, points
+from exports.site.site import PageType
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.page import Page
     from exports.site.series import Point
     from exports.site.site import Site
     from warehouse.core.types import Row

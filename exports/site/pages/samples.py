@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import SAMPLES, samples_page
-from exports.site.page import Page, PageType
+from exports.site.page import Page
 from exports.site.samples.browser import data_of_samples
 from exports.site.samples.runs import sampled_runs
+from exports.site.site import PageType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from altair.utils.schemapi import debug_mode
 
 from exports.site.addresses import chart_file, model_page, run_page, suite_page
 from exports.site.boards import boards
-from exports.site.page import Page, PageType
+from exports.site.page import Page
+from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.chart import SHARES
 from warehouse.analysis.charts.registry import CHARTS, draw_chart

@@ -9,13 +9,14 @@ from urllib.parse import quote
 
 from exports.site.addresses import TASKS, samples_page, task_page
 from exports.site.figures import counted, figure
-from exports.site.page import Page, PageType
+from exports.site.site import PageType
 from exports.site.tables import table
 from exports.site.tasks import shown_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.page import Page
     from exports.site.site import Site
     from warehouse.core.types import Row
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from ingest.formats.tables.batches import TableBatch, UnusableTableError
+from ingest.formats.tables.opening import open_table
 from ingest.formats.tables.repeats import ContradictionError, Repeats, score_keys
 from ingest.formats.tables.rows import RowMaker
-from ingest.formats.tables.tables import open_table
 from ingest.formats.tables.tasks import TaskSets
 from ingest.formats.tables.wide import ByModel
 from ingest.reading import Block

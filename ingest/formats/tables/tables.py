@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ingest.formats.tables.batches import TableFile
     from ingest.formats.tables.columns.column_map import TableSpec
     from ingest.reading import ImportContext
 
@@ -46,23 +45,6 @@ def is_table(candidate: Candidate) -> bool:
     if suffix == ".json":
         return candidate.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
     return suffix in _CSV | _JSON_LINES
-
-
-def open_table(path: Path, *, redact: bool = False) -> TableFile:
-    """Return the table in a file that `is_table`."""
-    # Imported here: other imports do not wait for polars.
-    from ingest.formats.tables.csv_files import CsvFile
-    from ingest.formats.tables.json_files import JsonLinesFile, JsonListFile
-    from ingest.formats.tables.parquet_files import ParquetTable
-
-    suffix = path.suffix.lower()
-    if Candidate(path).head.startswith(b"PAR1"):
-        return ParquetTable(path, redact=redact)
-    if suffix == ".json":
-        return JsonListFile(path, redact=redact)
-    if suffix in _JSON_LINES:
-        return JsonLinesFile(path, redact=redact)
-    return CsvFile(path, redact=redact)
 
 
 def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:

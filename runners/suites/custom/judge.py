@@ -14,7 +14,7 @@ from warehouse.engine.scoring.openclaw.verdicts import Verdict, undecided
 
 if TYPE_CHECKING:
     from runners.engine.engine import CallOutcome
-    from runners.models.model_files import Model
+    from runners.models.model import Model
     from runners.plan import Cell
     from runners.providers.base import Request
     from warehouse.core.types import JudgementRow, ResultRow

@@ -24,7 +24,8 @@ from runners.models.addresses import (
     with_key_of,
     without_address,
 )
-from runners.models.model_files import Model, choose_models
+from runners.models.model import Model
+from runners.models.model_files import choose_models
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.providers.registry import PROVIDERS

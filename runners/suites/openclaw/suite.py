@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runners.models.model_files import Model
+from runners.models.model import Model
 from runners.plan import Plan, Task
 from runners.providers.base import Reply
 from runners.suites.base import PreparedRun, RunSpec, Suite, selected

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runners.engine.engine import CallOutcome
-    from runners.models.model_files import Model
+    from runners.models.model import Model
     from runners.plan import Cell
     from runners.providers.base import Request
     from warehouse.core.types import ResultRow, Row, RunRow

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warehouse.analysis.decisions.comparison import Comparison
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
     from warehouse.core.types import Row
 
 _SEED = 23  # as the default of `evalstore compare`
@@ -40,7 +40,7 @@ PARAMETERS = (
 
 
 def compare_models(
-    desk: Desk,
+    session: AgentSession,
     *,
     a: str,
     b: str,
@@ -61,7 +61,7 @@ def compare_models(
     from warehouse.analysis.decisions.slices import slice_tests
 
     choice = Choice(suite=suite, task_set=task_set, metric=metric)
-    with desk.store.reading() as connection, time_limit(desk, connection):
+    with session.store.reading() as connection, time_limit(session, connection):
         whole = find_contests(connection, (a, b), choice)
         contests = whole if by is None else sliced(connection, whole, by)
         rows = compare(contests)

@@ -19,7 +19,7 @@ from warehouse.engine.rows import first_of_query
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
 
 PARAMETERS = (
     Text(
@@ -44,14 +44,19 @@ _GRACE_SECONDS = 1.0
 
 
 def run_query(
-    desk: Desk, *, sql: str, parameters: dict[str, object], max_rows: int, max_characters: int
+    session: AgentSession,
+    *,
+    sql: str,
+    parameters: dict[str, object],
+    max_rows: int,
+    max_characters: int,
 ) -> dict[str, object]:
     """Return the first rows of a query, each a list of values in the order of the columns.
 
     Raises:
         BadInput: the query is not one SELECT statement, is wrong, or takes too long.
     """
-    with desk.store.reading(sql) as connection, time_limit(desk, connection):
+    with session.store.reading(sql) as connection, time_limit(session, connection):
         statement = _only_statement(connection, sql, parameters)
         rows = first_of_query(
             connection, statement, parameters, limit=max_rows + 1, max_characters=max_characters
@@ -70,7 +75,7 @@ def run_query(
 
 
 @contextmanager
-def time_limit(desk: Desk, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def time_limit(session: AgentSession, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Stop the queries of a connection after some seconds, and turn DuckDB's errors into ours.
 
     DuckDB stops between two blocks of rows, and one of them can take minutes. A process that may be
@@ -81,20 +86,20 @@ def time_limit(desk: Desk, connection: duckdb.DuckDBPyConnection) -> Iterator[No
         OutOfMemory: a query needs too much memory.
         StoreDamaged: the warehouse file is damaged.
     """
-    timer = Timer(desk.max_seconds, connection.interrupt)
+    timer = Timer(session.max_seconds, connection.interrupt)
     timer.start()
-    if desk.is_expendable:
-        setitimer(ITIMER_REAL, desk.max_seconds + _GRACE_SECONDS)
+    if session.is_expendable:
+        setitimer(ITIMER_REAL, session.max_seconds + _GRACE_SECONDS)
     try:
         with query_errors():
             yield
     except BadInput as error:
         if isinstance(error.__cause__, duckdb.InterruptException):
-            raise BadInput(stopped_message(desk.max_seconds)) from error
+            raise BadInput(stopped_message(session.max_seconds)) from error
         raise
     finally:
         timer.cancel()
-        if desk.is_expendable:
+        if session.is_expendable:
             setitimer(ITIMER_REAL, 0)
 
 

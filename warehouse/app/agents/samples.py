@@ -11,7 +11,7 @@ from warehouse.core.errors import BadInput
 if TYPE_CHECKING:
     import duckdb
 
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
     from warehouse.core.types import Row
 
 PARAMETERS = (
@@ -83,7 +83,7 @@ LIMIT 5
 """
 
 
-def show_sample(desk: Desk, *, max_characters: int, **wanted: str | int | None) -> Row:
+def show_sample(session: AgentSession, *, max_characters: int, **wanted: str | int | None) -> Row:
     """Return a result with everything about it; if several match, their list.
 
     Raises:
@@ -91,7 +91,7 @@ def show_sample(desk: Desk, *, max_characters: int, **wanted: str | int | None) 
     """
     if all(value is None for value in wanted.values()):
         raise BadInput("name a result: result_id, or run_id, model and task_id")
-    with desk.store.reading() as connection, time_limit(desk, connection):
+    with session.store.reading() as connection, time_limit(session, connection):
         matches = _rows(connection, _MATCHES, wanted)
         if not matches:
             raise BadInput(

@@ -1,46 +1,27 @@
 """The tools that an agent can call; they read the store and can change nothing.
 
-A tool is a function of the desk and its arguments. It returns what becomes one JSON document, in
+A tool is a function of the session and its arguments. It returns what becomes one JSON document, in
 which control and invisible characters are escaped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.app.agents import comparisons, queries, samples, views
 from warehouse.app.agents.parameters import Parameter, checked_arguments
-from warehouse.app.opening import open_store
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 from warehouse.core.text.formatting import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
-    from warehouse.app.store import Store
+    from warehouse.app.agents.session import AgentSession
     from warehouse.core.types import Row
 
 _MAX_ANSWER = 1_000_000  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What the calls of tools share.
-
-    Attributes:
-        store: the store.
-        max_seconds: time limit of a query.
-        is_expendable: whether this process may be ended with a query that cannot be stopped.
-        warnings: warnings about the store since the last answer.
-    """
-
-    store: Store
-    max_seconds: float
-    is_expendable: bool = False
-    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +77,7 @@ TOOLS = (
 )
 
 
-def open_desk(path: Path, *, max_seconds: float, is_expendable: bool = False) -> Desk:
-    """Return a desk for a store; warnings go into the next answer, not to a screen."""
-    warnings: list[str] = []
-    store = open_store(path, on_warning=warnings.append)
-    return Desk(store, max_seconds, is_expendable, warnings)
-
-
-def call_tool(desk: Desk, name: str, arguments: Mapping[str, object]) -> str:
+def call_tool(session: AgentSession, name: str, arguments: Mapping[str, object]) -> str:
     """Call a tool and return its answer as JSON.
 
     Raises:
@@ -111,10 +85,12 @@ def call_tool(desk: Desk, name: str, arguments: Mapping[str, object]) -> str:
         EvalstoreError: the store cannot be read.
     """
     tool = _tool(name)
-    answer: dict[str, object] = {**tool.call(desk, **checked_arguments(tool.parameters, arguments))}
-    if desk.warnings:
-        answer["warnings"] = list(dict.fromkeys(desk.warnings))
-        desk.warnings.clear()
+    answer: dict[str, object] = {
+        **tool.call(session, **checked_arguments(tool.parameters, arguments))
+    }
+    if session.warnings:
+        answer["warnings"] = list(dict.fromkeys(session.warnings))
+        session.warnings.clear()
     text = as_json(answer)
     if len(text) > _MAX_ANSWER:
         raise BadInput(

@@ -11,7 +11,7 @@ from warehouse.engine.views.dictionary import meaning
 from warehouse.engine.views.sql_files import shown_views
 
 if TYPE_CHECKING:
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
 
 PARAMETERS = (
     Text("view", "name of a view as list_views has it, such as leaderboard", is_required=True),
@@ -25,7 +25,7 @@ ORDER BY column_index
 """
 
 
-def list_views(_desk: Desk) -> dict[str, object]:
+def list_views(_session: AgentSession) -> dict[str, object]:
     """Return every view with its purpose and what a row is."""
     views = [
         {
@@ -39,7 +39,7 @@ def list_views(_desk: Desk) -> dict[str, object]:
     return {"views": views}
 
 
-def describe_view(desk: Desk, *, view: str) -> dict[str, object]:
+def describe_view(session: AgentSession, *, view: str) -> dict[str, object]:
     """Return a view's purpose, what a row is, and its columns with types and meanings.
 
     Raises:
@@ -51,7 +51,7 @@ def describe_view(desk: Desk, *, view: str) -> dict[str, object]:
         raise BadInput(f"there is no view {view!r}; {hint}")
     file = views[view]
     place = {"schema": file.schema, "name": file.name}
-    columns = desk.store.sql(_COLUMNS, place).fetchall()
+    columns = session.store.sql(_COLUMNS, place).fetchall()
     return {
         "view": view,
         "purpose": file.purpose,

@@ -12,7 +12,8 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.app.agents.queries import stopped_message
-from warehouse.app.agents.tools import call_tool, open_desk
+from warehouse.app.agents.session import open_session
+from warehouse.app.agents.tools import call_tool
 from warehouse.app.console.crash import report_text, summary, write_report
 from warehouse.core.errors import EvalstoreError
 from warehouse.engine.connection import memory_limit
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from pathlib import Path
 
-    from warehouse.app.agents.tools import Desk
+    from warehouse.app.agents.session import AgentSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,10 @@ class Worker:
         )
 
 
-def answer_call(desk: Desk, name: str, arguments: Mapping[str, object]) -> Answer:
+def answer_call(session: AgentSession, name: str, arguments: Mapping[str, object]) -> Answer:
     """Return the answer of a tool; whatever goes wrong is an answer, too."""
     try:
-        return Answer(call_tool(desk, name, arguments))
+        return Answer(call_tool(session, name, arguments))
     except EvalstoreError as error:
         return Answer(str(error), is_error=True)
     except Exception as error:  # noqa: BLE001 - the server must answer, and go on
@@ -111,14 +112,14 @@ def _answer_calls(calls: Connection, path: Path, limits: Limits) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    desk = open_desk(path, max_seconds=limits.max_seconds, is_expendable=True)
+    session = open_session(path, max_seconds=limits.max_seconds, is_expendable=True)
     with memory_limit(limits.max_memory_mb, covers_process=True):
         while True:
             try:
                 name, arguments = calls.recv()
             except EOFError:
                 return
-            calls.send(answer_call(desk, name, arguments))
+            calls.send(answer_call(session, name, arguments))
 
 
 def _crash_message(error: Exception) -> str:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from warehouse.engine.base_store import BaseStore
     from warehouse.engine.scale.engine import Engine
-    from warehouse.engine.scale.shard import File, Files
+    from warehouse.engine.scale.version import File, Files
     from warehouse.lake.lake import Lake
     from warehouse.lake.table_location import TableLocation
 

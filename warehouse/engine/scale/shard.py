@@ -19,7 +19,7 @@ from warehouse.core.hashing import file_sha256
 from warehouse.core.schemas import TABLES
 from warehouse.engine.connection import open_for_writing
 from warehouse.engine.scale.plan import quoted
-from warehouse.engine.scale.version import discard_copies
+from warehouse.engine.scale.version import File, Files, discard_copies
 from warehouse.engine.tables import loading
 from warehouse.engine.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
 from warehouse.engine.tables.sync import create_warehouse, derive, digests
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
     from warehouse.lake.batch import Batch
     from warehouse.lake.table_location import TableLocation
-
-# A file of tables: its key, rows, bytes and SHA-256.
-File = dict[str, Any]
-Files = dict[str, list[File]]
 
 # The rows of no run that scores are computed from.
 REFERENCE = (

@@ -10,8 +10,7 @@ from warehouse.engine.scale.version import current_version, named_objects
 from warehouse.lake.table_location import TABLES
 
 if TYPE_CHECKING:
-    from warehouse.engine.scale.shard import File
-    from warehouse.engine.scale.version import Version
+    from warehouse.engine.scale.version import File, Version
     from warehouse.lake.table_location import TableLocation
 
 # A sync that has forgotten runs deletes the files of the version before at once.

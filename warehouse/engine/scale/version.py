@@ -14,8 +14,11 @@ from warehouse.lake.table_location import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warehouse.engine.scale.shard import File, Files
     from warehouse.lake.table_location import TableLocation
+
+# A file of tables: its key, rows, bytes and SHA-256.
+File = dict[str, Any]
+Files = dict[str, list[File]]
 
 _FORMAT = 1
 

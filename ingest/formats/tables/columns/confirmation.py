@@ -20,7 +20,7 @@ from ingest.formats.tables.columns.column_map import (
 )
 from ingest.formats.tables.columns.facts import facts_of
 from ingest.formats.tables.columns.proposal import describe, guess, model_columns
-from ingest.formats.tables.tables import open_table
+from ingest.formats.tables.opening import open_table
 from warehouse.app.console.cli import note
 from warehouse.app.recording.recording import BUILT_IN
 from warehouse.core.errors import BadInput
