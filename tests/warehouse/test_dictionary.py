@@ -70,7 +70,7 @@ def test_a_changed_meaning_reaches_an_existing_warehouse(tmp_path, monkeypatch):
     store = new_store(tmp_path / "store")
     store.sync()
     monkeypatch.setitem(dictionary.COMMON, "suite", "what it's a 'family' of")
-    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", dictionary.dictionary_digest)
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", dictionary.dictionary_digest)
     assert not store.sync().rebuilt
     assert comments(store)["column main.costs.suite"] == "what it's a 'family' of"
 

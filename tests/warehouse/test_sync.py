@@ -176,7 +176,7 @@ def test_a_query_sees_the_latest_import(store, tmp_path):
 def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
-    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "other")
     report = examples.sync()
     assert (report.loaded, report.rebuilt) == ((), False)
     assert digests(examples) == before
@@ -188,7 +188,7 @@ def test_a_large_warehouse_is_rebuilt_for_changed_definitions(examples, monkeypa
     before = digests(examples)
     [(n_results,)] = examples.sql("SELECT count(*) FROM lake.results").fetchall()
     monkeypatch.setattr("warehouse.engine.tables.sync._MOST_REDEFINED", n_results - 1)
-    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "other")
     assert examples.sync().rebuilt
     assert digests(examples) == before
 
@@ -207,7 +207,7 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
             "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
             "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
         )
-    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "other")
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "other")
     assert not examples.sync().rebuilt
     assert examples.sql(DEFINED).fetchall() == names
     assert examples.sql("FROM lake.meta WHERE key LIKE '%former%'").fetchall() == []
@@ -219,7 +219,7 @@ def test_a_changed_scorer_recomputes_every_verdict(examples, monkeypatch):
     monkeypatch.setattr(
         "warehouse.engine.tables.score_tables.code_digest", lambda: "another scorer"
     )
-    monkeypatch.setattr("warehouse.engine.tables.sync._definitions", lambda: "another scorer")
+    monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "another scorer")
     monkeypatch.setattr(
         "warehouse.engine.scoring.palindrome.is_correct", lambda _answer, _reference: False
     )

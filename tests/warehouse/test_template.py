@@ -6,7 +6,7 @@ from support import EXAMPLES, child, digests, import_into
 
 from warehouse.app.store import Store
 from warehouse.engine.connection import open_for_reading
-from warehouse.engine.tables import sync
+from warehouse.engine.tables import definitions
 from warehouse.engine.views import template
 
 
@@ -21,7 +21,7 @@ def cache(tmp_path, monkeypatch):
 def empty(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
     Store(folder / "store").sync()
-    assert template.copy_template(sync._definitions(), folder / "empty.duckdb")
+    assert template.copy_template(definitions.digest(), folder / "empty.duckdb")
     return folder / "empty.duckdb"
 
 
@@ -34,7 +34,7 @@ def defined(empty, monkeypatch):
         shutil.copyfile(empty, warehouse)
         created.append(warehouse)
 
-    monkeypatch.setattr("warehouse.engine.tables.sync._create_empty", create)
+    monkeypatch.setattr("warehouse.engine.tables.definitions._create_empty", create)
     return created
 
 
@@ -97,7 +97,7 @@ def test_a_damaged_template_that_stays_is_not_copied_again(filled, cache, define
     # As in a cache folder that cannot be written; root could write one.
     monkeypatch.setattr("warehouse.engine.tables.sync.discard_template", lambda _definitions: None)
     monkeypatch.setattr(
-        "warehouse.engine.tables.sync.keep_template", lambda _definitions, _empty: None
+        "warehouse.engine.tables.definitions.keep_template", lambda _definitions, _empty: None
     )
     assert filled.sync(rebuild=True).rebuilt
     assert filled.sql("SELECT count(*) > 0 FROM results").fetchall() == [(True,)]

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from warehouse.engine.tables.sync import KnownFolders, SyncReport
+    from warehouse.engine.tables.state import KnownFolders
+    from warehouse.engine.tables.sync import SyncReport
 
 # Imports that an import of logs can do without are in the functions that use them.
 
@@ -122,7 +123,7 @@ class BaseStore:
         import duckdb
 
         from warehouse.engine.connection import open_for_reading
-        from warehouse.engine.tables.sync import KnownFolders, known_folders
+        from warehouse.engine.tables.state import KnownFolders, known_folders
 
         try:
             if known is None and not self.warehouse.exists():
@@ -244,7 +245,8 @@ class BaseStore:
         """Open the warehouse; None, with nothing left open, if the lake has changed."""
         import duckdb
 
-        from warehouse.engine.tables.sync import is_current, is_syncing
+        from warehouse.engine.tables.state import is_current
+        from warehouse.engine.tables.sync import is_syncing
 
         if not self.warehouse.exists():
             return None

@@ -10,7 +10,7 @@ import duckdb
 from warehouse.core.errors import EvalstoreError, StoreBusy, StoreDamaged
 from warehouse.core.in_memory import open_in_memory
 from warehouse.engine.connection import open_for_reading
-from warehouse.engine.tables.sync import describe
+from warehouse.engine.tables.state import describe
 from warehouse.lake.journal.recovery import PendingJournal, cut_message, pending_journals
 from warehouse.lake.locks import shared_lake_lock
 from warehouse.lake.schema_check import misfits

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warehouse.analysis.checking.expectations import Expectation, Relation, read_relations
 from warehouse.core.paths import EXPECTATIONS
 from warehouse.core.schemas import TABLES
-from warehouse.engine.tables.sync import missing_folders
+from warehouse.engine.tables.state import missing_folders
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.missing_files import unreadable_files
 

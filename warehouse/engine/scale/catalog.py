@@ -18,7 +18,7 @@ from warehouse.engine.scale.plan import quoted
 from warehouse.engine.scale.shard import read_files
 from warehouse.engine.scale.version import discard_copies
 from warehouse.engine.tables.boards import compute_boards
-from warehouse.engine.tables.sync import board_files, create_warehouse, digests
+from warehouse.engine.tables.definitions import board_files, create_warehouse, digests
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.locks import WAIT_SECONDS
 

@@ -43,7 +43,8 @@ from warehouse.engine.scale.version import (
     shard_files,
 )
 from warehouse.engine.tables import loading
-from warehouse.engine.tables.sync import derive, digests
+from warehouse.engine.tables.definitions import digests
+from warehouse.engine.tables.derivation import derive
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import evalstore_version
 from warehouse.lake.locks import shared_lake_lock

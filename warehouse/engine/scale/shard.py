@@ -21,8 +21,9 @@ from warehouse.engine.connection import open_for_writing
 from warehouse.engine.scale.plan import quoted
 from warehouse.engine.scale.version import File, Files, discard_copies
 from warehouse.engine.tables import loading
+from warehouse.engine.tables.definitions import create_warehouse, digests
+from warehouse.engine.tables.derivation import derive
 from warehouse.engine.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
-from warehouse.engine.tables.sync import create_warehouse, derive, digests
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.lake import Lake
 from warehouse.lake.locks import WAIT_SECONDS

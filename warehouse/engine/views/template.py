@@ -33,7 +33,7 @@ _CODE = (
     "engine/tables/loading",
     "engine/tables/runs",
     "engine/tables/score_tables",
-    "engine/tables/sync",
+    "engine/tables/definitions",
     "engine/views/dictionary",
 )
 
