@@ -138,6 +138,9 @@ def open(path: str | os.PathLike[str] = "store") -> Store:  # noqa: A001 - evals
 def _cli(ctx: click.Context, store: str) -> None:
     """Every model evaluation you have ever run, in one warehouse you can query."""
     ctx.obj = _folder(store)
+    if ctx.invoked_subcommand in _WRITING | {"sync"}:
+        # What they write depends on all that the lake holds.
+        os.environ.pop("EVALSTORE_NO_SYNC", None)
     if ctx.invoked_subcommand in _WRITING:
         from warehouse.lake.table_location import check_is_no_tables
 

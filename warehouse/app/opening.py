@@ -12,8 +12,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def open_store(path: Path, *, on_warning: Callable[[str], None] = warn) -> Store:
+def open_store(
+    path: Path,
+    *,
+    on_warning: Callable[[str], None] = warn,
+    on_rebuild: Callable[[str], None] | None = None,
+) -> Store:
     """Open a folder as the store that it is: with a lake, or tables that are only read.
+
+    Args:
+        path: the folder.
+        on_warning: told about data missing from the figures, and why.
+        on_rebuild: told, before the warehouse is built and that takes a while, why and how long.
 
     Raises:
         StoreUnreachable: the object store behind it cannot be reached.
@@ -22,7 +32,7 @@ def open_store(path: Path, *, on_warning: Callable[[str], None] = warn) -> Store
 
     place = find_tables(path)
     if place is None:
-        return Store(path, on_warning=on_warning)
+        return Store(path, on_warning=on_warning, on_rebuild=on_rebuild)
     from warehouse.app.tables_store import TablesStore
 
     return TablesStore(path, place, on_warning=on_warning)

@@ -7,6 +7,7 @@ import shutil
 import warnings
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from warehouse.core.errors import (
     BadInput,
     EvalstoreError,
     StoreBusy,
+    StoreDamaged,
     StoreReadOnly,
 )
 from warehouse.core.files import open_regular
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 # Readers that follow each other list an object store once.
 _FRESH_SECONDS = 2.0
 _COPIED_AT_ONCE = 16 * 2**20  # bytes
+# The variable with which a warehouse is read as it is, however long its update would take.
+NO_SYNC = "EVALSTORE_NO_SYNC"
 
 
 class EvalstoreWarning(UserWarning):
@@ -61,12 +65,14 @@ class BaseStore:
         path: Path,
         *,
         on_warning: Callable[[str], None] = warn,
+        on_rebuild: Callable[[str], None] | None = None,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         self.path = path
         self.lake = Lake(path)
         self.warehouse = path / "warehouse.duckdb"
         self._on_warning = on_warning
+        self._on_rebuild = on_rebuild
         self._wait_seconds = wait_seconds
 
     def __repr__(self) -> str:
@@ -102,7 +108,13 @@ class BaseStore:
     def _sync(self, *, rebuild: bool = False) -> SyncReport:
         from warehouse.engine.tables.sync import sync
 
-        report = sync(self.warehouse, self.lake, rebuild=rebuild, wait_seconds=self._wait_seconds)
+        report = sync(
+            self.warehouse,
+            self.lake,
+            rebuild=rebuild,
+            wait_seconds=self._wait_seconds,
+            on_rebuild=self._on_rebuild,
+        )
         for problem in report.damaged:
             self._on_warning(problem)
         return report
@@ -212,12 +224,15 @@ class BaseStore:
     def reading(self, query: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
         """Bring the warehouse up to date if possible, and open it for reading.
 
+        With `EVALSTORE_NO_SYNC=1` it is opened as it is, with a warning that says so.
+
         Args:
             query: the query to run; the scoring functions it names are registered.
 
         Raises:
             BadInput: the folder does not exist.
             StoreBusy: another program holds the warehouse for writing.
+            StoreDamaged: the warehouse is damaged, and may not be built again here.
         """
         from warehouse.lake.missing_files import unreadable_files
 
@@ -225,6 +240,10 @@ class BaseStore:
             raise BadInput(
                 f"{self.path}: no store here; `evalstore import` or `evalstore run` creates one"
             )
+        if os.environ.get(NO_SYNC, "") not in {"", "0"} and self.warehouse.exists():
+            with ExitStack() as stack:
+                yield self._open_as_it_is(stack, query)
+            return
         self._pull(max_age_seconds=_FRESH_SECONDS)
         self._recover_journals()
         with ExitStack() as stack:
@@ -240,6 +259,31 @@ class BaseStore:
         from warehouse.engine.connection import open_for_reading
 
         return open_for_reading(self.warehouse, wait_seconds=self._wait_seconds, query=query)
+
+    def _open_as_it_is(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection:
+        import duckdb
+
+        from warehouse.engine.connection import log_file
+        from warehouse.engine.tables.state import is_of_this_version, missing_folders
+
+        try:
+            connection = stack.enter_context(self._opened(query))
+            n_missing = len(missing_folders(connection, self.lake.batch_names()))
+            is_ours = is_of_this_version(connection)
+        except duckdb.Error as error:
+            raise StoreDamaged(
+                f"{self.warehouse}: damaged; without {NO_SYNC} it is built again"
+            ) from error
+        files = [file for file in (self.warehouse, log_file(self.warehouse)) if file.exists()]
+        written_at = datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC)
+        batches = f"{n_missing:,} batch{'es' * (n_missing > 1)}"
+        missing = f", without {batches} of the lake" if n_missing else ""
+        other = "" if is_ours else "; its views are those of another version of evalstore"
+        self._on_warning(
+            f"{NO_SYNC} is set: the figures are those of the last sync, "
+            f"{written_at:%Y-%m-%d %H:%M} UTC{missing}{other}"
+        )
+        return connection
 
     def _open_if_current(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection | None:
         """Open the warehouse; None, with nothing left open, if the lake has changed."""

@@ -169,7 +169,7 @@ def open_store(path: Path) -> Store:
     """Open the store of the command line; each of its warnings is printed once, on stderr."""
     from warehouse.app.opening import open_store as open_any
 
-    return open_any(path, on_warning=cache(lambda text: note(f"warning: {text}")))
+    return open_any(path, on_warning=cache(lambda text: note(f"warning: {text}")), on_rebuild=note)
 
 
 def check_suite(path: Path, suite: str | None) -> None:

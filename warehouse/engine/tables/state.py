@@ -53,16 +53,25 @@ def is_current(connection: duckdb.DuckDBPyConnection, lake: Lake) -> bool:
     return state == target_state(connection, lake, state)
 
 
+def is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether an open warehouse has the tables, views and scores of this version.
+
+    Raises:
+        duckdb.Error: the file is not a warehouse of evalstore.
+    """
+    state = read_state(connection)
+    return (state.schema, state.definitions) == definitions.digests()
+
+
 def describe(connection: duckdb.DuckDBPyConnection) -> tuple[str, frozenset[str]]:
     """Return which version built an open warehouse, in words, and its loaded folders.
 
     Raises:
         duckdb.Error: the file is not a warehouse of evalstore.
     """
-    state = read_state(connection)
-    is_ours = (state.schema, state.definitions) == (loading.tables_digest(), definitions.digest())
     other = "built by another version of evalstore; the next command that reads updates it"
-    return "built by this version" if is_ours else other, state.batches
+    words = "built by this version" if is_of_this_version(connection) else other
+    return words, read_state(connection).batches
 
 
 def missing_folders(connection: duckdb.DuckDBPyConnection, folders: Iterable[str]) -> set[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -36,7 +37,7 @@ from warehouse.lake.missing_files import unreadable_files
 from warehouse.lake.schema_check import fitness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from warehouse.lake.batch import Batch, RunKey
@@ -49,6 +50,11 @@ _LOCK = "sync.lock"
 _NAMED_RUNS = 3
 # A warehouse with more results is rebuilt when its tables are defined again; see `_is_large`.
 _MOST_REDEFINED = 20_000
+# Key in `lake.meta` of the speed of the last rebuild, in results per second, and what it is
+# assumed to be without one: that of two slow processors.
+_PACE, _USUAL_PACE = "results per second", 100_000.0
+# A shorter rebuild is not announced; a longer one is, in minutes.
+_SHORT_SECONDS, _LONG_SECONDS = 2.0, 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +77,25 @@ class SyncReport:
 
 
 def sync(
-    warehouse: Path, lake: Lake, *, rebuild: bool = False, wait_seconds: float = WAIT_SECONDS
+    warehouse: Path,
+    lake: Lake,
+    *,
+    rebuild: bool = False,
+    wait_seconds: float = WAIT_SECONDS,
+    on_rebuild: Callable[[str], None] | None = None,
 ) -> SyncReport:
     """Load the batches that are not in the warehouse, and compute what depends on them.
 
     All in one transaction: readers see the state before or after. A warehouse that is damaged,
     has another schema version, or holds rows that `forget` has removed since is built from
     scratch in a new file, which replaces the old one when it is complete.
+
+    Args:
+        warehouse: the DuckDB file.
+        lake: the lake.
+        rebuild: whether to build the warehouse from scratch in any case.
+        wait_seconds: how long to wait for a program that holds the warehouse.
+        on_rebuild: told, before a rebuild that takes a while, why and about how long.
 
     Raises:
         StoreBusy: another program holds the warehouse.
@@ -87,15 +105,17 @@ def sync(
         with suppress(OSError):
             _discard(_new_file(warehouse))  # what a killed rebuild left behind
         with shared_lake_lock(lake.store_path):
-            report = None
+            reason = "as asked" if rebuild else "there is none yet"
             if warehouse.exists() and not rebuild:
                 if has_waited and _was_brought_up_to_date(warehouse, lake, wait_seconds):
                     return SyncReport()
-                report = _try_increment(warehouse, lake, wait_seconds)
-            if report is None:
-                report = _rebuild(warehouse, lake, wait_seconds)
-        if report.rebuilt:
-            _sweep(lake)
+                done = _try_increment(warehouse, lake, wait_seconds)
+                if isinstance(done, SyncReport):
+                    return done
+                reason = done
+            pace = _Pace(reason, _last_pace(warehouse), on_rebuild)
+            report = _rebuild(warehouse, lake, wait_seconds, pace)
+        _sweep(lake)
     return report
 
 
@@ -114,8 +134,8 @@ def _was_brought_up_to_date(warehouse: Path, lake: Lake, wait_seconds: float) ->
         return False
 
 
-def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport | None:
-    """Load what is new; None if only a rebuild will do."""
+def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncReport | str:
+    """Load what is new; return why, if only a rebuild will do."""
     try:
         with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
             state = read_state(connection)
@@ -125,19 +145,23 @@ def _try_increment(warehouse: Path, lake: Lake, wait_seconds: float) -> SyncRepo
             replaced = {name for batch in batches for name in batch.replaces}
             batches = [batch for batch in batches if batch.name not in replaced]
             gone = state.batches - (target.batches - replaced)
-            if state.schema != target.schema or not loading.is_preserved(connection, batches, gone):
-                return None
+            if state.schema != target.schema:
+                return "this version of evalstore has other tables"
+            if not loading.is_preserved(connection, batches, gone):
+                return "rows that it holds were removed from the lake"
             redefine = state.definitions != target.definitions
             if redefine and _is_large(connection):
-                return None
+                return "this version of evalstore has other views or scores"
             loaded: tuple[str, ...] = ()
             if batches or redefine:
                 loaded = _increment(connection, lake, batches, columns, redefine=redefine)
             unreadable = unreadable_files(connection, lake)
             known = known_folders(connection, lake)
             return SyncReport(loaded, tuple(damaged), tuple(unreadable), known=known)
-    except (duckdb.Error, StoreDamaged):  # in the warehouse, or in the batches it was built from
-        return None
+    except duckdb.Error:
+        return "it is damaged"
+    except StoreDamaged:
+        return "a batch that it was built from is damaged"
 
 
 def _is_large(connection: duckdb.DuckDBPyConnection) -> bool:
@@ -150,8 +174,50 @@ def _is_large(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(n_results > _MOST_REDEFINED)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """Why a rebuild is needed, and how fast the last one was.
+
+    Attributes:
+        reason: why, after "because".
+        results_per_second: of the last rebuild, or a careful guess.
+        on_rebuild: told about a rebuild that takes a while.
+    """
+
+    reason: str
+    results_per_second: float
+    on_rebuild: Callable[[str], None] | None
+
+    def announce(self, n_results: int) -> None:
+        """Say why the warehouse is rebuilt, and about how long it takes."""
+        seconds = n_results / self.results_per_second
+        if self.on_rebuild is None or seconds < _SHORT_SECONDS:
+            return
+        is_long = seconds > _LONG_SECONDS
+        about = f"{seconds / 60:.0f} minutes" if is_long else f"{seconds:.0f} seconds"
+        self.on_rebuild(
+            f"building the warehouse from {n_results:,} results ({self.reason}); this takes about "
+            f"{about}"
+        )
+
+
+def _last_pace(warehouse: Path) -> float:
+    """Return how many results the last rebuild loaded in a second, here; else a careful guess."""
+    query = "SELECT value FROM lake.meta WHERE key = ?"
+    try:
+        with open_for_reading(warehouse, wait_seconds=0) as connection:
+            return float(connection.execute(query, [_PACE]).fetchall()[0][0])
+    except (duckdb.Error, EvalstoreError, IndexError):
+        return _USUAL_PACE
+
+
 def _rebuild(
-    warehouse: Path, lake: Lake, wait_seconds: float, *, from_template: bool = True
+    warehouse: Path,
+    lake: Lake,
+    wait_seconds: float,
+    pace: _Pace,
+    *,
+    from_template: bool = True,
 ) -> SyncReport:
     new_file = _new_file(warehouse)
     _discard(new_file)
@@ -159,11 +225,17 @@ def _rebuild(
         batches, damaged, columns = _readable(lake, sorted(lake.batch_names()), connection)
     replaced = {name for batch in batches for name in batch.replaces}
     batches = [batch for batch in batches if batch.name not in replaced]
+    n_results = sum(batch.files["results"].rows for batch in batches if "results" in batch.files)
+    pace.announce(n_results)
+    started = time.monotonic()
     is_copy = False
     try:
         is_copy = create_warehouse(new_file, wait_seconds, from_template=from_template)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
             loaded = _increment(connection, lake, batches, columns, redefine=False)
+            if n_results and (seconds := time.monotonic() - started) > _SHORT_SECONDS:
+                results_per_second = [_PACE, str(n_results / seconds)]
+                connection.execute("INSERT INTO lake.meta VALUES (?, ?)", results_per_second)
             # The log file is not moved with the warehouse, and a full disk fails silently at close.
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
@@ -171,7 +243,8 @@ def _rebuild(
         if is_copy:
             # It stays if the cache folder cannot be written: the second try must not copy it again.
             discard_template(definitions.digest())
-            return _rebuild(warehouse, lake, wait_seconds, from_template=False)
+            said = replace(pace, on_rebuild=None)
+            return _rebuild(warehouse, lake, wait_seconds, said, from_template=False)
         raise EvalstoreError(
             f"{new_file}: the warehouse could not be built ({_first_line(error)}); all data is "
             "safe in the lake"
