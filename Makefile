@@ -16,9 +16,17 @@ TOOLS := inspect lm_eval promptfoo
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
 
-test: lint  ## lint, type check and run all but the slow tests
-	@echo "==> tests"
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+# mypy runs next to the tests, and its output comes after theirs; either fails the target.
+test: $(READY)  ## lint, type check and run all but the slow tests
+	@echo "==> ruff"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "==> tests and mypy"
+	@mkdir -p build
+	@$(BIN)/mypy > build/mypy.txt 2>&1 & mypy=$$!; \
+	  $(BIN)/python -m pytest -n 2 -m "not slow"; tests=$$?; \
+	  wait $$mypy; types=$$?; cat build/mypy.txt; \
+	  exit $$((tests | types))
 
 test-slow: $(READY)  ## run the slow tests: all that take about a second or more
 	@echo "==> slow tests"
