@@ -82,6 +82,8 @@ def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None 
         boards: a temporary table (suite, task_set) of the boards to look at; None for all.
     """
     source = "FROM scores.pair_counts" if boards is None else _pairs_of_boards(connection, boards)
+    if not source:
+        return
     pairs = [_Pair(*row) for row in connection.execute(_MISSING.format(pairs=source)).fetchall()]
     if not pairs:
         return
@@ -104,14 +106,20 @@ def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None 
 
 
 def _pairs_of_boards(connection: duckdb.DuckDBPyConnection, boards: str) -> str:
-    """Return the query of `scores.pair_counts` that reads the tasks of some boards only."""
-    files = {file.qualified: file.sql for file in shipped_sql()}
-    connection.execute(
+    """Return the query of `scores.pair_counts` that reads the tasks of some boards only.
+
+    It is empty if no two models share a board: the query takes a sixth of a small sync to plan.
+    """
+    [(n_runs,)] = connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE tested_runs AS
             FROM scores.board_runs SEMI JOIN {boards} USING (suite, task_set)
+            QUALIFY count(*) OVER (PARTITION BY suite, task_set) > 1
         """
-    )
+    ).fetchall()
+    if not n_runs:
+        return ""
+    files = {file.qualified: file.sql for file in shipped_sql()}
     scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
     connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
     pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
