@@ -78,7 +78,9 @@ def test_shell_block_of_guides_works(workspace, commands):
 @pytest.mark.slow
 @pytest.mark.parametrize("query", blocks("sql"))
 def test_query_of_guides_returns_rows(workspace, query):
-    assert Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
+    rows = Store(workspace / "store", on_warning=pytest.fail).sql(query).fetchall()
+    figures = [value for row in rows for value in row if isinstance(value, int | float)]
+    assert any(figures), rows  # a count of 0 is a row, too
 
 
 @pytest.fixture(scope="module")

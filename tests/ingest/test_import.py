@@ -6,7 +6,6 @@ import pytest
 from palindrome_cases import read_back
 from support import EXAMPLES, digests, import_into, log, new_store, task, write_log
 
-from ingest.reconciliation import FileOutcome
 from warehouse.core.errors import BadInput
 from warehouse.lake.batch import Generation, current_generations
 
@@ -445,8 +444,18 @@ def test_the_model_file_gives_the_name_of_the_log(store, tmp_path, file, path, r
     assert refused.outcomes["refused"] == len(rules)
 
 
-def test_outcomes_are_human_readable():
-    assert all(str(outcome).isalpha() for outcome in FileOutcome)
+def test_the_summary_counts_files_by_outcome(cli, tmp_path):
+    folder = tmp_path / "logs"
+    first = write_log(folder / "a.yaml", log([1, 2]))
+    changed = write_log(folder / "b.yaml", log([1, 2], date="2026-05-01"))
+    assert cli("import", folder).lines["files"] == "2  (2 imported)"
+    write_log(first, log([1, 2, 3]))
+    write_log(changed, log(tasks=[task(1, answer="toinen"), task(2)], date="2026-05-01"))
+    write_log(folder / "c.yaml", log([1], date="2026-06-01"))
+    (folder / "d.yaml").write_text("date: [")
+    summary = cli("import", folder)
+    assert summary.lines["files"] == "4  (1 imported, 1 grown, 1 conflicting, 1 quarantined)"
+    assert summary.code == 2
 
 
 def test_as_changes_only_the_run(store, tmp_path):

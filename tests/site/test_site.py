@@ -330,6 +330,7 @@ class Links(HTMLParser):
 def check_pages(folder):
     """Check every page: its links lead to files of the site, and nothing is inline."""
     pages = [name for name in files(folder) if name.endswith(".html")]
+    linked = {"index.html"}
     for name in pages:
         text = (folder / name).read_text("utf-8")
         links = Links()
@@ -340,7 +341,10 @@ def check_pages(folder):
             path = target.partition("#")[0]
             if path:
                 assert not re.match(r"[a-z]+:|/", path), (name, target)
-                assert (folder / PurePosixPath(name).parent / path).is_file(), (name, target)
+                file = folder / PurePosixPath(name).parent / path
+                assert file.is_file(), (name, target)
+                linked.add(os.path.relpath(file, folder))
+    assert linked >= set(pages), "no page links to these"
     return pages
 
 

@@ -353,4 +353,7 @@ QUERIES = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/scores.md").read_text("u
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries_of_the_page_about_scores_return_rows(made, query):
     store, _ = made
-    assert rows(store, query)
+    found = rows(store, query)
+    assert found
+    for name in found[0]:
+        assert any(row[name] is not None for row in found), name
