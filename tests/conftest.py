@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support import EXAMPLES, ROOT, as_unprivileged, command, import_into, new_store
+from support import (
+    EXAMPLES,
+    ROOT,
+    as_unprivileged,
+    command,
+    import_into,
+    new_store,
+)
 
 # The same examples in each run, on a machine of any speed; those of `--hypothesis-profile random`
 # differ.

@@ -6,14 +6,16 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import duckdb
 import pytest
@@ -23,7 +25,11 @@ from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.app.store import Store
 from warehouse.core.errors import ExitCode
-from warehouse.engine.connection import log_file
+from warehouse.engine.connection import log_file, open_for_writing
+from warehouse.engine.tables import derivation
+from warehouse.engine.tables.sync import load_and_derive
+from warehouse.engine.views.sql_files import shipped_sql
+from warehouse.lake.schema_check import fitness
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "palindrome"
@@ -72,6 +78,8 @@ def digests(store, schemas=("main", "checks"), without=(), provenance=PROVENANCE
         without: qualified names of views to leave out.
         provenance: columns to leave out.
     """
+    if isinstance(store, QueriedStore):
+        store.sync()
     with store.reading() as connection:
         files = (store.warehouse, log_file(store.warehouse))
         held = (file.read_bytes() for file in files if file.exists())
@@ -132,7 +140,7 @@ def _blank():
     return store.path
 
 
-def new_store(path, **options):
+def new_store(path, kind=Store, **options):
     """Return a store that does not wait for locks, so that a test fails where it is locked.
 
     A store without a warehouse gets an empty one: creating the views takes most of a first
@@ -140,13 +148,112 @@ def new_store(path, **options):
 
     Args:
         path: the store's folder.
+        kind: its class.
         options: of `Store`.
     """
-    store = Store(Path(path), wait_seconds=0, **options)
+    store = kind(Path(path), wait_seconds=0, **options)
     if not store.warehouse.exists():
         log_file(store.warehouse).unlink(missing_ok=True)  # of a warehouse that a test removed
         shutil.copytree(_blank(), path, dirs_exist_ok=True)
     return store
+
+
+@cache
+def _names_on_boards():
+    """Return the names of the tables that depend on several runs, and of all that reads them."""
+    files = shipped_sql()
+    names = {file.name for file in files if file.is_board} | {"pair_tests"}
+    words = {file.name: set(re.findall(r"\w+", file.sql)) for file in files}
+    while new := {name for name in words.keys() - names if words[name] & names}:
+        names |= new
+    return names
+
+
+class Uncommitted:
+    """An empty warehouse, into which the batches of one lake at a time are loaded, uncommitted.
+
+    That takes a third of the time of a sync and an open for each query: boards, half of a sync,
+    are computed only for queries that read them.
+    """
+
+    def __init__(self, connection):
+        self._connection = connection
+        self._store_path, self._names, self._has_boards = None, set(), True
+
+    def load(self, lake, query=""):
+        """Load what a query of a lake needs (by default all), and return the connection."""
+        batches = [lake.read(name) for name in sorted(lake.batch_names())]
+        replaced = {name for batch in batches for name in batch.replaces}
+        batches = [batch for batch in batches if batch.name not in replaced]
+        needs_boards = not query or not _names_on_boards().isdisjoint(re.findall(r"\w+", query))
+        if (
+            self._store_path != lake.store_path
+            or self._names - {batch.name for batch in batches}
+            or (needs_boards and not self._has_boards)
+        ):
+            self.clear()
+            self._connection.execute("BEGIN")
+            self._store_path = lake.store_path
+        new = [batch for batch in batches if batch.name not in self._names]
+        if new:
+            self._names |= {batch.name for batch in new}
+            self._has_boards &= needs_boards
+            self._derive(lake, new)
+        return self._connection
+
+    def _derive(self, lake, batches):
+        checked = fitness(lake, batches, self._connection)
+        assert not checked.misfits
+        with ExitStack() as stack:
+            if not self._has_boards:
+                stack.enter_context(patch.object(derivation, "update_boards"))
+            load_and_derive(self._connection, lake, batches, checked.columns, emptied=set())
+
+    def clear(self):
+        """Forget all rows, as after an error."""
+        with suppress(duckdb.TransactionException):  # none has begun
+            self._connection.rollback()
+        self._store_path, self._names, self._has_boards = None, set(), True
+
+
+@cache
+def uncommitted():
+    """Return the `Uncommitted` that all tests share."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalstore-tests-")))
+    store = new_store(folder / "store")
+    connection = stack.enter_context(open_for_writing(store.warehouse, wait_seconds=0))
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    return Uncommitted(connection)
+
+
+class QueriedStore(Store):
+    """A store whose queries are run by `uncommitted`; its first sync ends that."""
+
+    is_synced = False
+
+    def sync(self, **options):
+        self.is_synced = True
+        return super().sync(**options)
+
+    @contextmanager
+    def reading(self, query=""):
+        if self.is_synced:
+            with super().reading(query) as connection:
+                yield connection
+            return
+        self.recover_journals()
+        try:
+            yield uncommitted().load(self.lake, query)
+        except Exception:
+            uncommitted().clear()
+            raise
+
+
+def queried_store(path, **options):
+    """Return a store for tests that only import and query, which need no warehouse of its own."""
+    return new_store(path, QueriedStore, **options)
 
 
 # --- forgotten text

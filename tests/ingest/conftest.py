@@ -2,7 +2,13 @@ import shutil
 
 import pytest
 from poster_cases import SAMPLES, run
-from support import new_store
+from support import new_store, queried_store
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return an empty store whose queries need no warehouse of its own."""
+    return queried_store(tmp_path / "store")
 
 
 @pytest.fixture(scope="session")

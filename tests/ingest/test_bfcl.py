@@ -4,7 +4,7 @@ import json
 
 import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
-from support import import_into, new_store
+from support import import_into, new_store, queried_store
 
 LOGS = PEERS / "bfcl"
 MODEL = "some-model-FC"
@@ -45,7 +45,8 @@ def logs(tmp_path_factory):
         pytest.skip("no reference data")
     store = new_store(tmp_path_factory.mktemp("bfcl") / "store")
     import_into(store, LOGS)
-    return store
+    with store.reading():  # open for all tests
+        yield store
 
 
 @pytest.mark.slow
@@ -129,7 +130,7 @@ def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
         return [row["passed"] for row in rows]
 
     given = results(tmp_path, call(0), call(1), call(2))
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, given)
     assert passes(store) == [None, None, None]
     import_into(store, scores(tmp_path, figures(2, 3), failure(1, error={"error_type": "x"})))
@@ -137,7 +138,7 @@ def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
     violations = query(store, "SELECT violation FROM scores.bfcl_verdicts WHERE NOT is_correct")
     assert violations == [{"violation": "type_error:java"}]
 
-    only_scores = new_store(tmp_path / "only-scores")
+    only_scores = queried_store(tmp_path / "only-scores")
     import_into(only_scores, tmp_path / "tree" / "score")
     assert passes(only_scores) == []
     (status,) = query(only_scores, "SELECT DISTINCT status FROM metric_audit")
@@ -147,7 +148,7 @@ def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
         folder = tmp_path / str(wrong[0]) / str(wrong[-1]["id"] if len(wrong) > 1 else "")
         results(folder, call(0), call(1), call(2))
         scores(folder, *wrong)
-        contradictory = new_store(folder / "store")
+        contradictory = queried_store(folder / "store")
         import_into(contradictory, folder / "tree")
         assert passes(contradictory) == [None, None, None]
 
@@ -156,7 +157,7 @@ def test_lists_of_steps_and_errors(tmp_path):
     steps = [[{"a": "{}"}, {"b": "{}"}], ["text"]]
     several = call(1, result=steps, latency=[[0.5, 0.25], [1]], input_token_count=[[1, 2], [3]])
     error = call(2, result="Error during inference: 429", traceback="Traceback …")
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, results(tmp_path, several, error))
     first, second = query(store, "FROM results ORDER BY seq")
     assert (first["duration_seconds"], first["input_tokens"]) == (1.75, 6)
@@ -183,7 +184,7 @@ def test_figures_of_the_configurations_of_prompts(tmp_path):
         {**figures(2, 3), **spread, **configurations},
         {"id": ids[1], "valid": False, "error_type": "value_error:string"},
     )
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, tmp_path / "tree")
     audit = query(store, "SELECT task_group, metric, n, status, reason FROM metric_audit")
     equal = {(row["task_group"], row["n"]) for row in audit if row["status"] == "equal"}
@@ -215,7 +216,7 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
         [1],
         {"valid": False},
     )
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, path, score)
     rejected = {name: [] for name in (path.name, score.name)}
     for message in summary.messages:
@@ -228,7 +229,7 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
 
 @needs_peers
 def test_results_without_ids_are_declined(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, LOGS / "aya")
     assert len(summary.messages) == 5
     assert summary.n_quarantined == summary.n_results == 0
@@ -237,7 +238,7 @@ def test_results_without_ids_are_declined(tmp_path):
 def test_a_table_with_more_cells_than_names(tmp_path):
     path = tmp_path / "tree" / "score" / "data_live.csv"
     write(path, "Rank,Model,Live Overall Acc", "1,M,74.32%,more,cells", "2,N", "")
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, path)
     figures = query(store, "SELECT model, metric, text FROM reported_metrics")
     assert [tuple(row.values()) for row in figures] == [("M", "Live Overall Acc", "74.32%")]

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
-from support import import_into, new_store
+from support import import_into, new_store, queried_store
 
 LOGS = PEERS / "eee"
 POPULARITY = "converted/2025-09-15T15-04-34-04-00_popularity_jKN69eAYYpZFAZhRgMAztp"
@@ -64,7 +64,8 @@ def logs(tmp_path_factory):
         pytest.skip("no reference data")
     store = new_store(tmp_path_factory.mktemp("eee") / "store")
     import_into(store, LOGS)
-    return store
+    with store.reading():  # open for all tests
+        yield store
 
 
 def by_file(store, table):
@@ -178,7 +179,7 @@ def test_epochs_and_scales(tmp_path):
     percent = json.loads(json.dumps(AGGREGATE))
     percent["evaluation_results"][0]["score_details"]["score"] = 75
     percent["evaluation_results"][0]["metric_config"]["max_score"] = 100
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, samples, write(tmp_path / "a.json", percent))
     rows = query(
         store,
@@ -205,7 +206,7 @@ def test_the_checksum_of_the_samples(tmp_path):
         "checksum": hashlib.sha256(samples.read_bytes()).hexdigest(),
     }
     document = {**AGGREGATE, "detailed_evaluation_results": details}
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert import_into(store, write(tmp_path / "a.json", document)).n_violations == 0
     write_samples(samples, SAMPLE, SAMPLE)
     other = tmp_path / "other"
@@ -225,7 +226,7 @@ def test_samples_of_older_versions(tmp_path):
         "interactions": [{"role": "user", "content": "Q"}],
         "evaluation": {"score": 0.75, "is_correct": None},
     }
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, write_samples(tmp_path / "s.jsonl", old))
     (row,) = query(
         store,
@@ -254,7 +255,7 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
         {**bad, "sample_id": "x"},
         {**strange, "sample_id": "y", "token_usage": {"input_tokens": 10**30}},
     )
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, samples)
     assert [int(message.split(":")[1]) for message in summary.messages] == [2, 3, 4, 5]
     assert summary.n_results == 3
@@ -271,7 +272,7 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
     ],
 )
 def test_a_broken_aggregate_is_quarantined(tmp_path, text):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, write(tmp_path / "a.json", text))
     assert summary.n_quarantined == 1
     assert not summary.runs
@@ -291,7 +292,7 @@ def test_an_aggregate_of_wrong_types(tmp_path):
         "source_metadata": 6,
         "detailed_evaluation_results": {"file_path": "..", "checksum": 1},
     }
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, write(tmp_path / "a.json", document))
     assert [message.rpartition("quarantined: ")[2] for message in summary.messages] == [
         "1 elements of `evaluation_results` are not objects"
@@ -302,7 +303,7 @@ def test_an_aggregate_of_wrong_types(tmp_path):
 
 def test_an_aggregate_without_a_list_of_results(tmp_path):
     document = {"evaluation_id": "e", "evaluation_results": {}, "source_metadata": {}}
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, write(tmp_path / "a.json", document))
     assert [message.rpartition("quarantined: ")[2] for message in summary.messages] == [
         "`evaluation_results` is not a list"
@@ -312,6 +313,6 @@ def test_an_aggregate_without_a_list_of_results(tmp_path):
 
 @needs_peers
 def test_an_index_is_declined(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     (message,) = import_into(store, LOGS / "community" / "aggregate.jsonl").messages
     assert "an index of every_eval_ever files" in message

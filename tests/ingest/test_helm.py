@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from helm_cases import NAME, entry, request, stat, write_run
-from support import digests, import_into, new_store
+from support import digests, import_into, queried_store
 
 from ingest.formats.common import elements
 from ingest.formats.common.elements import BrokenElementsError, Elements
@@ -154,7 +154,7 @@ def test_a_call_from_the_cache_counts_in_each_task_set(store, tmp_path):
 
 def test_files_that_come_later(tmp_path):
     folder = write_run(tmp_path / "whole" / NAME)
-    whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")
+    whole, parts = queried_store(tmp_path / "one"), queried_store(tmp_path / "two")
     import_into(whole, folder)
     part = tmp_path / "part" / NAME
     part.mkdir(parents=True)
@@ -174,7 +174,7 @@ def test_a_run_without_its_requests(tmp_path):
     folder = write_run(
         tmp_path / "runs" / "v1" / NAME, entries=[*map(entry, range(4)), extra_entry(3)]
     )
-    whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")
+    whole, parts = queried_store(tmp_path / "one"), queried_store(tmp_path / "two")
     import_into(whole, folder)
     state = (folder / "scenario_state.json").read_text()
     (folder / "scenario_state.json").unlink()
@@ -216,7 +216,7 @@ def test_each_request_of_language_modeling_without_its_text(store, tmp_path):
 @pytest.mark.slow
 def test_a_cut_file_then_the_whole(tmp_path):
     folder = write_run(tmp_path / NAME)
-    whole, parts = new_store(tmp_path / "one"), new_store(tmp_path / "two")
+    whole, parts = queried_store(tmp_path / "one"), queried_store(tmp_path / "two")
     import_into(whole, folder)
     for name in ("scenario_state.json", "per_instance_stats.json"):
         text = (folder / name).read_text()

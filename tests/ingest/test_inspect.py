@@ -17,7 +17,7 @@ from inspect_cases import (
     write_json,
     write_zip,
 )
-from support import command, digests, import_into, new_store
+from support import command, digests, import_into, queried_store
 
 from ingest.formats.common.columns import CollectedRows
 from ingest.formats.inspect.documents import HUGE_NUMBER_GATE, as_moment, read_object
@@ -42,7 +42,7 @@ def outcomes(summary):
 
 def digest_of(folder, *paths):
     """Return the digests of a store into which files were imported one after the other."""
-    store = new_store(folder)
+    store = queried_store(folder)
     for path in paths:
         import_into(store, path)
     # Which files a log came in does differ.
@@ -323,7 +323,7 @@ def test_metrics_of_a_project_with_names_of_inspects(tmp_path, of_scorer, of_tas
     samples[3]["scores"]["match"]["value"] = "I"
     head = finished(value=0.75, stderr=0.25)
     head["eval"] |= {"scorers": [{"name": "match", "metrics": of_scorer}], "metrics": of_task}
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, write_eval(tmp_path / "log.eval", head, samples))
     found = store.sql("SELECT metric, status, reason FROM metric_audit ORDER BY seq").fetchall()
     assert [status for _, status, _ in found] == expected
@@ -364,7 +364,7 @@ def test_the_same_log_in_any_form_is_one(tmp_path, samples):
     expected = digest_of(tmp_path / "first", forms["stored"])
     for name, path in forms.items():
         assert digest_of(tmp_path / name, path) == expected, name
-    store = new_store(tmp_path / "all")
+    store = queried_store(tmp_path / "all")
     for place, path in enumerate(forms.values()):
         outcome = FileOutcome.UNCHANGED if place else FileOutcome.IMPORTED
         assert outcomes(import_into(store, path)) == {outcome: 1}
@@ -476,7 +476,7 @@ def test_secrets_are_reported_and_masked(store, tmp_path, samples):
     samples[1]["metadata"] = {"token": token}
     write_eval(tmp_path / "log.eval", finished(), samples)
     assert sum(import_into(store, tmp_path).secrets.values()) == 1
-    masked = new_store(tmp_path / "masked")
+    masked = queried_store(tmp_path / "masked")
     import_into(masked, tmp_path / "log.eval", redact=True)
     extras = "".join(extra for (extra,) in masked.sql("SELECT extra FROM results").fetchall())
     assert token not in extras

@@ -10,7 +10,7 @@ import pytest
 from helm_cases import request
 from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
-from support import digests, import_into, new_store
+from support import digests, import_into, queried_store
 
 from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
@@ -108,7 +108,7 @@ def content(store):
 
 @pytest.mark.slow
 def test_samples_before_results(tmp_path, run):
-    whole, parts = new_store(tmp_path / "whole"), new_store(tmp_path / "parts")
+    whole, parts = queried_store(tmp_path / "whole"), queried_store(tmp_path / "parts")
     import_into(whole, run[0].parent)
     for n in (2, 0, 1):
         (tmp_path / str(n)).mkdir()
@@ -118,11 +118,11 @@ def test_samples_before_results(tmp_path, run):
 
 @pytest.mark.slow
 def test_the_order_of_files_does_not_matter(tmp_path, run):
-    whole = new_store(tmp_path / "whole")
+    whole = queried_store(tmp_path / "whole")
     import_into(whole, run[0].parent)
     expected = digests(whole)
     for n, order in enumerate(permutations(run)):
-        store = new_store(tmp_path / f"store {n}")
+        store = queried_store(tmp_path / f"store {n}")
         for m, path in enumerate(order):
             place = tmp_path / f"{n}-{m}"
             place.mkdir()
@@ -137,7 +137,7 @@ def test_the_order_of_files_does_not_matter(tmp_path, run):
 
 @pytest.mark.slow
 def test_a_cut_file_then_the_whole(tmp_path, run):
-    whole, parts = new_store(tmp_path / "whole"), new_store(tmp_path / "parts")
+    whole, parts = queried_store(tmp_path / "whole"), queried_store(tmp_path / "parts")
     import_into(whole, run[0].parent)
     text = run[2].read_text()
     for size in (len(text) // 3, len(text) // 2, len(text) - 20):
@@ -309,7 +309,7 @@ def test_a_samples_file_in_another_encoding(store, tmp_path):
     assert summary.n_results == 0
     assert summary.n_quarantined > 0
     path.write_bytes(b"")
-    assert import_into(new_store(tmp_path / "other"), path.parent).n_quarantined == 0
+    assert import_into(queried_store(tmp_path / "other"), path.parent).n_quarantined == 0
 
 
 def test_values_of_wrong_types(store, tmp_path):
@@ -419,7 +419,7 @@ def test_plain_samples_are_read_as_any_others(tmp_path, monkeypatch):
             with monkeypatch.context() as patch:
                 if name == "slow":
                     patch.setattr("ingest.formats.lm_eval.samples.plain_form", lambda _: None)
-                store = new_store(tmp_path / kind / name)
+                store = queried_store(tmp_path / kind / name)
                 summary = import_into(store, tmp_path / "org__m")
             found.append((summary.n_results, summary.n_quarantined, digests(store)))
         assert found[0] == found[1]
@@ -590,7 +590,7 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, is_early):
     many = [generated(n % 50, filter_=f"f{n // 50}") for n in range(150)]
     many[70:70] = [generated(n, ["a"], filter_="none") for n in range(90)]
     write_samples(tmp_path / "run", *many)
-    one, small = new_store(tmp_path / "one"), new_store(tmp_path / "small")
+    one, small = queried_store(tmp_path / "one"), queried_store(tmp_path / "small")
     import_into(one, tmp_path / "run")
     monkeypatch.setattr(samples, "_BLOCK_BYTES", 3000)
     # Streams of all blocks or of some; of each, some lines at a time.
@@ -617,7 +617,7 @@ def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
     for name, text in contents.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "pretrained__m_capitals.jsonl").write_text(text, "utf-8")
-        store = new_store(tmp_path / f"store {name}")
+        store = queried_store(tmp_path / f"store {name}")
         summary = import_into(store, tmp_path / name)
         assert (summary.n_results, summary.n_quarantined) == (9, 0)
         found[name] = digests(store, without=("main.files",))

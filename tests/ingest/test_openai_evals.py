@@ -4,7 +4,7 @@ import json
 
 import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
-from support import import_into, new_store
+from support import import_into, new_store, queried_store
 
 LOGS = PEERS / "openai-evals"
 SPEC = {
@@ -36,7 +36,8 @@ def logs(tmp_path_factory):
         pytest.skip("no reference data")
     store = new_store(tmp_path_factory.mktemp("openai-evals") / "store")
     import_into(store, LOGS)
-    return store
+    with store.reading():  # open for all tests
+        yield store
 
 
 @needs_peers
@@ -125,7 +126,7 @@ def test_calls_after_the_first_are_kept_and_counted(tmp_path):
     ]
     config = {"eval_spec": {"cls": "evals.elsuite.modelgraded.classify:ModelBasedClassify"}}
     path = write(tmp_path / "log.jsonl", *judged, spec={"run_config": config})
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, path)
     audit = query(store, "SELECT metric, status, reason FROM metric_audit ORDER BY seq, metric")
     assert [tuple(row.values()) for row in audit] == [
@@ -142,7 +143,7 @@ def test_each_of_several_matches_counts(tmp_path):
     report = {"final_report": {"accuracy": 3 / 4}, "run_id": "r"}
     other = [event(4, "sampling", "e.dev.2", prompt="Q", sampled="A")]
     other += [event(5, "match", "e.dev.2", correct=True)]
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     import_into(store, write(tmp_path / "log.jsonl", *matches, *other, report))
     (row,) = query(store, "SELECT status, n FROM metric_audit")
     assert row == {"status": "equal", "n": 4}
@@ -168,7 +169,7 @@ def test_what_cannot_be_used_is_rejected_with_its_line(tmp_path):
         event(5, "match", correct="maybe", expected=float("nan")),
         spec={"completion_fns": 3, "run_config": [], "created_at": "yesterday", "split": {}},
     )
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, log)
     lines = [int(message.split(":")[1]) for message in summary.messages]
     assert sorted(lines) == [3, 4, 5, 6, 7]

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 from peers import PEERS, digests_after, needs_peers, oracle, query, same, sha256
-from support import files_in, import_into, new_store, traces
+from support import files_in, import_into, new_store, queried_store, traces
 
 LOGS = PEERS / "promptfoo"
 GENERATED = LOGS / "generated-0.123.1"
@@ -52,7 +52,7 @@ def write(path, document):
 
 
 def imported(tmp_path, document):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     return store, import_into(store, write(tmp_path / "results.json", document))
 
 
@@ -62,7 +62,8 @@ def logs(tmp_path_factory):
         pytest.skip("no reference data")
     store = new_store(tmp_path_factory.mktemp("promptfoo") / "store")
     import_into(store, LOGS)
-    return store
+    with store.reading():  # open for all tests
+        yield store
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +223,7 @@ def test_the_database_stays_as_it_is(tmp_path):
     folder = tmp_path / "user"
     shutil.copytree(INTERRUPTED, folder)
     before = files_in(folder)
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert import_into(store, folder / "promptfoo.db").n_results == 12
     assert files_in(folder) == before
     assert import_into(store, folder / "promptfoo.db").n_results == 0
@@ -460,7 +461,7 @@ def test_a_database_with_strange_values(tmp_path):
         ("r3", "e1", 2**62, -1, b"\xff", "yes", None, "p", 4),
         ("r4", "other", 0, 0, None, None, None, None, None),
     ]
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     summary = import_into(store, database(tmp_path / "promptfoo.db", rows))
     assert summary.n_results == 1
     reasons = [message.split("quarantined: ")[1] for message in summary.messages]
@@ -479,7 +480,7 @@ def test_a_broken_database_is_quarantined(tmp_path):
     for n, data in enumerate((whole[:5000], whole[:100] + b"eval_results" * 400, whole[:16] * 400)):
         path = tmp_path / f"{n}.db"
         path.write_bytes(data if b"eval_results" in data else data + b"eval_results")
-        store = new_store(tmp_path / f"store{n}")
+        store = queried_store(tmp_path / f"store{n}")
         summary = import_into(store, path)
         assert summary.n_quarantined >= 1
         assert not summary.n_results
@@ -491,13 +492,13 @@ def test_a_view_instead_of_the_table_is_not_read(tmp_path):
         endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT * FROM n"
         connection.execute(f"CREATE VIEW eval_results AS {endless}")
     connection.close()
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert "no table eval_results" in " ".join(import_into(store, path).messages)
 
 
 @needs_peers
 def test_a_table_is_declined(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     (message,) = import_into(store, GENERATED / "a.csv").messages
     assert "a table of promptfoo lacks most of an evaluation" in message
 
@@ -510,7 +511,7 @@ def test_secrets_are_masked_in_every_form(tmp_path):
     answer = json.dumps(told["response"])
     values = ("r0", "e1", 0, 0, answer, 1, 1.0, json.dumps(told["provider"]), None)
     database(tmp_path / "promptfoo.db", [values])
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     names = ("a.json", "a.jsonl", "promptfoo.db")
     summary = import_into(store, *(tmp_path / name for name in names), redact=True)
     assert summary.n_results == 3

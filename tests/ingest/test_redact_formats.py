@@ -10,7 +10,7 @@ from inspect_cases import header, write_json
 from inspect_cases import sample as inspect_sample
 from lm_eval_cases import TIME, generated, lines, results
 from secret_cases import HARMLESS, cases
-from support import command, new_store
+from support import command, queried_store
 
 COLUMNS = ("run_id", "model", "task_id", "output", "passed", "note")
 
@@ -96,7 +96,7 @@ def imported(tmp_path, name, texts):
     folder.mkdir()
     WRITERS[name](folder, texts)
     files = sorted(folder.iterdir())
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     # Tables are imported by name only.
     ended = command(
         store.path, "import", files[0] if len(files) == 1 else folder, "--yes", "--redact"
@@ -145,7 +145,7 @@ def test_adjacent_tokens_of_a_kept_copy_stay_two_fields(tmp_path):
     (tmp_path / "log.csv").write_text(
         f"run_id,model,task_id,passed,output,note\nr,m,t,true,{token},{token}\n"
     )
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert command(store.path, "import", tmp_path / "log.csv", "--yes", "--redact").code == 0
     [(copy,)] = store.sql("SELECT content FROM lake.files").fetchall()
     assert bytes(copy).decode().splitlines()[1] == "r,m,t,true,(redacted),(redacted)"
@@ -156,7 +156,7 @@ def test_names_of_nested_fields_tell_secrets(tmp_path):
     nested = [{"password": f"{key}!", "kept": key, "n": None}]
     row = {"run_id": "r", "model": "m", "task_id": "t", "output": "x", "passed": True}
     pq.write_table(pa.Table.from_pylist([row | {"nested": nested}]), tmp_path / "log.parquet")
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert command(store.path, "import", tmp_path / "log.parquet", "--yes", "--redact").code == 0
     text = stored(store)
     assert f"{key}!" not in text

@@ -6,7 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support import command, files_in, new_store
+from support import command, files_in, queried_store
 
 KEY = "q8Zr3LxV7tN2mKf9WbYs4HdP6gJc1TaE"
 FORMS = [
@@ -36,7 +36,7 @@ def write(path, rows):
 def test_no_form_of_a_secret_is_stored(tmp_path, ending):
     rows = [("r", "m", f"t{n}", form, True) for n, form in enumerate(FORMS)]
     path = write(tmp_path / f"log.{ending}", rows)
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     ended = command(store.path, "import", path, "--yes", "--redact")
     assert ended.code == 0
     stored = store.sql("SELECT raw_output FROM results ORDER BY task_id").fetchall()
@@ -51,7 +51,7 @@ def test_a_masked_secret_takes_no_field_with_it(tmp_path):
     token = "fm2_" + KEY + "lJPECAAAAAAA" * 4
     path = tmp_path / "log.csv"
     path.write_text(f"run_id,model,task_id,passed,output,note\nr,m,t,true,{token},fm2_x{KEY}\n")
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     assert command(store.path, "import", path, "--yes", "--redact").code == 0
     assert store.sql("SELECT count(*) FROM results").fetchall() == [(1,)]
 
@@ -61,7 +61,7 @@ def test_rows_in_quarantine_are_masked_and_named(tmp_path):
     rows = ["run_id,model,task_id,passed,output", "r,m,t,true,x"]
     rows.append(f'r,m,u,true,"{{""api_key"": ""{KEY}""}}",y')
     path.write_text("\n".join(rows))
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     ended = command(store.path, "import", path, "--yes", "--redact")
     assert "1 possible secret" in ended.out + ended.err
     assert not any(KEY.encode() in data for data in files_in(store.path).values())

@@ -1,23 +1,25 @@
 """Golden cases: rows of lake tables in, rows of views out; see `golden/README.md`.
 
-Rows go through the lake's writer and a sync, so that score tables are filled as in a real store.
+Rows go through the lake's writer and what a sync does, so that score tables are filled as in a real
+store. All cases share one warehouse, each in a transaction that is rolled back.
 """
 
 import json
 import math
 import re
 from collections import Counter
-from contextlib import ExitStack
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
-from support import new_store
+from support import uncommitted
 
 from warehouse.core.formats.yaml.documents import load
 from warehouse.core.schemas import BY_NAME
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.batch import Generation
+from warehouse.lake.lake import Lake
 
 FOLDER = Path(__file__).parent / "golden"
 PATHS = sorted(FOLDER.rglob("*.yaml"))
@@ -34,32 +36,27 @@ RELATIVE_ERROR = 1e-12
 
 
 @pytest.fixture(scope="module")
-def store_of(tmp_path_factory):
-    """Return the store of a case, built once for all its views."""
-    stores = {}
+def open_case(tmp_path_factory):
+    """Return a function that returns a connection to the rows of a case."""
 
-    def build(case):
-        if case not in stores:
-            store = new_store(tmp_path_factory.mktemp("case") / "store", on_warning=pytest.fail)
-            fill(store.lake, CASES[case])
-            stores[case] = store
-            # Open for all of the case's views: opening takes longer than most queries.
-            opened.enter_context(store.reading())
-        return stores[case]
+    @cache
+    def filled(case):
+        lake = Lake(tmp_path_factory.mktemp("case") / "store")
+        fill(lake, CASES[case])
+        return lake
 
-    with ExitStack() as opened:
-        yield build
+    return lambda case: uncommitted().load(filled(case))
 
 
 @pytest.mark.parametrize(("case", "view"), EXPECTED, ids=[f"{c}-{v}" for c, v in EXPECTED])
-def test_view_gives_expected_rows(store_of, case, view):
+def test_view_gives_expected_rows(open_case, case, view):
     expected = records(CASES[case]["expect"][view])
     sql = VIEWS[view].sql
     # A view that does not sort its rows is sorted by the columns of the case.
     in_order = re.search(r"^ORDER BY", sql, re.MULTILINE)
     order = "" if in_order else "ORDER BY ALL"
     columns = ", ".join(expected[0]) if expected else "*"
-    actual = fetched(store_of(case), f"SELECT {columns} FROM {VIEWS[view].qualified} {order}")
+    actual = fetched(open_case(case), f"SELECT {columns} FROM {VIEWS[view].qualified} {order}")
     assert len(actual) == len(expected), actual
     for got, wanted in zip(actual, expected, strict=True):
         wrong = {k: (got[k], v) for k, v in wanted.items() if not same(got[k], v)}
@@ -75,7 +72,7 @@ def test_every_view_has_a_case():
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_column_of_a_view_is_in_a_case(store_of, view):
+def test_every_column_of_a_view_is_in_a_case(open_case, view):
     expected = {
         column
         for case, name in EXPECTED
@@ -83,7 +80,8 @@ def test_every_column_of_a_view_is_in_a_case(store_of, view):
         for row in records(CASES[case]["expect"][view])
         for column in row
     }
-    columns = store_of(next(iter(CASES))).sql(f"DESCRIBE FROM {VIEWS[view].qualified}").fetchall()
+    connection = open_case(next(iter(CASES)))
+    columns = connection.execute(f"DESCRIBE FROM {VIEWS[view].qualified}").fetchall()
     assert {name for name, *_ in columns} - NOT_COMPARED == expected
 
 
@@ -161,10 +159,10 @@ def records(rows):
     return [dict(row) for row in rows or []]
 
 
-def fetched(store, query):
-    with store.sql(query).cursor() as cursor:
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, map(plain, row), strict=True)) for row in cursor.fetchall()]
+def fetched(connection, query):
+    rows = connection.execute(query).fetchall()
+    names = [column[0] for column in connection.description]
+    return [dict(zip(names, map(plain, row), strict=True)) for row in rows]
 
 
 def plain(value):

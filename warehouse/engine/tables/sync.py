@@ -321,11 +321,35 @@ def _increment(
     """Load batches and compute what depends on them; return the names of new ones."""
     connection.execute("BEGIN")
     emptied = define(connection) if redefine else set()
+    names = load_and_derive(connection, lake, folders, columns, emptied=emptied)
+    connection.execute("COMMIT")
+    return names
+
+
+def load_and_derive(
+    connection: duckdb.DuckDBPyConnection,
+    lake: Lake,
+    folders: Sequence[Batch],
+    columns: Mapping[str, frozenset[str]],
+    *,
+    emptied: set[str],
+) -> tuple[str, ...]:
+    """Load batches and compute what depends on them, in the caller's transaction.
+
+    Args:
+        connection: the warehouse.
+        lake: the lake that has the batches.
+        folders: the batches.
+        columns: the columns of each of their files.
+        emptied: names of tables that lack all rows.
+
+    Returns:
+        The names of the batches that are new.
+    """
     new = loading.load(connection, lake, folders, columns)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
     derive(connection, emptied=emptied, changed=changed)
-    connection.execute("COMMIT")
     return tuple(batch.name for batch in new)
 
 
