@@ -218,61 +218,77 @@ def grouped(label, value, **parameters):
     return {"name": label, "value": value, "group": "grouped", "params": {**inner, **parameters}}
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
-        (grouped("x", 0.5), ("equal", 2, None)),
-        (grouped("is y!", 1.0, name_template="is {group_name}!"), ("equal", 1, None)),
-        (grouped("all", 0.625), ("equal", 4, None)),
-        (grouped("whole", 0.625, all_label="whole"), ("equal", 4, None)),
-        # The mean of 0.5, 1 and 0.5.
-        (grouped("all", 2 / 3, all="groups"), ("equal", 4, None)),
-        (grouped("x", 0.625), ("differs", 2, "4 tasks reported, 2 with a score")),
-        # `all` is then a group like others.
-        (
-            grouped("all", 0.5, all=False),
-            ("not recomputable", None, "the samples of the group are not recorded"),
-        ),
-        (
-            grouped("x", 0.5, name_template="{group_name!r}"),
-            ("not recomputable", None, "how the groups were named is not recorded"),
-        ),
-        (
-            {"name": "x", "value": 1, "group": "grouped", "params": {}},
-            ("not recomputable", None, "how the groups were made is not recorded"),
-        ),
-        # A metric of a project that returns several values, one of them named like Inspect's.
-        (
-            {"name": "mean", "value": 0.625, "group": "summary", "params": {}},
-            ("not recomputable", None, "metric of the task's own code"),
-        ),
-        (
-            grouped("x", 0.5, metric={"name": "own/metric"}),
-            ("not recomputable", None, "metric of the task's own code"),
-        ),
-        (
-            grouped("x", 0.5, metric={"name": "stderr", "params": {"cluster": "c"}}),
-            ("not recomputable", None, "metric with parameters of its own"),
-        ),
-        # The mean is 0.625; the clusters' sums of differences are -0.25, 0.375 and -0.125.
-        (
-            {"name": "stderr", "value": 0.14320549046, "params": {"cluster": "a/b"}},
-            ("equal", 4, None),
-        ),
-        (
-            {"name": "stderr", "value": 0.1, "params": {"cluster": "a/b", "more": 1}},
-            ("not recomputable", None, "metric with parameters of its own"),
-        ),
-    ],
-)
-def test_figures_of_groups_are_audited(store, tmp_path, samples, metric, expected):
+def audits(folder, logs):
+    """Import logs into one store, and return the audited figures of each, asked for once."""
+    store = queried_store(folder / "store")
+    for place, (head, samples) in enumerate(logs):
+        head["eval"] |= {"eval_id": f"E{place}", "model": f"mockllm/{place}"}
+        import_into(store, write_eval(folder / f"{place}.eval", head, samples))
+    found = {place: [] for place in range(len(logs))}
+    query = "SELECT run_id, metric, status, n, reason FROM metric_audit ORDER BY run_id, seq"
+    for run_id, *figure in store.sql(query).fetchall():
+        found[int(run_id.removeprefix("E"))].append(tuple(figure))
+    return found
+
+
+GROUPED = [
+    (grouped("x", 0.5), ("equal", 2, None)),
+    (grouped("is y!", 1.0, name_template="is {group_name}!"), ("equal", 1, None)),
+    (grouped("all", 0.625), ("equal", 4, None)),
+    (grouped("whole", 0.625, all_label="whole"), ("equal", 4, None)),
+    # The mean of 0.5, 1 and 0.5.
+    (grouped("all", 2 / 3, all="groups"), ("equal", 4, None)),
+    (grouped("x", 0.625), ("differs", 2, "4 tasks reported, 2 with a score")),
+    # `all` is then a group like others.
+    (
+        grouped("all", 0.5, all=False),
+        ("not recomputable", None, "the samples of the group are not recorded"),
+    ),
+    (
+        grouped("x", 0.5, name_template="{group_name!r}"),
+        ("not recomputable", None, "how the groups were named is not recorded"),
+    ),
+    (
+        {"name": "x", "value": 1, "group": "grouped", "params": {}},
+        ("not recomputable", None, "how the groups were made is not recorded"),
+    ),
+    # A metric of a project that returns several values, one of them named like Inspect's.
+    (
+        {"name": "mean", "value": 0.625, "group": "summary", "params": {}},
+        ("not recomputable", None, "metric of the task's own code"),
+    ),
+    (
+        grouped("x", 0.5, metric={"name": "own/metric"}),
+        ("not recomputable", None, "metric of the task's own code"),
+    ),
+    (
+        grouped("x", 0.5, metric={"name": "stderr", "params": {"cluster": "c"}}),
+        ("not recomputable", None, "metric with parameters of its own"),
+    ),
+    # The mean is 0.625; the clusters' sums of differences are -0.25, 0.375 and -0.125.
+    (
+        {"name": "stderr", "value": 0.14320549046, "params": {"cluster": "a/b"}},
+        ("equal", 4, None),
+    ),
+    (
+        {"name": "stderr", "value": 0.1, "params": {"cluster": "a/b", "more": 1}},
+        ("not recomputable", None, "metric with parameters of its own"),
+    ),
+]
+
+
+def test_figures_of_groups_are_audited(tmp_path, samples):
     for each, letter, group in zip(samples, "CICP", ("x", "x", "y", 3), strict=True):
         each["scores"]["match"]["value"] = letter
         each["metadata"] = {"a/b": group}
-    head = finished()
-    head["results"]["scores"][0] |= {"scored_samples": 4, "metrics": {"figure": metric}}
-    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
-    assert store.sql("SELECT status, n, reason FROM metric_audit").fetchall() == [expected]
+    logs = []
+    for metric, _ in GROUPED:
+        head = finished()
+        head["results"]["scores"][0] |= {"scored_samples": 4, "metrics": {"figure": metric}}
+        logs.append((head, samples))
+    found = audits(tmp_path, logs)
+    for place, (metric, expected) in enumerate(GROUPED):
+        assert [figure[1:] for figure in found[place]] == [expected], metric
 
 
 def test_clusters_that_a_standard_error_names_are_those_of_the_tasks(store, tmp_path, samples):
@@ -304,32 +320,33 @@ INSPECTS = [{"name": "inspect_ai/accuracy"}, {"name": "inspect_ai/stderr"}]
 OWN = {"name": "summary"}
 
 
-@pytest.mark.parametrize(
-    ("of_scorer", "of_task", "expected"),
-    [
-        ([*INSPECTS, OWN], None, ["equal", "equal"]),
-        # A metric of the project that has the same name.
-        ([{"name": "accuracy"}, INSPECTS[1]], None, ["not recomputable", "equal"]),
-        (INSPECTS, [{"name": "accuracy"}], ["not recomputable", "not recomputable"]),
-        # One that returns several values, in a log that does not name it with each.
-        ([OWN], None, ["not recomputable", "not recomputable"]),
-        ({"*": INSPECTS[:1], "x": [OWN]}, None, ["equal", "not recomputable"]),
-        ([{"x": [OWN]}, 3, {"name": 4}], None, ["not recomputable", "not recomputable"]),
-        ([], None, ["equal", "equal"]),
-        (None, 3, ["equal", "equal"]),
-    ],
-)
-def test_metrics_of_a_project_with_names_of_inspects(tmp_path, of_scorer, of_task, expected):
-    samples = [sample(name) for name in IDS]
+OWN_METRICS = [
+    ([*INSPECTS, OWN], None, ["equal", "equal"]),
+    # A metric of the project that has the same name.
+    ([{"name": "accuracy"}, INSPECTS[1]], None, ["not recomputable", "equal"]),
+    (INSPECTS, [{"name": "accuracy"}], ["not recomputable", "not recomputable"]),
+    # One that returns several values, in a log that does not name it with each.
+    ([OWN], None, ["not recomputable", "not recomputable"]),
+    ({"*": INSPECTS[:1], "x": [OWN]}, None, ["equal", "not recomputable"]),
+    ([{"x": [OWN]}, 3, {"name": 4}], None, ["not recomputable", "not recomputable"]),
+    ([], None, ["equal", "equal"]),
+    (None, 3, ["equal", "equal"]),
+]
+
+
+def test_metrics_of_a_project_with_names_of_inspects(tmp_path, samples):
     samples[3]["scores"]["match"]["value"] = "I"
-    head = finished(value=0.75, stderr=0.25)
-    head["eval"] |= {"scorers": [{"name": "match", "metrics": of_scorer}], "metrics": of_task}
-    store = queried_store(tmp_path / "store")
-    import_into(store, write_eval(tmp_path / "log.eval", head, samples))
-    found = store.sql("SELECT metric, status, reason FROM metric_audit ORDER BY seq").fetchall()
-    assert [status for _, status, _ in found] == expected
-    reasons = {reason for _, status, reason in found if status != "equal"}
-    assert reasons <= {"metric of the task's own code"}
+    logs = []
+    for of_scorer, of_task, _ in OWN_METRICS:
+        head = finished(value=0.75, stderr=0.25)
+        head["eval"] |= {"scorers": [{"name": "match", "metrics": of_scorer}], "metrics": of_task}
+        logs.append((head, samples))
+    found = audits(tmp_path, logs)
+    for place, (of_scorer, of_task, expected) in enumerate(OWN_METRICS):
+        statuses = [status for _, status, *_ in found[place]]
+        assert statuses == expected, (of_scorer, of_task)
+        reasons = {reason for _, status, _, reason in found[place] if status != "equal"}
+        assert reasons <= {"metric of the task's own code"}
 
 
 # --- the same log in several forms and parts
