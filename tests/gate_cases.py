@@ -1,9 +1,9 @@
 """Runs for tests of the gate, and its decisions about them."""
 
+from support import add_rows
+
 from warehouse.analysis.decisions.gate.gate import run_gate
 from warehouse.analysis.decisions.gate.rules import Rule, Rules
-from warehouse.core.schemas import RESULTS, RUNS
-from warehouse.lake.batch import Generation
 
 
 def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1", cost=0.01):
@@ -39,11 +39,8 @@ def run_rows(model, passed, *, run_id=None, attempts=1, suite="mine", version="1
 
 def write(store, *runs):
     """Write runs as one batch of the lake."""
-    with store.lake.write("import") as writer:
-        for run, results in runs:
-            writer.add(RUNS, [run])
-            writer.add(RESULTS, results)
-        writer.commit(generations=[Generation(run["suite"], run["run_id"]) for run, _ in runs])
+    results = [result for _, of_run in runs for result in of_run]
+    add_rows(store.lake, runs=[run for run, _ in runs], results=results)
 
 
 def decide(store, *rules, candidate="m/same", baseline="m/base", **fields):

@@ -25,10 +25,12 @@ from ingest.importer import import_paths
 from ingest.reading import ImportOptions
 from warehouse.app.store import Store
 from warehouse.core.errors import ExitCode
+from warehouse.core.schemas import BY_NAME
 from warehouse.engine.connection import log_file, open_for_writing
 from warehouse.engine.tables import derivation
 from warehouse.engine.tables.sync import load_and_derive
 from warehouse.engine.views.sql_files import shipped_sql
+from warehouse.lake.batch import Generation
 from warehouse.lake.schema_check import fitness
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -254,6 +256,16 @@ class QueriedStore(Store):
 def queried_store(path, **options):
     """Return a store for tests that only import and query, which need no warehouse of its own."""
     return new_store(path, QueriedStore, **options)
+
+
+def add_rows(lake, **tables):
+    """Write rows of tables as one batch; those of `runs` say which generations it holds."""
+    keys = ("suite", "run_id", "generation", "parent_generation")
+    with lake.write("import") as writer:
+        for name, rows in tables.items():
+            writer.add(BY_NAME[name], rows)
+        runs = [[row.get(key) for key in keys] for row in tables.get("runs", ())]
+        writer.commit(generations=[Generation(*run) for run in runs])
 
 
 # --- forgotten text

@@ -5,15 +5,13 @@ from dataclasses import replace
 
 import pytest
 from rendering import HOSTILE, UNSEEN
-from support import command
+from support import add_rows, command
 
 from warehouse.app.agents.session import open_session
 from warehouse.app.agents.tools import TOOLS, call_tool
 from warehouse.core.errors import BadInput
-from warehouse.core.schemas import BY_NAME
 from warehouse.engine.statistics.score_test import equality_p_values
 from warehouse.engine.views.sql_files import shown_views
-from warehouse.lake.batch import Generation
 
 
 @pytest.fixture
@@ -197,10 +195,7 @@ def test_a_sample_has_all_about_a_result(store):
                      for n in range(1, 61)],
         "tasks": [{**task, "seq": 1, "task_hash": "h", "content_id": "t", "reference": "Helsinki"}],
     }  # fmt: skip
-    with store.lake.write("import") as writer:
-        for table, records in rows.items():
-            writer.add(BY_NAME[table], records)
-        writer.commit(generations={Generation("chat", "r", "root", None): None})
+    add_rows(store.lake, **rows)
     sample = asking(store)("show_sample", model="example/a", task_id="t")
     assert sample["result"]["prompt"] == "Capital of Finland?"
     assert sample["result"]["raw_output"] == "Helsinki"

@@ -4,16 +4,15 @@ import json
 import random
 
 import pytest
+from gate_cases import write
 from support import command, new_store
 
-from warehouse.core.schemas import RESULTS, RUNS
 from warehouse.engine.statistics.sample_size import (
     tasks_needed,
     tasks_needed_for_margin,
     tasks_needed_of_verdicts,
     variance_of_difference,
 )
-from warehouse.lake.batch import Generation
 
 
 def runs(passed_by_model, cost):
@@ -59,12 +58,7 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     store = new_store(tmp_path_factory.mktemp("plan") / "store")
-    with store.lake.write("import") as writer:
-        written = list(runs(ANSWERS, {"a": 0.01, "b": 0.03}))
-        for run, results in written:
-            writer.add(RUNS, [run])
-            writer.add(RESULTS, results)
-        writer.commit(generations=[Generation("mine", run["run_id"]) for run, _ in written])
+    write(store, *runs(ANSWERS, {"a": 0.01, "b": 0.03}))
     store.sync()
     return store
 

@@ -6,12 +6,10 @@ import re
 
 import pytest
 from rendering import HOSTILE, UNSEEN
-from support import new_store
+from support import add_rows, new_store
 
 from exports.site.addresses import samples_page
 from exports.site.report import write_site
-from warehouse.core.schemas import BY_NAME
-from warehouse.lake.batch import Generation
 
 pytestmark = pytest.mark.slow
 LONG = "word " * 100_000
@@ -97,10 +95,7 @@ def add_hostile(store):
             }
         ],
     }
-    with store.lake.write("import") as writer:
-        for table, records in rows.items():
-            writer.add(BY_NAME[table], records)
-        writer.commit(generations={Generation("chat", "r", "root", None): None})
+    add_rows(store.lake, **rows)
 
 
 def add_same_item(store):
@@ -117,12 +112,7 @@ def add_same_item(store):
         rows["tasks"].append({**task, **asked, "task_set_hash": "v"})
         call = {"model": f"of/{suite}", "prompt": prompt, "raw_output": answer}
         rows["results"].append({**shared, **task, **call, "content_id": f"c-{suite}"})
-    with store.lake.write("import") as writer:
-        for table, records in rows.items():
-            writer.add(BY_NAME[table], records)
-        writer.commit(
-            generations={Generation(run["suite"], "r", "root", None): None for run in rows["runs"]}
-        )
+    add_rows(store.lake, **rows)
 
 
 def opened(visit, site, run="one", state="", suite="own", **options):

@@ -7,7 +7,7 @@ import re
 import pytest
 from peers import PEERS, needs_peers
 from rendering import HOSTILE
-from support import import_into
+from support import add_rows, import_into
 
 from exports.site.samples.browser import data_of_samples, run_folder
 from exports.site.samples.pieces import PIECE_CHARACTERS, Pieces, piece
@@ -143,10 +143,7 @@ def add_chat(store):
             for n in range(60)
         ],
     }
-    with store.lake.write("import") as writer:
-        for table, records in rows.items():
-            writer.add(BY_NAME[table], records)
-        writer.commit(generations={Generation("chat", "r", "root", None): None})
+    add_rows(store.lake, **rows)
 
 
 @pytest.mark.slow

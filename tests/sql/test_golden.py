@@ -13,12 +13,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support import uncommitted
+from support import add_rows, uncommitted
 
 from warehouse.core.formats.yaml.documents import load
 from warehouse.core.schemas import BY_NAME
 from warehouse.engine.views.sql_files import shipped_sql
-from warehouse.lake.batch import Generation
 from warehouse.lake.lake import Lake
 
 FOLDER = Path(__file__).parent / "golden"
@@ -91,22 +90,8 @@ def fill(lake, document):
     for batch in document.get("batches", [document.get("lake", {})]):
         tables = {name: records(rows) for name, rows in batch.items()}
         add_missing_runs(tables)
-        with lake.write("import") as writer:
-            for name, rows in tables.items():
-                writer.add(BY_NAME[name], [full(name, row, counts) for row in rows])
-            writer.commit(
-                generations={
-                    Generation(
-                        row.get("suite", "palindrome"),
-                        row["run_id"],
-                        row.get("generation", "root"),
-                        row.get("parent_generation"),
-                    ): None
-                    for name, rows in tables.items()
-                    if name == "runs"
-                    for row in rows
-                }
-            )
+        full_rows = {n: [full(n, row, counts) for row in rows] for n, rows in tables.items()}
+        add_rows(lake, **full_rows)
 
 
 def add_missing_runs(tables):

@@ -8,11 +8,9 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import REFERENCE, needs_reference
+from support import REFERENCE, add_rows, needs_reference
 
-from warehouse.core.schemas import RESULTS, RUNS, TASKS
 from warehouse.engine.views.sql_files import shipped_sql
-from warehouse.lake.batch import Generation
 
 PEERS = REFERENCE / "peers"
 # The same evaluation: by the tool that ran it, and converted by every_eval_ever.
@@ -157,13 +155,7 @@ def test_two_tools_logs_of_one_question_have_one_hash(store):
         {"suite": suite, "run_id": "r", "generation": "root", "content_id": suite}
         for suite in ("inspect", "eee")
     ]
-    with store.lake.write("import") as writer:
-        writer.add(TASKS, [*inspect.values(), *eee.values()])
-        writer.add(RESULTS, calls)
-        writer.add(RUNS, runs)
-        writer.commit(
-            generations={Generation(run["suite"], "r", "root", None): None for run in runs}
-        )
+    add_rows(store.lake, tasks=[*inspect.values(), *eee.values()], results=calls, runs=runs)
     n = len(inspect)
     assert store.sql("FROM shared_tasks").fetchall() == [
         ("eee", "popularity", "inspect", "popularity", n, n, n, 1.0, 1.0, 1)

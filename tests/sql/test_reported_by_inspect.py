@@ -9,10 +9,7 @@ import re
 from collections import defaultdict
 
 import pytest
-from support import REFERENCE, needs_reference, new_store
-
-from warehouse.core.schemas import BY_NAME
-from warehouse.lake.batch import Generation
+from support import REFERENCE, add_rows, needs_reference, new_store
 
 ORACLE = REFERENCE / "peers" / "inspect" / "oracle.jsonl"
 STATISTICS = {"accuracy": "mean", **{name: name for name in ("mean", "std", "var", "stderr")}}
@@ -112,12 +109,7 @@ def store(tmp_path_factory):
         tables[table].append(row)
     tables["reported_metrics"] += metric_rows(rows["metric"], files)
     store = new_store(tmp_path_factory.mktemp("inspect") / "store", on_warning=pytest.fail)
-    with store.lake.write("import") as writer:
-        for name, table in tables.items():
-            writer.add(BY_NAME[name], table)
-        writer.commit(
-            generations={Generation("inspect", file, "root", None): None for file in files}
-        )
+    add_rows(store.lake, **tables)
     return store
 
 
