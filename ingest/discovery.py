@@ -15,7 +15,7 @@ from warehouse.core.files import real_path
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.readers import Reader
+    from ingest.format import Reader
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from ingest.readers import Reader
+    from ingest.format import Reader
     from ingest.reading import ImportOptions, Reading, SourceFile, Stream
     from ingest.session import ImportSummary
     from warehouse.lake.batch import RunKey

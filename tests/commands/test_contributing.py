@@ -4,18 +4,21 @@ import asyncio
 import json
 import re
 import sys
-from pathlib import Path
 from shutil import copytree
 from types import ModuleType
 
 import pytest
-from support import ROOT, command, import_into
+from support import ROOT, command, digests, import_into
 
 import ingest.readers
 from exports.site import rendering, report
 from exports.site.addresses import slug
 from exports.site.registry import PAGE_TYPES
 from exports.site.report import write_site
+from ingest import formats
+from ingest.discovery import find_files
+from ingest.readers import find_formats, in_order
+from ingest.reading import Candidate
 from runners.providers.base import Reply, Request
 from runners.providers.registry import PROVIDERS, make_provider
 from runners.suites.registry import SUITES
@@ -44,31 +47,41 @@ def recipe(monkeypatch):
     return made
 
 
-def _fallback_with(line, monkeypatch):
-    """Return the format of the fallback if a line is added at the end of the list of readers."""
-    source = Path(ingest.readers.__file__).read_text("utf-8")
-    changed = re.sub(r"(?ms)^(READERS\b.*?)^\)$", lambda found: f"{found[1]}    {line})", source)
-    assert changed != source
-    module = ModuleType("changed_readers")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(changed, "readers.py", "exec"), vars(module))
-    return module.FALLBACK.format
+@pytest.fixture
+def toys(monkeypatch, tmp_path):
+    """The folder of a format, as the recipe writes it, next to those that are shipped."""
+    recognition, reader = blocks("A format", "python")
+    folder = tmp_path / "formats" / "toys"
+    folder.mkdir(parents=True)
+    for name, code in (("__init__", ""), ("recognition", recognition), ("files", reader)):
+        (folder / f"{name}.py").write_text(code)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(folder.parent)])
+    found = tuple(find_formats(formats.__path__))
+    monkeypatch.setattr(ingest.readers, "READERS", in_order(found))
+    yield next(each for each in found if each.name == "toys")
+    for name in [name for name in sys.modules if name.startswith("ingest.formats.toys")]:
+        del sys.modules[name]
 
 
-def test_the_reader_reads_its_files_and_becomes_no_fallback(recipe, monkeypatch, store, tmp_path):
-    monkeypatch.setitem(sys.modules, "ingest.formats.toy", sys.modules[recipe("A reader")])
-    (line,) = blocks("A reader", "python")[1:]
-    added = eval(f"({line})", vars(ingest.readers))
-    assert _fallback_with(line, monkeypatch) == ingest.readers.FALLBACK.format
-    monkeypatch.setattr(ingest.readers, "READERS", (*ingest.readers.READERS, *added))
-    files = [tmp_path / name for name in ("a.toy", "broken.yaml", "noise")]
-    for file, data in zip(files, (b"toy spoon fork", b"tasks: [", bytes(range(256))), strict=True):
+def test_the_format_reads_its_files_and_becomes_no_fallback(toys, store, tmp_path):
+    [reader] = toys.readers.values()
+    assert len(ingest.readers.READERS) == 1 + len(in_order(ingest.readers.FORMATS))
+    files = [tmp_path / name for name in ("a.toy", "damaged.toy", "broken.yaml", "noise")]
+    contents = (b"toy spoon fork", b"toy \xff", b"tasks: [", bytes(range(256)))
+    for file, data in zip(files, contents, strict=True):
         file.write_bytes(data)
+    assert ingest.readers.reader_of(Candidate(files[0])) is reader
+    for others in ("benchmark_logs", "models", "tasks"):
+        found = find_files([ROOT / "examples" / "palindrome" / others])
+        assert reader not in found.readers.values()
     ran = command(store.path, "import", *files)
     assert ran.code == 2
-    assert "not everything was imported: of 3 files, 2 quarantined" in ran.err
+    assert "not everything was imported: of 4 files, 3 quarantined" in ran.err
     questions = "SELECT question FROM lake.tasks ORDER BY seq"
     assert store.sql(questions).fetchall() == [("What is a spoon?",), ("What is a fork?",)]
+    before = digests(store)
+    assert command(store.path, "import", *files[:1]).lines["unchanged"] == "1"
+    assert digests(store) == before
 
 
 def test_the_provider_answers(recipe, monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 from support import PROVENANCE, command, import_into, new_store, traces
 
 import ingest.readers
-from ingest.readers import READERS, Reader, small_file
+from ingest.format import Reader, small_file
+from ingest.readers import READERS
 from ingest.reading import Block, Reading, Reject, Stream
 from ingest.reconciliation import FileOutcome
 from warehouse.core.formats.yaml.fields import Violation

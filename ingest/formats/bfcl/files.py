@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from ingest.formats.bfcl.layout import only_model, place_of
 from ingest.formats.bfcl.records import add_result, add_score
 from ingest.formats.common.collector import RowCollector, part_id
 from ingest.formats.common.records import json_lines
-from ingest.reading import Reading, Stream
+from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
 
@@ -23,58 +21,14 @@ if TYPE_CHECKING:
 
     from ingest.formats.bfcl.layout import Place
     from ingest.formats.common.records import LineRecord
-    from ingest.reading import Block, Candidate, ImportContext
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import RunRow
 
     Add = Callable[[LineRecord, Place, RowCollector], None]
 
 SUITE = "bfcl"
 
-_JSON = {".json", ".jsonl", ".ndjson"}
-_RESULT_NAME = re.compile(r"BFCL_.*_result|.*_result_.*")
-_COUNTS = (b'"input_token_count"', b'"output_token_count"', b'"latency"')
-_SCORE = re.compile(rb'\s*\{[^\n]*"(correct_count|total_count)"\s*:')
-_RESULT = re.compile(rb'\s*\{\s*"id"\s*:\s*"[^\n]*"result"\s*:')
-_TABLE = re.compile(rb"(\xef\xbb\xbf)?(Rank,)?([^\n]*,)?Model,")
-_TABLE_NAME = re.compile(r"data_[a-z_]+\.csv")
 _NOT_FIGURES = {"Rank", "Model", "Model Link", "Organization", "License", "Cost", ""}
-
-
-def is_results(candidate: Candidate) -> bool:
-    """Return whether a file holds the results of a category."""
-    head, name = candidate.head, candidate.path.stem
-    return (
-        candidate.path.suffix in _JSON
-        and _RESULT.match(head) is not None
-        and (_RESULT_NAME.fullmatch(name) is not None or any(word in head for word in _COUNTS))
-    )
-
-
-def is_scores(candidate: Candidate) -> bool:
-    """Return whether a file holds the scores of a category."""
-    return (
-        candidate.path.suffix in _JSON
-        and b'"accuracy"' in candidate.head
-        and _SCORE.match(candidate.head) is not None
-    )
-
-
-def is_without_ids(candidate: Candidate) -> bool:
-    """Return whether a file holds results without ids, or none at all."""
-    return (
-        candidate.is_file
-        and candidate.path.suffix in _JSON
-        and _RESULT_NAME.fullmatch(candidate.path.stem) is not None
-        and (not candidate.head.strip() or candidate.head.lstrip().startswith(b"["))
-    )
-
-
-def is_table(candidate: Candidate) -> bool:
-    """Return whether a file is a table of the leaderboard."""
-    return (
-        _TABLE_NAME.fullmatch(candidate.path.name) is not None
-        and _TABLE.match(candidate.head) is not None
-    )
 
 
 def read_results(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -104,10 +58,14 @@ def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
     tree = place_of(path).tree
     part = part_id(f"table {file.name}")
     rows = RowCollector(path, tree, part=part)
-    with suppress(csv.Error):
-        text = file.data.decode("utf-8-sig", "replace")
+    try:
+        text = file.data.decode("utf-8-sig")
         for seq, record in enumerate(csv.DictReader(io.StringIO(text)), 1):
             _add_figures(record, seq, rows)
+    except (UnicodeDecodeError, csv.Error) as error:
+        reason = f"cannot be read as a table ({error})"
+        yield Reading("BFCL leaderboard", rejects=[Reject(reason, raw=file.data)], files=[file])
+        return
     blocks = list(rows.rest())
     stream = Stream(
         paths=(path,),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,46 +22,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.records import LineRecord
-    from ingest.reading import Block, Candidate, ImportContext
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import JsonObject
 
 SUITE = "eee"
 AGGREGATE = "every_eval_ever aggregate"
 SAMPLES = "every_eval_ever samples"
 
-_JSON_LINES = {".jsonl", ".ndjson"}
 _SAMPLE_TABLES = ("results", "result_scores", "messages", "tasks")
-_INPUT = re.compile(rb'"input"\s*:')
-# A JSON schema has an object here.
-_EVALUATION = re.compile(rb'"evaluation_id"\s*:\s*[^\s{]')
-_INDEX = re.compile(rb'"object_uuid"\s*:[^\n]*"record_type"\s*:')
-
-
-def is_aggregate(candidate: Candidate) -> bool:
-    """Return whether a file holds the aggregate results of an evaluation."""
-    head = candidate.head
-    return (
-        candidate.path.suffix == ".json"
-        and head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-        and _EVALUATION.search(head) is not None
-        and (b'"evaluation_results"' in head or b'"source_metadata"' in head)
-    )
-
-
-def is_samples(candidate: Candidate) -> bool:
-    """Return whether a file holds the samples of evaluations."""
-    head = candidate.head
-    return (
-        candidate.path.suffix in _JSON_LINES
-        and b'"evaluation_id"' in head
-        and b'"sample_id"' in head
-        and _INPUT.search(head) is not None
-    )
-
-
-def is_index(candidate: Candidate) -> bool:
-    """Return whether a file is an index of a datastore."""
-    return candidate.path.suffix in _JSON_LINES and _INDEX.search(candidate.head) is not None
 
 
 def decline_index(path: Path, context: ImportContext) -> Iterator[Reading]:

@@ -16,18 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ingest.reading import Candidate, ImportContext, SourceFile
+    from ingest.reading import ImportContext, SourceFile
     from warehouse.core.types import JsonObject, PublishedRow
 
 FORM = "helm table"
-_WORDS = (b'"title"', b'"header"', b'"markdown"')
-
-
-def is_table(candidate: Candidate) -> bool:
-    """Return whether a file is a table, or a list of tables."""
-    if candidate.path.suffix != ".json" or candidate.head.lstrip()[:1] not in {b"{", b"["}:
-        return False
-    return all(word in candidate.head for word in _WORDS)
 
 
 def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.columns import CollectedRows
-from ingest.formats.common.json_spans import head_keys
 from ingest.formats.inspect.documents import (
     HUGE_NUMBER_GATE,
     LogObject,
@@ -29,42 +28,14 @@ if TYPE_CHECKING:
     from ingest.formats.inspect.files import Directory, Part
     from ingest.formats.inspect.header import Evaluation
     from ingest.formats.inspect.samples import SampleRows
-    from ingest.reading import Candidate, ImportContext
+    from ingest.reading import ImportContext
     from warehouse.core.types import ArtifactRow, ReportedMetricRow, Row
 
 FORMAT = "Inspect log"
 
 _TABLES = ("results", "tasks", "result_scores", "messages", "reported_metrics", "artifacts")
 _BLOCK_BYTES = 4 * 2**20
-_LOG_KEYS = {"version", "status", "plan", "results", "stats", "samples"}
 _KEPT_REJECT_BYTES = 2**20
-
-
-def is_log(candidate: Candidate) -> bool:
-    """Return whether a file is a log: an archive with its journal or header, or a JSON object."""
-    head = candidate.head
-    if candidate.path.suffix == ".eval" and candidate.is_file:
-        return True
-    if head.startswith(b"PK\x03\x04"):
-        return b"_journal/start.json" in head or (b"header.json" in head and b"samples/" in head)
-    if b'"eval"' not in head or b'"task"' not in head:
-        return False
-    keys = head_keys(head)
-    return "eval" in keys and not _LOG_KEYS.isdisjoint(keys)
-
-
-def is_index(candidate: Candidate) -> bool:
-    """Return whether a file lists logs: `logs.json` of a folder, `eval-set.json` of a set."""
-    head = candidate.head
-    if candidate.path.suffix != ".json" or not head.lstrip().startswith(b"{"):
-        return False
-    keys = head_keys(head) if b'"eval' in head or b".eval" in head or b'"status"' in head else []
-    if "eval_set_id" in keys and "tasks" in keys:
-        return True
-    is_listing = candidate.path.name == "logs.json" or all(
-        k.endswith((".eval", ".json")) for k in keys
-    )
-    return bool(keys) and is_listing and b'"eval"' in head and b'"task"' in head
 
 
 def decline_index(path: Path, context: ImportContext) -> Iterator[Reading]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,22 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.records import LineRecord
-    from ingest.reading import Block, Candidate, ImportContext
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import Json, JsonObject, RunRow
 
 SUITE = "openai_evals"
 FORMAT = "openai/evals log"
 
 _TABLES = ("results", "events", "result_scores", "reported_metrics", "messages", "tasks")
-_START = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"spec"\s*:\s*\{')
-_WORDS = (b'"completion_fns"', b'"base_eval"', b'"eval_name"')
 _LONGEST_FIRST_LINE = 16 * 2**20
-
-
-def is_log(candidate: Candidate) -> bool:
-    """Return whether a file is the log of a run."""
-    head = candidate.head
-    return _START.match(head) is not None and any(word in head for word in _WORDS)
 
 
 def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:

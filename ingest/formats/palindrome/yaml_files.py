@@ -12,22 +12,8 @@ from warehouse.core.formats.task_files import is_task_file, task_rows
 from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
 
 if TYPE_CHECKING:
-    from ingest.reading import Candidate, ImportContext, SourceFile
+    from ingest.reading import ImportContext, SourceFile
     from warehouse.core.formats.yaml.fields import Violation
-
-_SUFFIXES = {".yaml", ".yml"}
-# A log may have any name.
-_LOG_WORDS = (b"\nprompt_template:", b"\ntasks:")
-
-
-def is_yaml(candidate: Candidate) -> bool:
-    """Return whether a file is probably one of these: by its suffix, or a log by its content."""
-    if candidate.is_folder:
-        return False
-    if candidate.path.suffix in _SUFFIXES:
-        return True
-    head = b"\n" + candidate.head
-    return all(word in head for word in _LOG_WORDS)
 
 
 def read(file: SourceFile, context: ImportContext) -> Reading:

@@ -77,9 +77,21 @@ def read_dataset(workspace: Workspace, read: ReadBytes) -> tuple[Dataset, Readin
     reading.rows["tasks"] = [
         _task_row(workspace, dataset, entry, seq) for seq, entry in enumerate(entries, 1)
     ]
+    people = list(annotator_rows(dataset.name, workspace.base / "annotations", read, posters))
     reading.rows["annotations"] = [
-        _record_row(dataset, poster, artifacts) for poster, artifacts in ground_truth.items()
-    ] + list(annotator_rows(dataset.name, workspace.base / "annotations", read, posters))
+        *(_record_row(dataset, poster, artifacts) for poster, artifacts in ground_truth.items()),
+        *people,
+    ]
+    broken = [f"ground_truth/{poster}.json" for poster, it in ground_truth.items() if it.is_broken]
+    broken += [
+        f"annotations/{row['annotator']}/{row['task_id']}.json"
+        for row in people
+        if row["document"] is None
+    ]
+    for file in broken:
+        reading.violations.append(
+            Violation(1, utf8(file), "record_json", "not JSON: the poster counts without it")
+        )
     return dataset, reading
 
 

@@ -81,6 +81,11 @@ class PosterArtifacts:
         )
 
     @property
+    def is_broken(self) -> bool:
+        """Whether there is a record that is not JSON."""
+        return self.record.state in {"cut", "not_utf8"}
+
+    @property
     def cost_usd(self) -> float | None:
         """The recorded cost of the call."""
         return number(self.meta.get("estimated_cost_usd"))

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.promptfoo.evaluation import SUITE, EvaluationRows, header_row
-from ingest.reading import Block, Candidate, Reading, Reject, Stream
+from ingest.formats.promptfoo.recognition import RESULTS_TABLE, database_of, log_of
+from ingest.reading import Block, Reading, Reject, Stream
 from warehouse.core.files import open_regular
 from warehouse.core.formats.secrets import find_secrets, mask
 from warehouse.core.formats.values import utf8
@@ -30,15 +31,11 @@ if TYPE_CHECKING:
 
 FORMAT = "promptfoo database"
 
-_MAGIC = b"SQLite format 3\0"
-_TABLE = b"eval_results"
-_WAL_HEAD_BYTES = 4 * 2**20
 _LONGEST_VALUE_BYTES = 256 * 2**20
 _MOST_STEPS = 1_000_000  # between two calls of the progress handler
 _MOST_CALLS = 2_000
 _ROWS_AT_ONCE = 200
 _PREFIX = "promptfoo-"
-_COMPANIONS = ("-wal", "-shm")
 _TABLES = ("results", "result_scores", "reported_metrics", "tasks", "artifacts")
 # Columns of `eval_results` by their key in an export; those with JSON text are parsed.
 _COLUMNS = {
@@ -66,28 +63,9 @@ _EVAL_COLUMNS = ("id", "created_at")
 _EVAL_JSON = ("results", "config", "prompts", "vars", "runtime_options")
 
 
-def is_database(candidate: Candidate) -> bool:
-    """Return whether a file is the database of promptfoo; its tables may be in its log only."""
-    if not candidate.head.startswith(_MAGIC):
-        return False
-    if _TABLE in candidate.head:
-        return True
-    try:
-        with open_regular(_log_of(candidate.path)) as file:
-            return _TABLE in file.read(_WAL_HEAD_BYTES)
-    except OSError:
-        return False
-
-
-def is_companion(candidate: Candidate) -> bool:
-    """Return whether a file is the write-ahead log of a database, or its index."""
-    database = _database_of(candidate.path)
-    return database is not None and candidate.is_file and is_database(Candidate(database))
-
-
 def decline_companion(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Report that a file is read with its database."""
-    database = _database_of(path)
+    database = database_of(path)
     context.decline(path, f"it goes with {database.name if database else 'a database'}")
     yield from ()
 
@@ -95,7 +73,7 @@ def decline_companion(path: Path, context: ImportContext) -> Iterator[Reading]:
 def read_database(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read all evaluations of a database."""
     redact = context.options.redact
-    log = _log_of(path)
+    log = log_of(path)
     try:
         with _copy(path) as copy:
             evaluations, rejects = _Database(copy, path, redact=redact).evaluations()
@@ -121,16 +99,6 @@ def read_database(path: Path, context: ImportContext) -> Iterator[Reading]:
         yield Reading(FORMAT, rejects=[Reject(error.strerror or "cannot be read")])
 
 
-def _database_of(path: Path) -> Path | None:
-    """Return the database that a file goes with, by its name; None for any other file."""
-    ending = next((end for end in _COMPANIONS if path.name.endswith(end)), None)
-    return None if ending is None else path.with_name(path.name.removesuffix(ending) or "-")
-
-
-def _log_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-wal")
-
-
 @contextmanager
 def _copy(path: Path) -> Iterator[Path]:
     """Copy a database and its log into a private folder, and remove it at the end.
@@ -140,7 +108,7 @@ def _copy(path: Path) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
         copy = Path(folder) / "copy.db"
-        for source, target in ((path, copy), (_log_of(path), _log_of(copy))):
+        for source, target in ((path, copy), (log_of(path), log_of(copy))):
             if source == path or source.is_file():
                 with open_regular(source) as given, target.open("wb") as file:
                     shutil.copyfileobj(given, file)
@@ -200,7 +168,9 @@ class _Database:
         evaluation = EvaluationRows(document, rows)
         columns = (*_COLUMNS.values(), *_JSON_COLUMNS.values())
         with self._open() as connection:
-            for seq, row in enumerate(_select(connection, _TABLE.decode(), columns, run_id), 1):
+            for seq, row in enumerate(
+                _select(connection, RESULTS_TABLE.decode(), columns, run_id), 1
+            ):
                 record = self._record(row, seq, rows)
                 if record is None:
                     continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,39 +21,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.json_spans import ObjectSpans
-    from ingest.reading import Block, Candidate, ImportContext
+    from ingest.reading import Block, ImportContext
     from warehouse.core.types import Json, JsonObject
 
 EXPORT = "promptfoo evaluation"
 LINES = "promptfoo results"
 TABLES = ("results", "result_scores", "reported_metrics", "tasks", "artifacts")
 
-_RESULTS = re.compile(rb'"results"\s*:\s*\{[^{}\[\]]{0,1000}"version"\s*:\s*\d')
-_ROW = re.compile(rb'\s*\{[^\n]*"(promptIdx|testIdx)"\s*:\s*\d')
-_ROW_WORDS = (b'"gradingResult"', b'"testCase"', b'"namedScores"', b'"response"')
-_TABLE = re.compile(rb"(\xef\xbb\xbf)?[^\n]*\[[^\n]+\][^\n]*,Status,Score,")
 _MOST_MEMBER_BYTES = 64 * 2**20
 _MOST_ROW_BYTES = 256 * 2**20
-
-
-def is_export(candidate: Candidate) -> bool:
-    """Return whether a file is an evaluation as JSON."""
-    return candidate.path.suffix == ".json" and _RESULTS.search(candidate.head) is not None
-
-
-def is_lines(candidate: Candidate) -> bool:
-    """Return whether a file holds results as JSON lines."""
-    head = candidate.head
-    return (
-        candidate.path.suffix in {".jsonl", ".ndjson"}
-        and _ROW.match(head) is not None
-        and any(word in head for word in _ROW_WORDS)
-    )
-
-
-def is_table(candidate: Candidate) -> bool:
-    """Return whether a file is a table of an evaluation."""
-    return candidate.path.suffix == ".csv" and _TABLE.match(candidate.head) is not None
 
 
 def decline_table(path: Path, context: ImportContext) -> Iterator[Reading]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.reading import Candidate, Reading, Reject, Stream
+from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 FORMAT = "table"
 
-_CSV = {".csv", ".tsv"}
-_JSON_LINES = {".jsonl", ".ndjson"}
-
 
 @dataclass(frozen=True, slots=True)
 class TableOption:
@@ -30,21 +27,6 @@ class TableOption:
     """
 
     specs: Mapping[Path, TableSpec]
-
-
-def is_table(candidate: Candidate) -> bool:
-    """Return whether a file that no reader claims may be a table.
-
-    Only files that were given by name are: a folder may contain tables of anything.
-    """
-    suffix = candidate.path.suffix.lower()
-    if not candidate.is_file:
-        return False
-    if candidate.head.startswith(b"PAR1"):
-        return True
-    if suffix == ".json":
-        return candidate.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
-    return suffix in _CSV | _JSON_LINES
 
 
 def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
