@@ -411,7 +411,7 @@ def test_the_first_bytes_come_before_the_last_row(fmt):
     numbers = count()
     endless = of_values(["n"], ((n,) for n in numbers))
     chunks = FORMATS[fmt](endless, Screen(None, pytest.fail))
-    assert b"255" in b"".join(islice(chunks, 2))
+    assert any(b"255" in chunk for chunk in islice(chunks, 100))
     assert next(numbers) <= 2 * BATCH
 
 
