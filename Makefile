@@ -11,7 +11,7 @@ SPARK := build/tools/spark
 DOCS_SITE := build/tools/docs-site
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs docs-site size lock bench bench-full bench-quick simulations clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -139,6 +139,11 @@ build/tools/promptfoo/.ready: $(wildcard tests/peers/promptfoo/package*.json) bu
 	  node node/lib/node_modules/npm/bin/npm-cli.js install --silent --no-save --ignore-scripts --omit=optional \
 	  || { echo "error: promptfoo was not installed (can the npm registry be reached?)" >&2; exit 1; }
 	@touch $@
+
+dist: $(READY)  ## build the wheel and the source distribution in dist, and check what is in them
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -d dist
+	@$(BIN)/python -m pytest -q -n 2 -m slow tests/warehouse/test_wheel.py
 
 lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the PATH)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \

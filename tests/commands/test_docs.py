@@ -16,7 +16,9 @@ from tools.docs_site import site_page
 from tools.generate_docs import DOCS, PAGES
 from tools.screens import shown_on_terminal
 from warehouse.app.store import Store
+from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.engine.views.sql_files import shipped_sql
+from warehouse.lake.batch import evalstore_version
 
 SAMPLES = ROOT / "examples" / "palindrome"
 GUIDES = [ROOT / "README.md"]
@@ -198,6 +200,12 @@ def test_header_of_a_view_describes_its_columns(tmp_path):
         assert file.columns.keys() <= columns, file.qualified
         assert file.purpose, file.qualified
         assert file.grain, file.qualified
+
+
+def test_compatibility_names_the_format_of_this_version():
+    major, minor, _ = evalstore_version().split(".")
+    row = f"| {major}.{minor} | {LAKE_FORMAT} | 1 to {LAKE_FORMAT} |"
+    assert row in (ROOT / "docs" / "compatibility.md").read_text("utf-8").splitlines()
 
 
 def test_every_command_and_view_is_in_the_docs():

@@ -10,7 +10,7 @@ from openclaw_cases import event, line, write_run
 from support import SECRET, command, digests, import_into, log, new_store, task, traces, write_log
 
 from ingest.stores.copy import copy_store
-from warehouse.core.schemas import SCHEMA_VERSION
+from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.lake.batch import Generation
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.journal.journal import Entry, Journal
@@ -264,7 +264,7 @@ def test_a_newer_store_is_refused(stores, tmp_path):
     ours, theirs = stores("ours"), stores("theirs")
     import_into(theirs, write(tmp_path, "one", [1]))
     [file] = theirs.path.glob("lake/*/batch.json")
-    document = json.loads(file.read_bytes()) | {"schema_version": SCHEMA_VERSION + 1}
+    document = json.loads(file.read_bytes()) | {"schema_version": LAKE_FORMAT + 1}
     file.write_text(json.dumps(document))
     ended = take(ours, theirs)
     assert ended.code == 2

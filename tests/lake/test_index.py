@@ -8,7 +8,7 @@ from support import import_into, log, write_log
 
 from tests.campaigns.killing import kill_at_each_operation
 from warehouse.core.errors import StoreNewer
-from warehouse.core.schemas import RUNS, SCHEMA_VERSION
+from warehouse.core.schemas import LAKE_FORMAT, RUNS
 from warehouse.lake import compaction
 from warehouse.lake.batch import Generation, Source, batch_to_json, current_generations
 from warehouse.lake.compaction import merge_small
@@ -214,7 +214,7 @@ def test_a_folder_in_place_of_an_index_is_left_there(lake, tmp_path):
 def test_a_batch_of_a_newer_version_is_refused(lake):
     add(lake, random.Random(2))
     [folder] = lake.folders()
-    newer = replace(folder, schema_version=SCHEMA_VERSION + 1)
+    newer = replace(folder, schema_version=LAKE_FORMAT + 1)
     description = batch_to_json(newer)
     path = lake.path / folder.name
     (path / "batch.json").write_bytes(description)

@@ -15,9 +15,9 @@ from support import EXAMPLES, import_into, log, new_store, write_log
 from warehouse.core.errors import StoreDamaged, StoreNewer, UnknownColumn
 from warehouse.core.schemas import (
     FILES,
+    LAKE_FORMAT,
     QUARANTINE,
     RESULTS,
-    SCHEMA_VERSION,
     TABLES,
     arrow_schema,
     duckdb_type,
@@ -98,7 +98,7 @@ def test_a_batch_describes_its_content(lake):
     [read] = lake.current()
     assert read == written
     assert read.files["quarantine"].rows == 2
-    assert (read.command, read.schema_version) == ("import", SCHEMA_VERSION)
+    assert (read.command, read.schema_version) == ("import", LAKE_FORMAT)
     assert read.created_at.endswith("+00:00")
     lake.verify(read)
 
@@ -150,7 +150,7 @@ def test_files_contain_schema_version_and_column_meanings(lake):
         writer.add(QUARANTINE, [row(1)])
         batch = writer.commit()
     schema = pq.read_schema(lake.file(batch, "quarantine"))
-    assert schema.metadata[b"evalstore.schema_version"] == str(SCHEMA_VERSION).encode()
+    assert schema.metadata[b"evalstore.schema_version"] == str(LAKE_FORMAT).encode()
     for column in QUARANTINE.columns:
         assert schema.field(column.name).metadata[b"meaning"].decode() == column.meaning
     parquet = pq.ParquetFile(lake.file(batch, "quarantine"))
@@ -291,7 +291,7 @@ def test_a_wrong_field_in_batch_json_is_damage(lake, batch, field, value):
 def test_a_batch_of_a_newer_version_is_reported_as_newer(lake, batch, additions):
     path = lake.path / batch.name / "batch.json"
     document = json.loads(path.read_bytes())
-    newer = {"schema_version": SCHEMA_VERSION + 1, "version": "9.9"}
+    newer = {"schema_version": LAKE_FORMAT + 1, "version": "9.9"}
     path.write_text(json.dumps({**document, **newer, **additions}))
     with pytest.raises(StoreNewer, match=r"9\.9.*upgrade"):
         lake.read(batch.name)

@@ -19,7 +19,7 @@ from warehouse.analysis.checking.shipped import all_readable
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, StoreBusy, StoreDamaged, StoreNewer
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import TABLES
+from warehouse.core.schemas import LAKE_FORMAT, TABLES
 from warehouse.engine.base_store import EvalstoreWarning
 from warehouse.engine.tables.sync import is_syncing, sync_lock
 from warehouse.lake.batch import Generation
@@ -342,11 +342,21 @@ def test_a_batch_of_a_newer_version_is_refused(two):
     path.write_text(json.dumps({**document, "schema_version": 99, "new": True, "version": "9"}))
     with pytest.raises(StoreNewer, match="upgrade it"):
         two.sync(rebuild=True)
-    for arguments in (["sync", "--rebuild"], ["import", EXAMPLES], ["info", "--verify"]):
+    for arguments in (
+        ["sync", "--rebuild"],
+        ["import", EXAMPLES],
+        ["info", "--verify"],
+        ["run", "palindrome", "--model", "example/aurora-2", "--provider", "replay"],
+        ["tag", "a-run", "release=v1"],
+        ["forget", "a-run", "--yes"],
+        ["compact"],
+    ):
         ended = command(two.path, *arguments)
         assert (ended.code, "Traceback" in ended.err) == (2, False)
-        assert "upgrade it" in ended.err
+        assert "written by evalstore 9 in lake format 99" in ended.err
+        assert f"this one reads formats up to {LAKE_FORMAT}: upgrade it" in ended.err
     assert len(batches_of(two)) == 2
+    assert not list((two.path / "journals").glob("*.jsonl"))
 
 
 @pytest.mark.slow

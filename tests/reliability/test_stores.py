@@ -26,7 +26,7 @@ from tests.campaigns.at_once import run_concurrently
 from tests.campaigns.killing import forked
 from warehouse.app.store import Store
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import SCHEMA_VERSION
+from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.lake.compaction import merge_small
 from warehouse.lake.lake import Lake
 
@@ -96,7 +96,7 @@ def test_a_store_made_by_the_previous_version(small_store, tmp_path):
 @pytest.mark.slow
 def test_a_warehouse_of_another_version_is_brought_up_to_date(small_store, monkeypatch):
     before = summary(small_store)
-    monkeypatch.setattr("warehouse.engine.tables.loading.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("warehouse.engine.tables.loading.LAKE_FORMAT", LAKE_FORMAT + 1)
     monkeypatch.setattr("warehouse.engine.views.template._code_digest", lambda: "other code")
     assert small_store.sync().rebuilt
     monkeypatch.undo()

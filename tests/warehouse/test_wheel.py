@@ -193,7 +193,9 @@ def test_the_sdist_has_the_tracked_files(sdist):
         for path in sdist.rglob("*")
         if path.is_file()
     }
-    expected = {name: data for name, data in tracked().items() if not name.startswith(".ci/")}
+    expected = {
+        name: data for name, data in tracked().items() if not name.startswith((".ci/", ".github/"))
+    }
     packed.pop("PKG-INFO")
     assert packed.keys() == expected.keys()
     assert packed == expected

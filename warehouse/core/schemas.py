@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+# Raised when a version that does not know the change would misread the lake; docs/compatibility.md
+# says what is promised. `schema_version` in batch.json and in the Parquet files.
 # 2: a batch may contain others that were merged into it.
 # 3: scores, reported metrics and messages.
 # 4: tags and re-scores.
-SCHEMA_VERSION = 5
+# 5: the order of scores.
+LAKE_FORMAT = 5
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
 BATCH = "batch"
@@ -651,7 +654,7 @@ def arrow_schema(table: Table) -> pa.Schema:
         pa.field(c.name, types[c.type], nullable=c.nullable, metadata={"meaning": c.meaning})
         for c in table.columns
     ]
-    return pa.schema(fields, metadata={"evalstore.schema_version": str(SCHEMA_VERSION)})
+    return pa.schema(fields, metadata={"evalstore.schema_version": str(LAKE_FORMAT)})
 
 
 @cache

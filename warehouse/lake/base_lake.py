@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from warehouse.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
 from warehouse.core.files import check_regular, problem, read_regular
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BY_NAME, SCHEMA_VERSION
+from warehouse.core.schemas import BY_NAME, LAKE_FORMAT
 from warehouse.lake.batch import batch_from_json
 from warehouse.lake.locks import abandoned_file
 
@@ -98,15 +98,15 @@ class BaseLake:
         try:
             document = json.loads(read_regular(path, max_bytes=_LARGEST_DESCRIPTION))
             # A newer version may have fields that this one does not know.
-            is_newer = document["schema_version"] > SCHEMA_VERSION
+            is_newer = document["schema_version"] > LAKE_FORMAT
             batch = None if is_newer else batch_from_json(document)
         except (OSError, *_NOT_A_BATCH) as error:
             raise StoreDamaged(f"{path}: cannot be read as a batch ({problem(error)})") from error
         if batch is None:
             raise StoreNewer(
-                f"{path}: written by evalstore {document.get('version')} with schema version "
-                f"{document['schema_version']}; this evalstore reads up to version "
-                f"{SCHEMA_VERSION}: upgrade it"
+                f"{path}: written by evalstore {document.get('version')} in lake format "
+                f"{document['schema_version']}; this one reads formats up to {LAKE_FORMAT}: "
+                "upgrade it"
             )
         if any(content.folder != name for content in batch.contents):
             raise StoreDamaged(f"{path}: names {batch.name!r} but is in folder {name!r}")

@@ -7,7 +7,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warehouse.core.schemas import SCHEMA_VERSION
+from warehouse.core.schemas import LAKE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -93,7 +93,7 @@ class Batch:
     created_at: str
     command: str
     version: str
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = LAKE_FORMAT
     files: dict[str, BatchFile] = field(default_factory=dict)
     generations: tuple[Generation, ...] = ()
     sources: tuple[Source, ...] = ()

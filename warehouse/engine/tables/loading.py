@@ -12,7 +12,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from warehouse.core.schemas import SCHEMA_VERSION, TABLES, Table, duckdb_type
+from warehouse.core.schemas import LAKE_FORMAT, TABLES, Table, duckdb_type
 from warehouse.lake.batch import Generation, current_generations
 
 if TYPE_CHECKING:
@@ -118,9 +118,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 def tables_digest() -> str:
     """Return a hash of what the tables are made from: if it changes, they are loaded again."""
-    return hashlib.sha256(
-        repr((SCHEMA_VERSION, TABLES, _COMPUTED, _BOOKKEEPING)).encode()
-    ).hexdigest()
+    return hashlib.sha256(repr((LAKE_FORMAT, TABLES, _COMPUTED, _BOOKKEEPING)).encode()).hexdigest()
 
 
 def is_preserved(

@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from warehouse.core.files import open_regular
-from warehouse.core.schemas import BY_NAME, SCHEMA_VERSION
+from warehouse.core.schemas import BY_NAME, LAKE_FORMAT
 from warehouse.lake.index.entries import entries_of
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _checked(folder: Path, file: BufferedReader, n_bytes: int) -> BatchIndex | N
     is_right = (
         {name: header[name] for name in expected} == expected
         # Descriptions that a newer version wrote are refused when they are read.
-        and header["schema_version"] <= SCHEMA_VERSION
+        and header["schema_version"] <= LAKE_FORMAT
         and BY_NAME.keys() >= set(header["tables"])
         and 0 <= n_entries * _PLACE_BYTES <= size
     )

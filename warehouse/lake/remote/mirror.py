@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from warehouse.core.errors import StoreBusy, StoreDamaged, StoreNewer, StoreReadOnly
 from warehouse.core.files import problem, read_regular
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BY_NAME, SCHEMA_VERSION
+from warehouse.core.schemas import BY_NAME, LAKE_FORMAT
 from warehouse.lake.atomic import sync_folder, write_durably
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, open_locked, wait_for
 from warehouse.lake.remote.objects import ObjectChanged
@@ -284,7 +284,7 @@ class Mirror:
         """Return the SHA-256 of each file of a batch, by table."""
         try:
             document = json.loads(content)
-            is_newer = document["schema_version"] > SCHEMA_VERSION
+            is_newer = document["schema_version"] > LAKE_FORMAT
             files = {table: str(file["sha256"]) for table, file in document["files"].items()}
             is_right = document["name"] == name and files.keys() <= BY_NAME.keys()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -293,7 +293,9 @@ class Mirror:
             ) from error
         if is_newer:
             raise StoreNewer(
-                f"{self.address}/{key}: written by a newer version of evalstore: upgrade this one"
+                f"{self.address}/{key}: written by evalstore {document.get('version')} in lake "
+                f"format {document['schema_version']}; this one reads formats up to "
+                f"{LAKE_FORMAT}: upgrade it"
             )
         if not is_right:
             raise StoreDamaged(f"{self.address}/{key}: describes another batch, or none of ours")

@@ -9,6 +9,7 @@ import click
 
 from warehouse.app.console.cli import note, open_store, report_format_option
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.core.text.formatting import as_json, visible
 from warehouse.lake.journal.recovery import pending_journals
 from warehouse.lake.locks import shared_lake_lock
@@ -85,6 +86,7 @@ def _facts(store: Store) -> dict[str, object]:
     held = _size(store.warehouse) + _size(log_file(store.warehouse))
     return {
         **_counted(store),
+        "lake_format": LAKE_FORMAT,
         "journals": [_journal(pending) for pending in pending_journals(store.path)],
         "lake_bytes": _lake_bytes(store),
         "warehouse_bytes": held,
