@@ -78,11 +78,11 @@ store.record(suite="mine")
 
 TYPES = """\
 note: Revealed type is "warehouse.app.store.Store"
-note: Revealed type is "warehouse.app.store.Query"
+note: Revealed type is "warehouse.app.store.PreviewedQuery"
 note: Revealed type is "list[tuple[Any, ...]]"
 error: Argument 1 to "open" has incompatible type "int"; expected "str | PathLike[str]"  [arg-type]
-error: "Query" has no attribute "fetch_everything"  [attr-defined]
-error: Argument "rebuild" to "sync" of "Store" has incompatible type "str"; expected "bool"  [arg-type]
+error: "PreviewedQuery" has no attribute "fetch_everything"  [attr-defined]
+error: Argument "rebuild" to "sync" of "BaseStore" has incompatible type "str"; expected "bool"  [arg-type]
 note: Revealed type is "warehouse.app.recording.recording.Recording"
 note: Revealed type is "bool"
 error: Argument "task_id" to "log" of "Recording" has incompatible type "int"; expected "str"  [arg-type]
