@@ -11,7 +11,7 @@ SPARK := build/tools/spark
 DOCS_SITE := build/tools/docs-site
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
+.PHONY: demo test test-slow test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -46,10 +46,17 @@ tidy: $(READY)  ## look for dead code and repetition
 	@$(BIN)/vulture evalstore.py ingest runners exports warehouse tools bench tests
 	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
 
+define tests_with_oldest
+@echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
+@$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" $(1)
+@$(OLDEST)/bin/python -m pytest -n 2 -m slow $(2)
+endef
+
 test-oldest: $(OLDEST)/.ready  ## run the tests of data with the oldest DuckDB that pyproject.toml allows
-	@echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
-	@$(OLDEST)/bin/python -m pytest -n 2 -m "not slow"
-	@$(OLDEST)/bin/python -m pytest -n 2 -m slow tests/sql tests/lake tests/checking tests/exports
+	$(call tests_with_oldest,tests/sql tests/lake tests/checking tests/exports tests/scoring tests/decisions,tests/sql)
+
+test-oldest-full: $(OLDEST)/.ready  ## the same with all fast tests, and more of the slow ones
+	$(call tests_with_oldest,,tests/sql tests/lake tests/checking tests/exports)
 
 format: $(READY)  ## format the code with ruff
 	@$(BIN)/ruff check --fix .
