@@ -80,16 +80,23 @@ def made_by_version_1(store):
         path.write_text(json.dumps({**document, "schema_version": 1, "version": "0.0.1"}))
 
 
+def lake_format(store):
+    """Return the format that `info` states."""
+    return json.loads(command(store.path, "info", "--format", "json").out)["lake_format"]
+
+
 @pytest.mark.slow
 def test_a_store_made_by_the_previous_version(small_store, tmp_path):
     before = digests(small_store)
     made_by_version_1(small_store)
     assert digests(small_store) == before
+    assert lake_format(small_store) == 1
     # Everything added since works: growing, merging with new batches, forgetting.
     import_into(small_store, write_log(tmp_path / "2.yaml", log([2, 3, 4], date="2026-04-02")))
     merge_small(small_store.lake)
     assert command(small_store.path, "forget", "secret", "--yes").code == 0
     assert sum(n for _, n in summary(small_store)) == 6
+    assert lake_format(small_store) == LAKE_FORMAT
     assert command(small_store.path, "info", "--verify").code == 0
 
 

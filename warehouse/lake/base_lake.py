@@ -15,11 +15,11 @@ import shutil
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from warehouse.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, StoreUnreadable
+from warehouse.core.errors import StoreDamaged, StoreReadOnly, StoreUnreadable
 from warehouse.core.files import check_regular, problem, read_regular
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BY_NAME, LAKE_FORMAT
-from warehouse.lake.batch import batch_from_json
+from warehouse.core.schemas import BY_NAME
+from warehouse.lake.batch import batch_from_json, check_format
 from warehouse.lake.locks import abandoned_file
 
 if TYPE_CHECKING:
@@ -97,17 +97,11 @@ class BaseLake:
         path = self.path / name / "batch.json"
         try:
             document = json.loads(read_regular(path, max_bytes=_LARGEST_DESCRIPTION))
-            # A newer version may have fields that this one does not know.
-            is_newer = document["schema_version"] > LAKE_FORMAT
-            batch = None if is_newer else batch_from_json(document)
+            # First: a newer version may have fields that this one does not know.
+            check_format(document, str(path))
+            batch = batch_from_json(document)
         except (OSError, *_NOT_A_BATCH) as error:
             raise StoreDamaged(f"{path}: cannot be read as a batch ({problem(error)})") from error
-        if batch is None:
-            raise StoreNewer(
-                f"{path}: written by evalstore {document.get('version')} in lake format "
-                f"{document['schema_version']}; this one reads formats up to {LAKE_FORMAT}: "
-                "upgrade it"
-            )
         if any(content.folder != name for content in batch.contents):
             raise StoreDamaged(f"{path}: names {batch.name!r} but is in folder {name!r}")
         if unknown := sorted(batch.files.keys() - BY_NAME.keys()):

@@ -7,6 +7,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
+from warehouse.core.errors import StoreNewer
 from warehouse.core.schemas import LAKE_FORMAT
 
 if TYPE_CHECKING:
@@ -164,6 +165,24 @@ def _newest(run: RunKey, children: Mapping[tuple[RunKey, str], set[str]]) -> Gen
     while rivals := children.get((run, current)):
         parent, current = current, min(rivals)
     return Generation(*run, current, parent)
+
+
+def check_format(document: dict[str, Any], where: str) -> None:
+    """Refuse a `batch.json` that a newer version wrote in a format that this one would misread.
+
+    Args:
+        document: its JSON object.
+        where: its path or address, for the message.
+
+    Raises:
+        StoreNewer: its format is newer.
+        KeyError, TypeError: it has no format.
+    """
+    if document["schema_version"] > LAKE_FORMAT:
+        raise StoreNewer(
+            f"{where}: written by evalstore {document.get('version')} in lake format "
+            f"{document['schema_version']}; this one reads formats up to {LAKE_FORMAT}: upgrade it"
+        )
 
 
 def batch_from_json(document: dict[str, Any]) -> Batch:

@@ -28,11 +28,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.core.errors import StoreBusy, StoreDamaged, StoreNewer, StoreReadOnly
+from warehouse.core.errors import StoreBusy, StoreDamaged, StoreReadOnly
 from warehouse.core.files import problem, read_regular
 from warehouse.core.hashing import file_sha256
-from warehouse.core.schemas import BY_NAME, LAKE_FORMAT
+from warehouse.core.schemas import BY_NAME
 from warehouse.lake.atomic import sync_folder, write_durably
+from warehouse.lake.batch import check_format
 from warehouse.lake.locks import exclusive_lake_lock, open_lock, open_locked, wait_for
 from warehouse.lake.remote.objects import ObjectChanged
 
@@ -284,19 +285,13 @@ class Mirror:
         """Return the SHA-256 of each file of a batch, by table."""
         try:
             document = json.loads(content)
-            is_newer = document["schema_version"] > LAKE_FORMAT
+            check_format(document, f"{self.address}/{key}")
             files = {table: str(file["sha256"]) for table, file in document["files"].items()}
             is_right = document["name"] == name and files.keys() <= BY_NAME.keys()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
                 f"{self.address}/{key}: cannot be read as a batch ({problem(error)})"
             ) from error
-        if is_newer:
-            raise StoreNewer(
-                f"{self.address}/{key}: written by evalstore {document.get('version')} in lake "
-                f"format {document['schema_version']}; this one reads formats up to "
-                f"{LAKE_FORMAT}: upgrade it"
-            )
         if not is_right:
             raise StoreDamaged(f"{self.address}/{key}: describes another batch, or none of ours")
         return files

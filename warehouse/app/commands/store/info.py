@@ -86,7 +86,7 @@ def _facts(store: Store) -> dict[str, object]:
     held = _size(store.warehouse) + _size(log_file(store.warehouse))
     return {
         **_counted(store),
-        "lake_format": LAKE_FORMAT,
+        "lake_format": _lake_format(store),
         "journals": [_journal(pending) for pending in pending_journals(store.path)],
         "lake_bytes": _lake_bytes(store),
         "warehouse_bytes": held,
@@ -191,6 +191,13 @@ def _counts(named: dict[str, str | int]) -> str:
         f"{value:,} {name}" if isinstance(value, int) else f"{name} {value}"
         for name, value in named.items()
     )
+
+
+def _lake_format(store: Store) -> int:
+    """Return the format that a version of evalstore has to know to read and write the lake."""
+    with shared_lake_lock(store.path):
+        folders = store.lake.folders()
+    return max((batch.schema_version for batch in folders), default=LAKE_FORMAT)
 
 
 def _lake_bytes(store: Store) -> int:
