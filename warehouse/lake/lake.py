@@ -10,7 +10,6 @@ from warehouse.core.errors import StoreReadOnly
 from warehouse.lake.base_lake import BaseLake, without_garbage_collection
 from warehouse.lake.locks import LAKE_SECONDS, exclusive_lake_lock
 from warehouse.lake.remote.address import address_of
-from warehouse.lake.writer import BatchWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake.index.register import Register
     from warehouse.lake.remote.mirror import Mirror
+    from warehouse.lake.writer import BatchWriter
 
 
 class Lake(BaseLake):
@@ -59,6 +59,7 @@ class Lake(BaseLake):
             StoreReadOnly: the store cannot be written.
         """
         from warehouse.lake.table_location import check_is_no_tables
+        from warehouse.lake.writer import BatchWriter
 
         check_is_no_tables(self.store_path)
         try:

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ulid import ULID
-
 from warehouse.core.errors import StoreDamaged, StoreReadOnly
 from warehouse.core.files import check_regular, read_regular
 from warehouse.core.hashing import file_sha256
@@ -28,6 +26,13 @@ VERSIONS = "versions"
 _LARGEST = 4 * 2**30
 # The Parquet files, in a folder per table.
 TABLES = "tables"
+
+
+def _partial_path(target: Path) -> Path:
+    """Return a name of its own next to a file, under which it is written."""
+    from ulid import ULID
+
+    return target.with_name(f".{target.name}.{ULID()}")
 
 
 class TableLocation(Protocol):
@@ -111,7 +116,7 @@ class FolderLocation:
         target = self._path / key
         with self._writing():
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial = target.with_name(f".{target.name}.{ULID()}")
+            partial = _partial_path(target)
             shutil.copyfile(path, partial)
             sync_file(partial)
             partial.rename(target)
@@ -122,7 +127,7 @@ class FolderLocation:
         target = self._path / key
         with self._writing():
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial = target.with_name(f".{target.name}.{ULID()}")
+            partial = _partial_path(target)
             try:
                 write_durably(partial, content)
                 os.link(partial, target)
@@ -219,7 +224,7 @@ class ObjectLocation:
         target = self._cache / key
         if target.exists():
             return target
-        partial = target.with_name(f".{target.name}.{ULID()}")
+        partial = _partial_path(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             self._objects.download(key, partial)

@@ -17,7 +17,6 @@ from warehouse.core.schemas import TABLES
 from warehouse.engine.connection import log_file, open_for_reading, open_for_writing
 from warehouse.engine.tables import definitions, loading
 from warehouse.engine.tables.definitions import create_warehouse, define
-from warehouse.engine.tables.derivation import derive
 from warehouse.engine.tables.state import (
     KnownFolders,
     is_current,
@@ -346,6 +345,8 @@ def load_and_derive(
     Returns:
         The names of the batches that are new.
     """
+    from warehouse.engine.tables.derivation import derive
+
     new = loading.load(connection, lake, folders, columns)
     by_content = {table.name for table in TABLES if not table.of_run}
     changed = {name for batch in new for name in batch.files if name in by_content}
@@ -358,6 +359,8 @@ def remove_runs(warehouse: Path, runs: Iterable[RunKey], *, wait_seconds: float)
 
     The lake still has them: never for a store's own warehouse, which `forget` rebuilds.
     """
+    from warehouse.engine.tables.derivation import derive
+
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         connection.execute("BEGIN")
         changed = loading.delete_runs(connection, runs)
