@@ -42,9 +42,14 @@ def release_notes(tag: str, *, pyproject: str, changelog: str) -> str:
 
 def main() -> None:
     """Print the notes of the tag that the command line names."""
+    match sys.argv[1:]:
+        case [tag]:
+            pass
+        case _:
+            sys.exit("usage: python -m tools.release vX.Y.Z")
     try:
         notes = release_notes(
-            sys.argv[1],
+            tag,
             pyproject=(ROOT / "pyproject.toml").read_text("utf-8"),
             changelog=(ROOT / "CHANGELOG.md").read_text("utf-8"),
         )
