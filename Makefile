@@ -46,6 +46,9 @@ tidy: $(READY)  ## look for dead code and repetition
 	@$(BIN)/vulture evalstore.py ingest runners exports warehouse tools bench tests
 	@$(BIN)/pylint --score=n evalstore.py ingest runners exports warehouse
 
+# Folders of tests whose answers come from DuckDB.
+DATA_TESTS := $(addprefix tests/,sql lake checking exports scoring decisions output warehouse ingest)
+
 define tests_with_oldest
 @echo "==> tests with $$($(OLDEST)/bin/python -c 'import duckdb; print("DuckDB", duckdb.__version__)')"
 @$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" $(1)
@@ -53,7 +56,7 @@ define tests_with_oldest
 endef
 
 test-oldest: $(OLDEST)/.ready  ## run the tests of data with the oldest DuckDB that pyproject.toml allows
-	$(call tests_with_oldest,tests/sql tests/lake tests/checking tests/exports tests/scoring tests/decisions,tests/sql)
+	$(call tests_with_oldest,$(DATA_TESTS),tests/sql)
 
 test-oldest-full: $(OLDEST)/.ready  ## the same with all fast tests, and more of the slow ones
 	$(call tests_with_oldest,,tests/sql tests/lake tests/checking tests/exports)
