@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from runners.rescore.rescore import RescoreReport
 
-_POSTERS = "posters"
 _SUITES = "SELECT DISTINCT suite FROM lake.runs"
 _CHANGES = """
 SELECT
@@ -135,12 +134,12 @@ def _print_as_of(
     *,
     is_by_poster: bool,
 ) -> None:
-    from runners.rescore.gold import MODELS, POSTERS, parameters
+    from runners.rescore.poster_gold import MODELS, POSTERS, SUITE, parameters
     from warehouse.lake.forgetting import find_run
 
     store = open_store(path)
     for run in runs:
-        find_run(store.lake, run, _POSTERS)
+        find_run(store.lake, run, SUITE)
     query = POSTERS if is_by_poster else MODELS
     print_rows(path, query, output, parameters(as_of.date(), runs))
 

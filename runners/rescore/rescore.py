@@ -45,7 +45,7 @@ LEFT JOIN lake.rescores AS known
     ON known.scorer = $scorer AND known.version = $version AND answers.suite = known.suite
     AND answers.run_id = known.run_id AND answers.result_id = known.result_id
 LEFT JOIN scores.openclaw_run_tasks AS of_set
-    ON answers.suite = 'openclaw' AND answers.run_id = of_set.run_id
+    ON answers.suite = of_set.suite AND answers.run_id = of_set.run_id
     AND answers.task_id = of_set.task_id
     AND answers.task_name IS NOT DISTINCT FROM of_set.task_name
     AND answers.task_hash IS NOT DISTINCT FROM of_set.task_hash

@@ -13,6 +13,7 @@ from runners.suites.custom.tasks import rule_of, tasks_of
 from warehouse.core.errors import BadInput
 from warehouse.core.hashing import content_hash
 from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.openclaw_prompts import SUITE
 from warehouse.engine.scoring.custom.scorers import score
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from warehouse.engine.scoring.custom.scorers import Rule
     from warehouse.engine.scoring.openclaw.verdicts import Verdict
 
-_OPENCLAW = "openclaw"
 _NAME = re.compile(r"[\w][\w ./-]{0,99}")
 _VERSION_DIGITS = 12
 
@@ -135,7 +135,7 @@ def _suite(file: SuiteFile, suite: str | None, suites: Collection[str]) -> str:
     """Return the suite of the answers; a list of prompts with validators is one of openclaw."""
     given = suite if suite is not None else file.content.get("suite")
     if given is None:
-        given = file.path.stem if file.path.stem in suites else _OPENCLAW
+        given = file.path.stem if file.path.stem in suites else SUITE
     if given not in suites:
         known = f"its suites are: {', '.join(sorted(suites))}" if suites else "it has no runs"
         hint = did_you_mean(str(given), suites, known)

@@ -21,7 +21,7 @@ from runners.suites.base import (
 from warehouse.core.errors import BadInput
 from warehouse.core.files import problem, read_regular
 from warehouse.core.formats.json_text import canonical_json
-from warehouse.core.formats.task_files import task_rows
+from warehouse.core.formats.palindrome_tasks import task_rows
 from warehouse.core.formats.values import utf8
 from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
 from warehouse.core.paths import TASKS

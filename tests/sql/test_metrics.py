@@ -278,8 +278,10 @@ HEADLINES = """
         AND metrics.provider IS NOT DISTINCT FROM entries.provider
         AND metrics.model IS NOT DISTINCT FROM entries.model
         AND metrics.settings = entries.settings AND metrics.task_set = entries.task_set
+    LEFT JOIN suite_traits AS traits ON metrics.suite = traits.suite
     WHERE
-        reducer = 'mean' AND is_headline(metrics.suite, metric)
+        reducer = 'mean'
+        AND is_headline(metric, traits.headline_metrics, traits.minor_metrics)
         -- The verdict.
         AND NOT (metric = 'passed' AND scorer IS NULL AND filter IS NULL)
     ORDER BY ALL

@@ -4,6 +4,7 @@ Imports in functions, and those for type checkers only, count like all others.
 """
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -76,3 +77,34 @@ def test_the_architecture_names_every_layer():
     assert "warehouse" in PACKAGES
     places = [page.index(f"| `warehouse/{name}/` |") for name in LAYERS]
     assert places == sorted(places)
+
+
+SUITES = ("bfcl", "helm", "inspect", "lm-eval", "openai_evals", "openclaw", "palindrome", "posters")
+# Where a suite or an exporter is entered.
+DOORS = {"exports/base.py", "runners/suites/registry.py"}
+
+
+def named_suites(path):
+    """Return the suites that a file's strings or its SQL name."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".py":
+        strings = [n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant)]
+        whole = {text for text in strings if isinstance(text, str)}
+        text = "\n".join(whole)
+    else:
+        whole, text = set(), re.sub(r"--.*", "", text)
+    return {suite for suite in SUITES if suite in whole or f"'{suite}'" in text}
+
+
+def test_a_suite_is_named_in_its_own_files_only():
+    files = [*MODULES.values(), *(ROOT / "sql").rglob("*.sql"), *(ROOT / "sql").rglob("*.yaml")]
+    outside = []
+    for path in files:
+        inner = str(path.relative_to(ROOT))
+        own = inner.replace("poster_", "posters_")
+        outside += [
+            (inner, suite)
+            for suite in named_suites(path)
+            if suite.replace("-", "_") not in own and inner not in DOORS
+        ]
+    assert outside == []

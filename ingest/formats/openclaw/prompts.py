@@ -10,7 +10,7 @@ from ingest.reading import Reading, Reject
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import TOO_DEEP, is_nested_deeply, utf8
-from warehouse.engine.prompt_files import (
+from warehouse.engine.openclaw_prompts import (
     is_prompt_list,
     prompt_rows,
     recorded_prompt_rows,

@@ -18,7 +18,7 @@ from ingest.reading import Candidate, Reading, Stream
 from warehouse.core.formats.json_text import is_exact, json_text
 from warehouse.core.formats.snapshots import is_snapshot_name, snapshot_row
 from warehouse.core.formats.values import utf8
-from warehouse.engine.prompt_files import SUITE
+from warehouse.engine.openclaw_prompts import SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

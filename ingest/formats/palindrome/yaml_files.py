@@ -8,7 +8,7 @@ from ingest.formats.palindrome.logs import file_name_violation, is_log, read_log
 from ingest.formats.palindrome.project_files import ProjectFiles
 from ingest.reading import Reading, Reject
 from warehouse.core.formats.model_files import is_model_file, model_row
-from warehouse.core.formats.task_files import is_task_file, task_rows
+from warehouse.core.formats.palindrome_tasks import is_task_file, task_rows
 from warehouse.core.formats.yaml.documents import MappingNode, YamlError, parse
 
 if TYPE_CHECKING:

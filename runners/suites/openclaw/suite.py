@@ -20,7 +20,7 @@ from warehouse.core.formats.snapshots import snapshot_row, snapshot_tag
 from warehouse.core.formats.values import MAX_DEPTH, is_nested_deeply, utf8
 from warehouse.core.hashing import content_hash
 from warehouse.core.paths import TASKS
-from warehouse.engine.prompt_files import is_prompt_list, prompt_rows
+from warehouse.engine.openclaw_prompts import is_prompt_list, prompt_rows
 from warehouse.engine.scoring.openclaw.tools import detect_tools, tool_use_success
 from warehouse.engine.scoring.openclaw.validators import validate
 from warehouse.engine.scoring.openclaw.verdicts import as_object, to_json

@@ -14,17 +14,18 @@ facts AS (
         runs.suite,
         runs.run_id,
         runs.origin,
-        CASE runs.suite
-            WHEN 'palindrome' THEN runs.template_hash IS NOT NULL
-            WHEN 'posters'
+        CASE traits.prompts_hash
+            WHEN 'template_hash' THEN runs.template_hash IS NOT NULL
+            WHEN 'dataset_hashes'
                 THEN coalesce(json_extract(runs.dataset_hashes, '$.prompts'), '{}') <> '{}'
             ELSE coalesce(calls.names_tasks, true)
                 OR json_extract(runs.dataset_hashes, '$.prompts') IS NOT NULL
         END AS has_prompts,
-        runs.suite <> 'posters' OR runs.temperature IS NOT NULL AS has_temperature,
-        runs.suite <> 'posters' OR runs.seed IS NOT NULL
+        traits.needs_seed IS NULL OR runs.temperature IS NOT NULL AS has_temperature,
+        traits.needs_seed IS NULL OR runs.seed IS NOT NULL
             OR seeds.seed_values <> '[]' AS has_seeds
     FROM runs
+    LEFT JOIN suite_traits AS traits ON runs.suite = traits.suite
     LEFT JOIN calls ON runs.suite = calls.suite AND runs.run_id = calls.run_id
     LEFT JOIN scores.poster_seeds AS seeds
         ON runs.suite = seeds.suite AND runs.run_id = seeds.run_id

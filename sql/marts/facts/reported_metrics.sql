@@ -48,7 +48,7 @@ SELECT
 FROM lake.reported_metrics
 UNION ALL
 SELECT
-    'openclaw' AS suite,
+    suite,
     'summary' AS source,
     NULL AS report,
     run_id,

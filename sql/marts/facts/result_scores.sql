@@ -100,7 +100,7 @@ SELECT
     calls.batch
 FROM scores.openclaw_tool_use AS checks
 JOIN lake.results AS calls
-    ON calls.suite = 'openclaw'
+    ON checks.suite = calls.suite
     AND checks.run_id = calls.run_id
     AND checks.result_id = calls.content_id
 WHERE checks.is_used IS NOT NULL

@@ -9,6 +9,7 @@ WITH replays AS (
 )
 
 SELECT
+    suite,
     run_id,
     provider,
     model,

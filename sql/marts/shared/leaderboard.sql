@@ -190,7 +190,7 @@ poster_scores AS (
 figures AS (
     SELECT
         full_runs.*,
-        if(full_runs.suite = 'posters', 'app_quality', 'passed') AS metric,
+        coalesce(traits.main_metric, 'passed') AS metric,
         NULL AS scorer,
         NULL AS filter,
         true AS is_first,
@@ -199,6 +199,7 @@ figures AS (
         poster_scores.score_high,
         poster_scores.n_scored
     FROM full_runs
+    LEFT JOIN suite_traits AS traits ON full_runs.suite = traits.suite
     LEFT JOIN poster_scores
         ON full_runs.suite = poster_scores.suite
         AND full_runs.run_id = poster_scores.run_id
@@ -223,8 +224,9 @@ figures AS (
         metrics.n_tasks AS n_scored
     FROM full_runs
     JOIN scores.headline_scores AS metrics ON full_runs.entry = metrics.entry
+    LEFT JOIN suite_traits AS traits ON full_runs.suite = traits.suite
     WHERE
-        metrics.metric <> 'app_quality'
+        traits.main_metric IS DISTINCT FROM metrics.metric
         AND (
             metrics.metric <> 'passed' OR metrics.scorer IS NOT NULL OR metrics.filter IS NOT NULL
             OR full_runs.pass_rate IS NULL
@@ -234,7 +236,7 @@ figures AS (
 weighed AS (
     SELECT
         *,
-        suite = 'posters' OR bool_or(pass_rate IS NOT NULL) OVER of_set AS has_first,
+        bool_or(pass_rate IS NOT NULL OR is_first AND metric <> 'passed') OVER of_set AS has_first,
         count(*) FILTER (NOT is_first) OVER (
             PARTITION BY suite, task_set, run_id, provider, model, settings
         ) = 0 AS is_only,
@@ -339,7 +341,7 @@ LEFT JOIN poster_scores
     AND boards.run_id = poster_scores.run_id
     AND boards.model = poster_scores.model
 LEFT JOIN tool_tiers AS tiers
-    ON boards.suite = 'openclaw'
+    ON boards.suite = tiers.suite
     AND boards.run_id = tiers.run_id
     AND boards.provider IS NOT DISTINCT FROM tiers.provider
     AND boards.model IS NOT DISTINCT FROM tiers.model

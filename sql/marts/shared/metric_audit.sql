@@ -30,7 +30,7 @@ WITH pairs AS (
     FROM scores.score_pairs
     UNION ALL
     SELECT
-        'openclaw' AS suite, 'summary' AS source, NULL AS report, run_id, NULL AS seq, provider,
+        suite, 'summary' AS source, NULL AS report, run_id, NULL AS seq, provider,
         model,
         CASE WHEN field <> 'run_wall_clock_ms' THEN coalesce('thinking_level ' || thinking_level, '') END
             AS settings,

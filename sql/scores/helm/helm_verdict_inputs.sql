@@ -16,10 +16,11 @@ WITH scored AS (
         max(value) FILTER (metric = 'exact_match') AS exact,
         max(value) FILTER (metric = 'quasi_exact_match') AS quasi_exact,
         min(metric) FILTER (
-            value IS NOT NULL AND metric <> 'passed' AND is_headline(suite, metric)
+            value IS NOT NULL AND metric <> 'passed' AND is_headline(metric, traits.headline_metrics, traits.minor_metrics)
             AND NOT regexp_matches(metric, '^(quasi_)?(prefix_)?exact_match(@\d+)?$|toxic')
         ) AS other_metric
     FROM lake.result_scores
+    JOIN suite_traits AS traits USING (suite)
     -- Scores of perturbed instances have the perturbation in their filter.
     WHERE suite = 'helm' AND NOT contains(coalesce(filter, ''), '{')
     GROUP BY suite, run_id, result_id

@@ -11,6 +11,7 @@
 -- recorded_tier: tier of recorded_rate, as the original program would give it; only where the tier
 --     is unknown: calls that ask for no tool count too, so it is usually too low
 SELECT
+    'openclaw' AS suite,
     run_id,
     provider,
     model,

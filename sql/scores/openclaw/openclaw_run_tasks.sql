@@ -49,6 +49,7 @@ candidates AS (
 )
 
 SELECT
+    'openclaw' AS suite,
     run_id,
     task_id,
     task_name,

@@ -41,6 +41,7 @@ calls AS (
 )
 
 SELECT
+    suite,
     run_id,
     content_id AS result_id,
     provider,

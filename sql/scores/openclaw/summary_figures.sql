@@ -58,6 +58,7 @@ figures AS (
 )
 
 SELECT
+    'openclaw' AS suite,
     run_id,
     task_set,
     provider,

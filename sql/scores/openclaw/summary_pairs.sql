@@ -81,6 +81,7 @@ totals AS (
 )
 
 SELECT
+    'openclaw' AS suite,
     run_id,
     provider,
     model,

@@ -15,7 +15,8 @@ WITH tasks AS (
         listed,
         ordered_mean(listed) AS score
     FROM scores.recorded_attempts
-    WHERE is_headline(suite, metric)
+    LEFT JOIN suite_traits AS traits USING (suite)
+    WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
 ),
 
 -- Of task sets with tasks that depend on each other.

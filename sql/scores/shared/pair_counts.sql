@@ -41,7 +41,8 @@ WITH scored AS (
         series,
         hash(suite, task_set, scorer, metric, filter) AS contest
     FROM scores.board_scores
-    WHERE is_headline(suite, metric)
+    LEFT JOIN suite_traits AS traits USING (suite)
+    WHERE is_headline(metric, traits.headline_metrics, traits.minor_metrics)
 ),
 
 contests AS (
@@ -277,8 +278,7 @@ pairs AS (
         b.settings AS settings_b,
         contests.n_models,
         CASE
-            WHEN contests.metric IN ('app_quality', 'app_core') AND contests.suite = 'posters'
-                THEN 100
+            WHEN list_contains(traits.percent_metrics, contests.metric) THEN 100
             -- Scores that all happen to be 0 can be of any scale.
             WHEN compared.are_shares AND compared.n_neither < compared.n_tasks THEN 1
         END AS scale,
@@ -289,6 +289,7 @@ pairs AS (
         bounded_units.most AS most_units
     FROM compared
     JOIN contests ON compared.contest = contests.contest
+    LEFT JOIN suite_traits AS traits ON contests.suite = traits.suite
     JOIN models AS a
         ON compared.contest = a.contest
         AND compared.place_a = a.place

@@ -29,8 +29,9 @@ WITH counted AS (
 -- Of a model whose calls all gave no answer, no pass rate is known. Few runs have a score of the
 -- verdict's name, and only these are looked at.
 judged AS (
-    SELECT rates.suite, rates.entry, rates.task
+    SELECT rates.entry, rates.task, traits.verdict_is_score
     FROM scores.task_rates AS rates
+    LEFT JOIN suite_traits AS traits ON rates.suite = traits.suite
     SEMI JOIN (
         SELECT DISTINCT suite, run_id
         FROM lake.result_scores
@@ -56,16 +57,16 @@ calls AS (
 ),
 
 -- A poster without a prediction scores 0 like any other, though it has no result.
-poster_models AS (
+called AS (
     SELECT
+        suite,
         run_id,
         model,
         arg_min(
             {entry: entry, task_set: task_set}, (settings, task_set, coalesce(provider, ''))
         ) AS called
     FROM counted
-    WHERE suite = 'posters'
-    GROUP BY run_id, model
+    GROUP BY suite, run_id, model
 ),
 
 recorded AS (
@@ -73,7 +74,7 @@ recorded AS (
     FROM lake.result_scores
     UNION ALL
     SELECT
-        'openclaw' AS suite,
+        suite,
         run_id,
         result_id,
         NULL AS scorer,
@@ -121,8 +122,9 @@ attempts AS (
         NULL AS filter,
         missing.value
     FROM scores.poster_sub_scores AS missing
-    JOIN poster_models AS models
-        ON missing.run_id = models.run_id
+    JOIN called AS models
+        ON missing.suite = models.suite
+        AND missing.run_id = models.run_id
         AND missing.model = models.model
     WHERE missing.result_id IS NULL
 ),
@@ -143,8 +145,7 @@ listed AS (
     -- The verdict takes precedence over a score of the same name.
     ANTI JOIN judged
         ON attempts.metric = 'passed'
-        -- In logs of openai/evals the verdict is this score.
-        AND (attempts.scorer IS NULL OR judged.suite = 'openai_evals')
+        AND (attempts.scorer IS NULL OR judged.verdict_is_score)
         AND attempts.filter IS NULL
         AND attempts.entry = judged.entry
         AND attempts.task = judged.task

@@ -6,16 +6,16 @@
 -- task_set: task set that the run names
 -- model: model that the run names for all of its calls
 -- started_at: start of the run
--- task_limit: tasks that the run was limited to, where a log of Inspect, lm-eval, HELM or openai/evals says so
--- n_planned: samples that a log of Inspect names, whether or not the run came to them
+-- task_limit: tasks that the run was limited to, where a log of a suite says so that records it
+-- n_planned: samples that a log names, whether or not the run came to them
 -- replayed_models: models whose answers came from a file, by the run's plan; NULL if there are none
 SELECT
-    suite,
-    run_id,
+    runs.suite,
+    runs.run_id,
     arg_min(task_set, content_id) FILTER (task_set IS NOT NULL) AS task_set,
     arg_min(model, content_id) FILTER (model IS NOT NULL) AS model,
     min(started_at) AS started_at,
-    max(CASE WHEN suite IN ('inspect', 'lm-eval', 'helm', 'openai_evals') THEN coalesce(
+    max(CASE WHEN traits.records_limit THEN coalesce(
         try_cast(json_extract_string(config, '$.config.limit') AS DOUBLE),
         -- A range of samples
         if(json_type(config, '$.config.limit') = 'ARRAY', 0, NULL),
@@ -23,8 +23,8 @@ SELECT
         try_cast(json_extract_string(config, '$.run_spec.adapter_spec.max_eval_instances') AS DOUBLE),
         try_cast(json_extract_string(config, '$.max_samples') AS DOUBLE)
     ) END) AS task_limit,
-    max(CASE WHEN suite = 'inspect' THEN json_array_length(extra, '$.eval.dataset.sample_ids') END)
-        AS n_planned,
+    max(json_array_length(extra, '$.eval.dataset.sample_ids')) AS n_planned,
     flatten(list(replayed_models) FILTER (replayed_models IS NOT NULL)) AS replayed_models
-FROM lake.runs
-GROUP BY suite, run_id
+FROM lake.runs AS runs
+LEFT JOIN suite_traits AS traits ON runs.suite = traits.suite
+GROUP BY runs.suite, runs.run_id

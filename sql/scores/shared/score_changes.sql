@@ -38,9 +38,10 @@ WITH scored AS (
         ON tasks.entry = facts.entry
         AND tasks.task = facts.task
     LEFT JOIN scores.failure_repeats AS repeats ON tasks.entry = repeats.entry
+    LEFT JOIN suite_traits AS traits ON tasks.suite = traits.suite
     WHERE
         len(tasks.listed) > 0
-        AND is_headline(tasks.suite, tasks.metric)
+        AND is_headline(tasks.metric, traits.headline_metrics, traits.minor_metrics)
         AND (tasks.metric <> 'passed' OR tasks.scorer IS NOT NULL OR tasks.filter IS NOT NULL)
 ),
 

@@ -13,16 +13,17 @@
 -- reason: why the figure cannot be computed from scores; NULL if it can
 WITH reported AS (
     SELECT
-        * EXCLUDE (stderr, stderr_method),
+        reported_metrics.* EXCLUDE (stderr, stderr_method),
         false AS is_error,
         NULL AS error_of_group,
         coalesce(reducer, 'mean') AS way,
         try_cast(reducer_parameters ->> '$.k' AS BIGINT) AS k
     FROM reported_metrics
-    WHERE source = 'log' AND suite <> 'helm'
+    ANTI JOIN (FROM suite_traits WHERE has_own_audit) USING (suite)
+    WHERE source = 'log'
     UNION ALL
     SELECT
-        * EXCLUDE (stderr, stderr_method) REPLACE (
+        reported_metrics.* EXCLUDE (stderr, stderr_method) REPLACE (
             stderr AS value,
             NULL AS text,
             'stderr' AS statistic,
@@ -43,7 +44,8 @@ WITH reported AS (
         coalesce(reducer, 'mean'),
         try_cast(reducer_parameters ->> '$.k' AS BIGINT)
     FROM reported_metrics
-    WHERE source = 'log' AND suite <> 'helm' AND stderr IS NOT NULL
+    ANTI JOIN (FROM suite_traits WHERE has_own_audit) USING (suite)
+    WHERE source = 'log' AND stderr IS NOT NULL
 ),
 
 figures AS (
@@ -110,12 +112,14 @@ scoped AS (
     GROUP BY figures.suite, figures.run_id, figures.reported_id, figures.is_error
 ),
 
--- Inspect's logs state how often each task is asked.
+-- Some logs state how often each task is asked.
 epochs AS (
-    SELECT run_id, max(try_cast(config ->> '$.config.epochs' AS BIGINT)) AS n_epochs
+    SELECT
+        suite,
+        run_id,
+        max(try_cast(config ->> '$.config.epochs' AS BIGINT)) AS n_epochs
     FROM lake.runs
-    WHERE suite = 'inspect'
-    GROUP BY run_id
+    GROUP BY suite, run_id
 ),
 
 -- Some tools report the number of calls, not of tasks.
@@ -129,7 +133,7 @@ covered AS (
             THEN CAST(n_tasks * epochs.n_epochs AS BIGINT) END AS n_planned
     FROM scoped
     JOIN figures USING (suite, run_id, reported_id, is_error)
-    LEFT JOIN epochs ON scoped.suite = 'inspect' AND scoped.run_id = epochs.run_id
+    LEFT JOIN epochs USING (suite, run_id)
 ),
 
 -- Some figures add up what each call took instead of scores.
@@ -469,8 +473,9 @@ SELECT
         WHEN n_scored IS NULL THEN 'no scores of that name'
         WHEN n_scorers > 1 THEN 'scores of several scorers'
         WHEN n_texts > 0 THEN 'scores that are not numbers'
-        -- Inspect left such scores out later only, and JSON may have null for NaN.
-        WHEN figures.suite = 'inspect' AND n_scored < figures.n
+        -- JSON may have null for NaN.
+        WHEN figures.suite IN (SELECT suite FROM suite_traits WHERE counts_nan)
+            AND n_scored < figures.n
             AND coalesce(isnan(reported), figures.text IS NULL)
             THEN 'a score is not a number'
         WHEN figures.statistic IN ('var', 'std', 'stderr') AND n_scored < 2

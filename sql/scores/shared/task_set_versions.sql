@@ -17,8 +17,7 @@ WITH named AS (
         run_id,
         max(coalesce(task_set_hash, json_extract_string(dataset_hashes, '$.prompts'))) AS named_hash
     FROM lake.runs
-    -- What Inspect names is what the log has.
-    WHERE suite <> 'inspect'
+    ANTI JOIN (FROM suite_traits WHERE derives_task_set_hash) USING (suite)
     GROUP BY suite, run_id
 ),
 
@@ -26,7 +25,7 @@ WITH named AS (
 declared AS (
     SELECT suite, task_set, task_set_hash, max(batch) AS batch
     FROM lake.tasks
-    WHERE suite IN ('palindrome', 'openclaw', 'posters')
+    WHERE suite IN (SELECT suite FROM suite_traits WHERE declares_versions)
         OR (suite, task_set_hash) IN (SELECT (suite, named_hash) FROM named)
     GROUP BY suite, task_set, task_set_hash
 ),

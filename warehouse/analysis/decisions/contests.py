@@ -21,6 +21,7 @@ from warehouse.analysis.decisions.sides import resolve_sides
 from warehouse.analysis.decisions.task_columns import slices, task_values
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.views.suite_traits import suite_traits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.series import Series
     from warehouse.analysis.decisions.sides import ResolvedSide
 
-_MAIN = "app_quality"
 _METRICS = """
 SELECT scored.metric
 FROM scores.scored_tasks AS scored
@@ -194,7 +194,7 @@ def _distinguished(one: Series, text: str, series: Sequence[Series]) -> str:
 
 
 def _is_main(panel: Panel) -> bool:
-    return panel.suite != "posters" or panel.metric.metric == _MAIN
+    return suite_traits(panel.suite).main_metric in {None, panel.metric.metric}
 
 
 def _values_of(panel: Panel, values: Mapping[tuple[str, str], dict[str, str]]) -> dict[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from warehouse.analysis.decisions.pooling import pool_runs
 from warehouse.analysis.decisions.series import CALL_METRICS, VERDICT, Asked, MetricKey, Series
+from warehouse.engine.views.suite_traits import suite_traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 Missing: TypeAlias = Literal["exclude", "fail"]
 
 _UNKNOWN = -1
-# Scores of posters from 0 to 100.
-_PERCENTAGES = {"app_quality", "app_core"}
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -360,7 +359,7 @@ def _kind(suite: str, metric: MetricKey, series: Iterable[Series]) -> tuple[bool
     """Return whether each attempt passed or failed, and the largest possible value if known."""
     if metric.metric in CALL_METRICS:
         return False, None
-    if metric.metric in _PERCENTAGES and suite == "posters":
+    if metric.metric in suite_traits(suite).percent_metrics:
         return False, 100.0
     found = set().union(*(values for one in series for values in one.values.values()))
     is_verdict = metric == MetricKey(VERDICT, None, None)

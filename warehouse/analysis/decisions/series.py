@@ -135,6 +135,7 @@ JOIN sides"""
     + """
 JOIN scores.run_times AS times
     ON scored.suite = times.suite AND scored.run_id = times.run_id
+LEFT JOIN suite_traits AS traits ON scored.suite = traits.suite
 WHERE len(scored.scored) > 0 AND scored.task_id IS NOT NULL AND {metric}
 ORDER BY ALL
 """
@@ -187,7 +188,10 @@ _RESCORED = """(
     WHERE scorer = $scorer AND version = $version
 )"""
 # Of the many scores of posters those that sum them up, as in the leaderboard.
-_HEADLINE = "scored.metric <> 'passed' AND is_headline(scored.suite, scored.metric)"
+_HEADLINE = """
+    scored.metric <> 'passed'
+    AND is_headline(scored.metric, traits.headline_metrics, traits.minor_metrics)
+"""
 _NAMED = "scored.metric = $metric"
 _ITEMS = """
 SELECT

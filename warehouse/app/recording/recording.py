@@ -20,6 +20,7 @@ from warehouse.app.recording.run_journal import RunJournal
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.masking import Mask, secrets_of_environment
+from warehouse.engine.views.suite_traits import built_in_suites
 from warehouse.lake.batch import Generation, evalstore_version
 from warehouse.lake.journal.run_lock import release_shared, shared_run_lock
 
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from warehouse.app.recording.values import Score
     from warehouse.core.types import ResultRow, RunRow
     from warehouse.engine.base_store import BaseStore
-
-# Their results have columns and rules that a recording does not know.
-BUILT_IN = ("palindrome", "openclaw", "posters")
 
 
 class Recording:
@@ -57,7 +55,8 @@ class Recording:
         run_id: str | None,
     ) -> None:
         self.suite = values.name("suite", suite)
-        if self.suite in BUILT_IN:
+        # Their results have columns and rules that a recording does not know.
+        if self.suite in built_in_suites():
             raise BadInput(f"suite {suite!r} is built in: choose another name for your own")
         self._is_new = run_id is None
         self.run_id = _new_run_id() if run_id is None else values.name("run_id", run_id)

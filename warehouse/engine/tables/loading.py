@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.core.schemas import LAKE_FORMAT, TABLES, Table, duckdb_type
+from warehouse.engine.views.sql_files import traits_sql
 from warehouse.lake.batch import Generation, current_generations
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 # and the time. A call without text and time has no hash: there is nothing to recognise it by. A
 # log that names the model's file may lack times, models and providers, but it has a date. Of a call
 # without a time, a date and a duration there is only the text, and many models answer twice the
-# same. Runs of HELM take the calls of each other from its cache: a call counts in each task set.
-_CALL_HASH = """CASE
+# same. Where runs take the calls of each other from a cache, a call counts in each task set.
+_CALL_HASH = f"""CASE
     WHEN coalesce(answer, raw_output) IS NOT NULL
         AND coalesce(
             model_path, run_date, CAST(started_at AS VARCHAR),
@@ -43,7 +44,9 @@ _CALL_HASH = """CASE
             WHEN model_path IS NOT NULL THEN hash(run_date)
             ELSE hash(provider, model, started_at, CASE WHEN started_at IS NULL THEN run_date END)
         END,
-        CASE WHEN suite = 'helm' THEN task_set END
+        CASE
+            WHEN suite IN (SELECT suite FROM ({traits_sql()}) WHERE repeats_calls) THEN task_set
+        END
     )
 END"""
 

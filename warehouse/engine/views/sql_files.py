@@ -27,6 +27,8 @@ _SCHEMAS = {"functions": "main", "base": "main", "marts": "main", "scores": "sco
 _IMPORTS_OF_OURS = re.compile(
     rb"^[ \t]*from warehouse[\w.]* import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE
 )
+# The folder of the rows of `suite_traits`, a file for each suite.
+_SUITES = "suites"
 # Labels without a text.
 _KINDS_OF_TABLES = ("materialised", "refreshed", "by_run", "board")
 
@@ -112,7 +114,13 @@ class SqlFile:
 def read_sql_files(root: Path = SQL) -> list[SqlFile]:
     """Read all SQL files: functions in order of their calls, then the others by path."""
     paths = sorted(path for folder in _SCHEMAS for path in (root / folder).rglob("*.sql"))
-    files = [parse_sql_file(path.relative_to(root), path.read_text("utf-8")) for path in paths]
+    files = [
+        parse_sql_file(
+            path.relative_to(root),
+            traits_sql(root) if path.stem == "suite_traits" else path.read_text("utf-8"),
+        )
+        for path in paths
+    ]
     functions = {file.name: file for file in files if file.is_function}
     calls = {
         name: [other for other in functions if other != name and f"{other}(" in file.sql]
@@ -120,6 +128,12 @@ def read_sql_files(root: Path = SQL) -> list[SqlFile]:
     }
     ordered = [functions[name] for name in TopologicalSorter(calls).static_order()]
     return ordered + [file for file in files if not file.is_function]
+
+
+def traits_sql(root: Path = SQL) -> str:
+    """Return the query of `suite_traits`: its columns, and the rows of all suites."""
+    paths = [root / "marts/shared/suite_traits.sql", *sorted((root / _SUITES).glob("*.sql"))]
+    return "UNION ALL BY NAME\n".join(path.read_text("utf-8") for path in paths)
 
 
 def shown_views() -> dict[str, SqlFile]:
@@ -135,7 +149,7 @@ def shown_views() -> dict[str, SqlFile]:
 def sql_digest() -> str:
     """Return a hash of the SQL files: if it changes, views are recreated."""
     hashed = hashlib.sha256()
-    for path, text in _files(SQL, ".sql", _SCHEMAS):
+    for path, text in _files(SQL, ".sql", (*_SCHEMAS, _SUITES)):
         hashed.update(f"{path} {len(text)} ".encode() + text)
     return hashed.hexdigest()
 

@@ -22,11 +22,11 @@ from ingest.formats.tables.columns.facts import facts_of
 from ingest.formats.tables.columns.proposal import describe, guess, model_columns
 from ingest.formats.tables.opening import open_table
 from warehouse.app.console.cli import note
-from warehouse.app.recording.recording import BUILT_IN
 from warehouse.core.errors import BadInput
 from warehouse.core.files import problem
 from warehouse.core.formats.values import utf8
 from warehouse.core.in_memory import open_in_memory
+from warehouse.engine.views.suite_traits import built_in_suites
 from warehouse.lake.locks import shared_lake_lock
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def confirmed_specs(
 
 def _confirmed(lake: Lake, path: Path, request: TableRequest) -> TableSpec:
     suite, run = request.suite or utf8(path.stem), request.run or utf8(path.stem)
-    if suite in BUILT_IN:
+    if suite in built_in_suites():
         raise BadInput(f"{path}: suite {suite!r} is built in: choose another name, `--suite NAME`")
     given = {"model": request.model, "task_set": request.task_set}
     constants = {name: value for name, value in given.items() if value is not None}

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+SUITE = "posters"
+
 # Only posters whose ground truth has changed are scored again.
 _SCORES = """
 WITH known AS (

@@ -1,0 +1,1 @@
+SELECT 'lm-eval' AS suite, true AS records_limit
