@@ -15,7 +15,9 @@ from warehouse.core.errors import BadInput, CheckFailed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ingest.reading import ImportOptions
     from ingest.session import ImportSummary
+    from warehouse.app.store import Store
     from warehouse.lake.lake import Lake
 
 _RULES_NAMED = 5
@@ -57,6 +59,7 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 @click.pass_obj
 def import_(
     path: Path,
+    /,
     paths: tuple[Path, ...],
     run_as: str | None,
     *,
@@ -69,14 +72,8 @@ def import_(
     gold: bool,
     annotators: str | None,
     adjudicated_by: str | None,
-    columns: Path | None,
-    wide: bool,
-    decimal_comma: bool,
     yes: bool,
-    suite: str | None,
-    run: str | None,
-    model: str | None,
-    task_set: str | None,
+    **table: str | Path | bool | None,
 ) -> None:
     """Import existing logs: files and folders, in any order, any number of times.
 
@@ -99,25 +96,13 @@ def import_(
       evalstore import ../baseline-store
     """
     _load_numpy()
-    from ingest.importer import import_paths
+    _check_new_id(run_as)
     from ingest.reading import ImportOptions
-    from ingest.stores.command import import_stores, is_among_stores
+    from ingest.stores.command import is_among_stores
 
-    if run_as is not None and not run_as.strip():
-        raise click.BadParameter("the id is empty", param_hint="--as")
-    given = {
-        "suite": suite,
-        "run": run,
-        "model": model,
-        "task_set": task_set,
-        "columns": columns,
-        "decimal_comma": decimal_comma,
-        "wide": wide,
-    }
     store = open_store(path)
     stores = [each for each in paths if is_among_stores(each)]
-    if stores:
-        _refuse_for_stores(run_as=run_as, redact=redact, strict=strict)
+    _refuse_for_stores(stores, run_as=run_as, redact=redact, strict=strict)
     paths = tuple(each for each in paths if each not in stores)
     options = ImportOptions(
         run_as=run_as,
@@ -128,17 +113,36 @@ def import_(
         format_options=(
             *_prompts_option(prompts),
             *_gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by),
-            *_tables(store.lake, paths, given, is_confirmed=yes),
+            *_tables(store.lake, paths, table, is_confirmed=yes),
         ),
     )
+    _import(store, stores, paths, options, is_verbose=verbose)
+
+
+def _check_new_id(run_as: str | None) -> None:
+    if run_as is not None and not run_as.strip():
+        raise click.BadParameter("the id is empty", param_hint="--as")
+
+
+def _import(
+    store: Store,
+    stores: Sequence[Path],
+    paths: Sequence[Path],
+    options: ImportOptions,
+    *,
+    is_verbose: bool,
+) -> None:
+    from ingest.importer import import_paths
+    from ingest.stores.command import import_stores
+
     store.recover_journals()
     if stores:
-        import_stores(store.lake, stores, replace=replace, restore=restore)
+        import_stores(store.lake, stores, replace=options.replace, restore=options.restore)
     if paths:
         summary = import_paths(store.lake, paths, options, _track)
         store.merge_small_batches()
-        _print_messages(summary, is_verbose=verbose)
-        _print_summary(summary, is_masked=redact)
+        _print_messages(summary, is_verbose=is_verbose)
+        _print_summary(summary, is_masked=options.redact)
         _fail_if_bad(summary)
 
 
@@ -157,7 +161,11 @@ def _load_numpy() -> None:
         del os.environ[_THREADS]
 
 
-def _refuse_for_stores(*, run_as: str | None, redact: bool, strict: bool) -> None:
+def _refuse_for_stores(
+    stores: Sequence[Path], *, run_as: str | None, redact: bool, strict: bool
+) -> None:
+    if not stores:
+        return
     given = {"--as": run_as is not None, "--redact": redact, "--strict": strict}
     if named := ", ".join(name for name, is_given in given.items() if is_given):
         raise click.UsageError(f"{named}: only for logs, not for a store, which is copied as it is")

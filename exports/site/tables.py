@@ -87,19 +87,17 @@ def table(
     # Of costs a page says that they are unknown; other columns without a value are left out.
     costs = [name for name in names if name.endswith("_usd")]
     placed, empty = screen_columns(of_values(names, shown), shown, layout, keep=costs)
-    cells = []
     empty_cells = _UNKNOWN | dict(unknown or {})
-    for at, row in enumerate(rows[:limit]):
-        addresses = {name: address(row) for name, address in (links or {}).items()}
-        cells.append(
-            [
-                (
-                    column.texts[at].strip() or empty_cells.get(column.name, ""),
-                    addresses.get(column.name),
-                )
-                for column in placed
-            ]
-        )
+    cells = [
+        [
+            (
+                column.texts[at].strip() or empty_cells.get(column.name, ""),
+                links[column.name](row) if links and column.name in links else None,
+            )
+            for column in placed
+        ]
+        for at, row in enumerate(rows[:limit])
+    ]
     return Table(
         columns=[(_heading(column, headings or {}), column.is_whole) for column in placed],
         rows=cells,

@@ -108,3 +108,14 @@ def test_a_suite_is_named_in_its_own_files_only():
             if suite.replace("-", "_") not in own and inner not in DOORS
         ]
     assert outside == []
+
+
+def test_no_function_is_longer_than_60_lines():
+    functions = [
+        (path, node)
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    long = [(str(p), n.name) for p, n in functions if n.end_lineno - n.lineno >= 60]
+    assert long == []

@@ -171,9 +171,8 @@ def samples(connection: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
             yield from map(Sample._make, rows)
 
 
-def _query(row: str, record: str) -> str:
-    # The bounds of the run's ID let DuckDB skip most of a large store.
-    return f"""
+# The bounds of the run's ID let DuckDB skip most of a large store.
+_CHOSEN = f"""
     WITH chosen AS (
         SELECT suite, run_id, result_id, number, place
         FROM sample_numbers
@@ -202,7 +201,12 @@ def _query(row: str, record: str) -> str:
         WHERE run_id BETWEEN $low AND $high
         GROUP BY suite, run_id, result_id
     )
+"""  # noqa: S608 - names of our own
 
+
+def _query(row: str, record: str) -> str:
+    return f"""
+    {_CHOSEN}
     SELECT chosen.suite, chosen.run_id, chosen.number, {row} AS row_text, {record} AS record_text
     FROM chosen
     JOIN (FROM results WHERE run_id BETWEEN $low AND $high) AS result

@@ -105,44 +105,11 @@ def _is_plain(sample: JsonObject) -> bool:
 
 
 def _query(form: PlainForm, shared: Mapping[str, str]) -> str:
-    columns = [_column(form, name) for name in form.names]
     unknown = [name for name in form.names if name not in KNOWN and name not in form.scored]
     hashes = [name for name in _HASHES if name in form.names]
     filtered, filter_ = _column(form, "filtered_resps"), _column(form, "filter")
-    structure = json.dumps(dict.fromkeys(form.names, "JSON"))
-    has_metrics = f"metrics = {_text(form.metrics)}" if form.metrics is not None else "true"
     return f"""
-WITH taken(line, text, {", ".join(columns)}) AS (
-    SELECT line, text, unnest(try(json_transform(text, {_text(structure)})))
-    FROM lines
-),
-
-requests AS (
-    SELECT
-        *,
-        try(json_transform_strict(arguments, '{_REQUEST}')).gen_args_0 AS request,
-        json_extract(resps, '/0/0') AS response
-    FROM taken
-),
-
-judged AS (
-    SELECT
-        *,
-        {" AND ".join(f"{column} IS NOT NULL" for column in columns)} AS is_complete,
-        -- Not AND: of text that is not JSON, json_keys would be an error.
-        CASE WHEN is_complete THEN len(json_keys(text)) = {len(columns)} END
-        AND NOT contains(text, 'NaN') AND NOT contains(text, 'Infinity')
-        AND {has_metrics}
-        AND NOT starts_with(doc_id, '{{') AND NOT starts_with(doc_id, '[')
-        -- By their lengths, nothing else is in these two.
-        AND starts_with(request.arg_0, '"') AND starts_with(request.arg_1, '{{')
-        AND starts_with(arguments, '{_BEFORE_REQUEST}')
-        AND strlen(arguments)
-            = strlen(request.arg_0) + strlen(request.arg_1) + {_AROUND_REQUEST}
-        AND starts_with(resps, '[["') AND strlen(resps) = strlen(response) + 4
-            AS is_plain
-    FROM requests
-),
+WITH {_judged_lines(form)},
 
 texts AS (
     SELECT
@@ -197,6 +164,44 @@ SELECT
     {"".join(_score(form, n, shared) for n in range(len(form.scored)))}
 FROM items
 """  # noqa: S608 - names of fields, quoted
+
+
+def _judged_lines(form: PlainForm) -> str:
+    """Return the first queries: the fields of each line, and whether it is plain."""
+    columns = [_column(form, name) for name in form.names]
+    structure = json.dumps(dict.fromkeys(form.names, "JSON"))
+    has_metrics = f"metrics = {_text(form.metrics)}" if form.metrics is not None else "true"
+    return f"""taken(line, text, {", ".join(columns)}) AS (
+    SELECT line, text, unnest(try(json_transform(text, {_text(structure)})))
+    FROM lines
+),
+
+requests AS (
+    SELECT
+        *,
+        try(json_transform_strict(arguments, '{_REQUEST}')).gen_args_0 AS request,
+        json_extract(resps, '/0/0') AS response
+    FROM taken
+),
+
+judged AS (
+    SELECT
+        *,
+        {" AND ".join(f"{column} IS NOT NULL" for column in columns)} AS is_complete,
+        -- Not AND: of text that is not JSON, json_keys would be an error.
+        CASE WHEN is_complete THEN len(json_keys(text)) = {len(columns)} END
+        AND NOT contains(text, 'NaN') AND NOT contains(text, 'Infinity')
+        AND {has_metrics}
+        AND NOT starts_with(doc_id, '{{') AND NOT starts_with(doc_id, '[')
+        -- By their lengths, nothing else is in these two.
+        AND starts_with(request.arg_0, '"') AND starts_with(request.arg_1, '{{')
+        AND starts_with(arguments, '{_BEFORE_REQUEST}')
+        AND strlen(arguments)
+            = strlen(request.arg_0) + strlen(request.arg_1) + {_AROUND_REQUEST}
+        AND starts_with(resps, '[["') AND strlen(resps) = strlen(response) + 4
+            AS is_plain
+    FROM requests
+)"""  # noqa: S608 - names of fields, quoted
 
 
 def _score(form: PlainForm, n: int, shared: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import astuple, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from warehouse.analysis.decisions.comparison import Comparison
+    from warehouse.analysis.decisions.comparison import Comparison, Contest
+    from warehouse.analysis.decisions.paired import Missing
     from warehouse.analysis.decisions.ranks import Rank
     from warehouse.app.output.terminal import Layout
 
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
 _ANSWER = ("a", "b", "difference", "p_adjusted", "conclusion", "n_tasks", "slice")
 _RANK_ANSWER = ("rank", "rank_low", "rank_high", "model", "mean", "groups", "n_tasks")
 _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt")
+
+
+class _ChosenTasks(TypedDict):
+    """Options that choose tasks and values; see `Choice`."""
+
+    suite: str | None
+    task_set: str | None
+    metric: str | None
+    cluster: str | None
+    missing: Missing
+    mix_runs: bool
 
 
 @click.command()
@@ -76,21 +88,17 @@ _TASK_ANSWER = ("task_id", "value_a", "value_b", "answer_a", "answer_b", "prompt
 @click.pass_obj
 def compare(
     path: Path,
+    /,
     *,
     sides: tuple[str, ...],
-    suite: str | None,
-    task_set: str | None,
-    metric: str | None,
     scorer: str | None,
-    cluster: str | None,
     margin: float | None,
-    missing: str,
-    mix_runs: bool,
     seed: int,
     tasks: bool,
     by: str | None,
     ranks: bool,
     output: TableOptions,
+    **chosen: Unpack[_ChosenTasks],
 ) -> None:
     """Compare two or more models on the tasks that both were asked.
 
@@ -110,42 +118,24 @@ def compare(
       evalstore compare example/aurora-2 example/kaamos-mini --by prompt_length
     """
     _check(sides, margin, seed, is_list=[tasks, by is not None, ranks])
-    check_suite(path, suite)
+    check_suite(path, chosen["suite"])
     from warehouse.analysis.decisions.changed_tasks import ChangedTask, changed_tasks
     from warehouse.analysis.decisions.comparison import compare
     from warehouse.analysis.decisions.contests import Choice, find_contests, sliced
     from warehouse.analysis.decisions.ranks import ranks as ranks_of
-    from warehouse.analysis.decisions.slices import slice_tests
 
     with open_store(path).reading() as connection:
-        choice = Choice(
-            suite=suite,
-            task_set=task_set,
-            metric=metric,
-            missing="fail" if missing == "fail" else "exclude",
-            rescorer=found_rescorer(connection, scorer, suite),
-            cluster=cluster,
-            mix_runs=mix_runs,
-        )
-        contests = find_contests(connection, sides, choice)
-        whole = contests
-        is_clustered = any(contest.paired.clusters is not None for contest in whole)
-        if cluster is not None and not is_clustered:
-            note_wrapped(f"warning: no two tasks have the same {cluster!r}: each counts by itself")
-        if by is not None:
-            contests = sliced(connection, contests, by)
+        choice = Choice(**chosen, rescorer=found_rescorer(connection, scorer, chosen["suite"]))
+        whole = find_contests(connection, sides, choice)
+        _warn_without_clusters(whole, chosen["cluster"])
+        contests = whole if by is None else sliced(connection, whole, by)
         rows = compare(contests, margin=margin, seed=seed)
         answers = changed_tasks(connection, whole) if tasks else []
         ranked = ranks_of(rows)
         if ranks and not ranked:
             raise BadInput("--ranks: ranks need three or more sides with tasks in common")
         if by is not None:
-            if is_clustered:
-                note_wrapped(
-                    f"of tasks in clusters it is not tested whether the difference depends on {by}"
-                )
-            for test in slice_tests(whole, contests, seed=seed):
-                (say_wrapped if output.fmt == "table" else note_wrapped)(test.sentence(by))
+            _say_slice_tests(whole, contests, by, seed, is_table=output.fmt == "table")
         if output.fmt == "table":
             say_comparisons(connection, rows, contests, margin)
     warn(rows)
@@ -154,6 +144,29 @@ def compare(
         _print(ChangedTask._fields, answers, output, output.layout(_TASK_ANSWER))
         return
     _print_tables(rows, ranked, output, is_ranks_only=ranks)
+
+
+def _warn_without_clusters(contests: Sequence[Contest], cluster: str | None) -> None:
+    if cluster is not None and not _is_clustered(contests):
+        note_wrapped(f"warning: no two tasks have the same {cluster!r}: each counts by itself")
+
+
+def _is_clustered(contests: Sequence[Contest]) -> bool:
+    return any(contest.paired.clusters is not None for contest in contests)
+
+
+def _say_slice_tests(
+    whole: Sequence[Contest], slices: Sequence[Contest], by: str, seed: int, *, is_table: bool
+) -> None:
+    """Say whether the difference depends on the column by which the tasks are sliced."""
+    from warehouse.analysis.decisions.slices import slice_tests
+
+    if _is_clustered(whole):
+        note_wrapped(
+            f"of tasks in clusters it is not tested whether the difference depends on {by}"
+        )
+    for test in slice_tests(whole, slices, seed=seed):
+        (say_wrapped if is_table else note_wrapped)(test.sentence(by))
 
 
 def _check(
