@@ -11,7 +11,7 @@ SPARK := build/tools/spark
 DOCS_SITE := build/tools/docs-site
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
+.PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
 
 demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -28,11 +28,15 @@ test: $(READY)  ## lint, type check and run all but the slow tests
 	  wait $$mypy; types=$$?; cat build/mypy.txt; \
 	  exit $$((tests | types))
 
-test-slow: $(READY)  ## run the slow tests: all that take about a second or more
+test-slow: $(READY)  ## run the slow tests, and a tenth of the campaigns
 	@echo "==> slow tests"
 	@$(BIN)/python -m pytest -n 2 -m slow
 
-test-all: test test-slow  ## run every test
+campaigns: $(READY)  ## run all campaigns: tests that take about ten seconds or more (an hour or two)
+	@echo "==> campaigns"
+	@$(BIN)/python -m pytest -n 2 -m campaign --campaigns
+
+test-all: test test-slow campaigns  ## run every test
 
 lint: $(READY)
 	@echo "==> ruff and mypy"

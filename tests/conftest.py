@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,23 @@ def pytest_configure():
     import evalstore
 
     assert evalstore.__file__ == str(ROOT / "evalstore.py")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--campaigns", action="store_true", help="run all campaigns, not a tenth")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Count campaigns among the slow tests; run a tenth of them, always the same, unless asked."""
+    campaigns = [item for item in items if item.get_closest_marker("campaign")]
+    for item in campaigns:
+        item.add_marker("slow")
+    if config.getoption("--campaigns") or any("::" in argument for argument in config.args):
+        return
+    left_out = {item for item in campaigns if crc32(item.nodeid.encode()) % 10}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -73,7 +73,7 @@ def own(text):
 # --- a correct store, and one in which every expectation is violated once
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_clean_store_passes(clean):
     checked = run_checks(clean, OURS)
     assert problems(checked) == {}
@@ -285,7 +285,7 @@ def test_an_amount_that_is_not_a_number_is_found(copy):
     assert problems(checked) == {("amounts of results", "is_cost"): 1}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_damaged_batch_is_missing(copy, monkeypatch):
     monkeypatch.setattr(shipped, "shipped_relations", list)
     assert command(copy.path, "check").code == 0

@@ -100,7 +100,7 @@ def job(repository, commit, *, is_main=False, is_confirming=False):
     return Job(code, out, summary, ET.parse(checkout / "gate.xml").getroot())
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_workflow_from_the_first_push_on(repository):
     write(repository)
     first = job(repository, "1", is_main=True)
@@ -177,7 +177,7 @@ def test_a_baseline_that_is_gone_fails_a_pull_request(repository):
     assert "there is no baseline: tag:branch=main: no run has this tag" in ended.out
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(("is_flake", "code"), [(True, 0), (False, 1)])
 def test_one_more_run_decides_a_failure(repository, is_flake, code):
     write(repository)

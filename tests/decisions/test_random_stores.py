@@ -8,7 +8,7 @@ from warehouse.analysis.decisions.comparison import Comparison
 N_STORES = 200
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_few_claims_are_false_and_none_is_denied(tmp_path):
     tally = simulate(tmp_path, N_STORES, 1)
     assert tally.suites == dict.fromkeys(SHAPES, N_STORES // len(SHAPES))

@@ -175,7 +175,7 @@ def test_exports_of_examples_are_valid(examples, store, tmp_path):
         assert lines
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 @pytest.mark.parametrize("peer", ["inspect", "eee"])
 def test_exports_of_other_tools_logs_are_valid_and_stable(tmp_path, peer):
@@ -202,7 +202,7 @@ def assert_comes_back(tmp_path):
     return first
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 @pytest.mark.parametrize(
     "sources",
@@ -222,7 +222,7 @@ def test_exports_of_all_suites_come_back_with_equal_digests(tmp_path, sources):
     assert_comes_back(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_sets_that_are_scored_in_part_come_back(tmp_path):
     store = new_store(tmp_path / "store")
     for number, letters in enumerate(["CI  ", "    ", "CCP "]):
@@ -261,7 +261,7 @@ def test_results_of_several_task_sets_have_ids_of_their_own(tmp_path):
 
 
 @needs_reference
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("tool", ["eee", "helm", "inspect", "openai-evals", "promptfoo"])
 def test_exports_of_real_logs_come_back_whole(tool, tmp_path):
     store, again = new_store(tmp_path / "store"), new_store(tmp_path / "again")

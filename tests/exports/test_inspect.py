@@ -54,7 +54,7 @@ def log(tmp_path):
     return write_eval(tmp_path / "log.eval", head, samples)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_log_of_inspect_comes_back_as_it_was(store, tmp_path, log):
     import_into(store, log)
     [path] = export(store, tmp_path / "out")
@@ -82,7 +82,7 @@ def made_without_positions(store):
         (folder / "batch.json").write_text(json.dumps({**document, "schema_version": 4}))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("is_old", [False, True], ids=["as it is now", "without positions"])
 def test_scores_of_a_sample_keep_their_order(store, tmp_path, is_old):
     """The verdict is that of the first scorer, whatever its name."""
@@ -148,7 +148,7 @@ def test_samples_that_runs_share_have_uuids_of_their_own(store, tmp_path):
     assert uuids[0] == uuids[1]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_same_runs_give_the_same_bytes(examples, tmp_path):
     paths = export(examples, tmp_path / "one")
     assert paths
@@ -171,7 +171,7 @@ def test_results_of_other_suites_keep_their_figures(examples, tmp_path):
     assert "differs" not in statuses
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 @pytest.mark.parametrize("folder", ["openclaw", "palindrome", "peers/promptfoo"])
 def test_figures_follow_from_exported_samples(store, tmp_path, folder):
@@ -212,7 +212,7 @@ def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_all_seen_logs_come_back_as_they_were(tmp_path):
     store = store_in(tmp_path / "store")

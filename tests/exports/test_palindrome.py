@@ -49,7 +49,7 @@ def test_examples_export_to_the_same_bytes_again(examples, tmp_path, with_extras
         assert len(check_rules(tmp_path / "first")) == 15  # 16 less the one without {prompt}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_reference_logs_export_to_the_same_bytes_again(store, tmp_path):
     import_into(store, PALINDROME / "benchmark_logs", PALINDROME / "models" / "head")
@@ -59,7 +59,7 @@ def test_reference_logs_export_to_the_same_bytes_again(store, tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_older_logs_export_to_the_same_bytes_again(tmp_path):
     for n, paths in enumerate(older_logs()):

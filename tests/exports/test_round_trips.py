@@ -76,6 +76,7 @@ def stores(tmp_path_factory):
     return made
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", SETS)
 def test_inspect_logs_come_back(stores, name):
     store, again = stores(name, "inspect")
@@ -131,6 +132,7 @@ REPORTED_AGAIN = """
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", SETS)
 def test_every_eval_ever_comes_back(stores, name):
     store, again = stores(name, "eee")

@@ -77,7 +77,7 @@ def same(ours, theirs, without, left_out):
         assert kept[0] == kept[1], view
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_palindrome(space):
     with serving(http(200, chat("<answer>innostunut sonni</answer>"))) as server:
         run("store", "run", "palindrome", *MODELS, "ollama_openai", "--base-url", server.base)
@@ -87,7 +87,7 @@ def test_palindrome(space):
     same(views("store"), views("other"), NOT_IN_LOGS, BY_FILE)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_openclaw(space):
     run("store", "run", "openclaw", *MODELS, "replay")
     [(run_id,)] = new_store(space / "store").sql("SELECT run_id FROM runs").fetchall()

@@ -49,7 +49,7 @@ def logs(tmp_path_factory):
         yield store
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_every_sample_equals_the_reference(logs):
     found = query(
@@ -112,7 +112,7 @@ def test_every_failure_is_kept(logs):
         assert sorted(rows[wrong["set"], wrong["id"]]) == wrong["keys"]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_results_and_scores_in_any_order(tmp_path):
     tree = LOGS / "claude_small"

@@ -154,7 +154,7 @@ def test_every_figure_is_recomputed_or_has_a_reason(logs):
         assert same(row["recomputed"], means[row["run_id"].split("/")[0]])
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_aggregate_and_samples_in_any_order(tmp_path):
     files = sorted((LOGS / POPULARITY).rglob("*.json*"))

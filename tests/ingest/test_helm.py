@@ -169,7 +169,7 @@ def test_files_that_come_later(tmp_path):
     assert outcomes(import_into(parts, folder)) == {FileOutcome.UNCHANGED: 1}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_run_without_its_requests(tmp_path):
     folder = write_run(
         tmp_path / "runs" / "v1" / NAME, entries=[*map(entry, range(4)), extra_entry(3)]
@@ -213,7 +213,7 @@ def test_each_request_of_language_modeling_without_its_text(store, tmp_path):
     assert import_into(store, folder).n_results == 3
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_cut_file_then_the_whole(tmp_path):
     folder = write_run(tmp_path / NAME)
     whole, parts = queried_store(tmp_path / "one"), queried_store(tmp_path / "two")

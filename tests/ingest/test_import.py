@@ -66,7 +66,7 @@ def test_a_part_and_the_whole_in_one_import_count_each_call_once(store, tmp_path
     assert store.sql("SELECT count(*) FROM checks.duplicate_calls").fetchall() == [(0,)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_part_and_the_whole_give_the_same_views_in_any_order(tmp_path):
     part = write_log(tmp_path / "part.yaml", log([2, 3]))
     whole = write_log(tmp_path / "whole.yaml", log([1, 2, 3]))
@@ -79,7 +79,7 @@ def test_a_part_and_the_whole_give_the_same_views_in_any_order(tmp_path):
     assert seen[0] == seen[1] == seen[2]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_run_fields_of_a_second_log_of_the_same_calls_are_kept(tmp_path):
     plain = write_log(tmp_path / "plain.yaml", log([1, 2]))
     noted = write_log(tmp_path / "noted.yaml", log([1, 2], run_note="toinen kone"))
@@ -169,7 +169,7 @@ def test_replace_shows_only_the_new_generation(cli, store, tmp_path):
     assert prompts(store) == named(2, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_replacements_follow_each_other(store, tmp_path):
     versions = [[1, 2], [2, 3], [3, 4], [4, 5], [1, 2]]
     for number, numbers in enumerate(versions):
@@ -199,7 +199,7 @@ def test_replace_with_the_same_changes_nothing(store, tmp_path):
     assert len(store.lake.batch_names()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_rival_generations_resolve_the_same_in_any_order(tmp_path):
     origin = new_store(tmp_path / "origin")
     import_into(origin, write_log(tmp_path / "a.yaml", log([1, 2])))

@@ -404,7 +404,7 @@ def test_the_same_log_in_any_form_is_one(store, tmp_path, samples):
     assert lake_rows(store) == lake_rows(kept["stored"])
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_log_imported_while_it_grows_ends_as_the_whole(tmp_path, samples):
     whole = write_eval(tmp_path / "whole.eval", finished(), samples)
     running = header(is_finished=False)

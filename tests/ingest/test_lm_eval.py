@@ -116,7 +116,7 @@ def test_samples_before_results(tmp_path, run):
     assert content(parts) == content(whole)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_order_of_files_does_not_matter(tmp_path, run):
     whole = queried_store(tmp_path / "whole")
     import_into(whole, run[0].parent)
@@ -135,7 +135,7 @@ def test_the_order_of_files_does_not_matter(tmp_path, run):
         assert outcomes(import_into(store, run[0].parent)) == {FileOutcome.UNCHANGED: 1}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_cut_file_then_the_whole(tmp_path, run):
     whole, parts = queried_store(tmp_path / "whole"), queried_store(tmp_path / "parts")
     import_into(whole, run[0].parent)
@@ -405,7 +405,7 @@ def odd_lines():
 ODD_TEXTS = ['"doc_id": 7', '"note": 1', '"acc": 1', '"exact_match": 0', f'"x": {"[" * 3000}']
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_plain_samples_are_read_as_any_others(tmp_path, monkeypatch):
     write_run(tmp_path / "org__m")
     path = tmp_path / "org__m" / f"samples_plain_{TIME}.jsonl"
@@ -604,7 +604,7 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, is_early):
     assert rows(small, "SELECT count(*), count(DISTINCT task_id) FROM results") == [(190, 90)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("indent", [2, None])
 def test_a_list_of_samples_is_read_as_lines_are(tmp_path, monkeypatch, indent):
     # Version 0.4.0 names neither time nor filter, nor what is a metric.

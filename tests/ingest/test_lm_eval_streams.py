@@ -138,7 +138,7 @@ def python(code, *arguments):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_process_ends_after_streams_that_were_abandoned(tmp_path):
     long = [json.dumps(generated(n, ["text " * 200])) for n in range(2000)]
     done = python(ABANDON, str(write(tmp_path, long)))
@@ -163,7 +163,7 @@ evalstore.main(["--store", sys.argv[1], "import", sys.argv[2]])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
 def test_an_import_that_was_ended_half_way_is_repeated(tmp_path, kind):
     write(tmp_path / "run", plain_lines())

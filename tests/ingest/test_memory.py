@@ -53,7 +53,7 @@ def peak_of_import(folder, write, n_bytes):
     return kilobytes * 1024
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read as on Linux")
 @pytest.mark.parametrize("name", WRITERS)
 def test_memory_does_not_grow_with_a_log(tmp_path, name):

@@ -101,7 +101,7 @@ def test_every_figure_is_recomputed_or_has_a_reason(logs):
             assert row["reason"] == NOT_RECOMPUTED[figure["metric"]]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_a_log_that_was_cut_and_comes_whole_later(tmp_path):
     log = next(LOGS.glob("*_all-events.jsonl"))

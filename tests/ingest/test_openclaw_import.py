@@ -176,7 +176,7 @@ def test_groups_with_equal_sort_keys_have_an_order(store, tmp_path):
     assert [group["thinking_level"] for group in groups] == [None, "None"] * 9
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("pattern", ["(a+)+b", r"(a+)+(?=b)b"], ids=["linear", "timed out"])
 def test_a_rebuild_repeats_the_verdicts_of_slow_patterns(store, tmp_path, pattern):
     """Each text, but not five of them together, was matched until it took too long."""
@@ -226,7 +226,7 @@ def test_a_tier_is_inferred_from_recorded_verdicts(store, tmp_path):
     assert (tier["tier"], tier["tier_basis"], tier["n_counted"]) == (1, "inferred", 1)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_files_that_a_bare_log_lacks_are_marked(store, tmp_path):
     exported = export_openclaw_of(store, write_lines(tmp_path / "r.jsonl", line()), tmp_path)
     assert len(exported.notes) == 2

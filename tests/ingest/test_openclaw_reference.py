@@ -109,7 +109,7 @@ def test_the_truncated_line_is_in_quarantine_with_its_position(store):
     assert whole.split(b"\n")[line - 1] == raw
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_an_exported_run_imports_as_the_same(exported, tmp_path):
     first = new_store(tmp_path / "first")

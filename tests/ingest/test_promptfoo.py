@@ -209,7 +209,7 @@ def test_the_database_with_its_log(logs):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_an_export_and_the_database_in_any_order(tmp_path):
     files = [GENERATED / "a.json", GENERATED / "promptfoo.db"]
@@ -229,7 +229,7 @@ def test_the_database_stays_as_it_is(tmp_path):
     assert import_into(store, folder / "promptfoo.db").n_results == 0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_json_lines_that_were_cut_and_come_whole_later(tmp_path):
     log = GENERATED / "a.jsonl"

@@ -82,7 +82,7 @@ def test_a_second_import_changes_nothing(stores, tmp_path):
     assert ours.lake.batch_names() == names
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(6))
 def test_any_history_of_both_gives_one_content(stores, tmp_path, seed):
     choice, length = random.Random(seed), {}

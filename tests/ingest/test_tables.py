@@ -360,7 +360,7 @@ def many(n):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_form_and_every_size_of_blocks_gives_the_same_rows(store, tmp_path, monkeypatch):
     found = []
     for form, write in FORMS.items():
@@ -821,7 +821,7 @@ finally:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_million_rows(store, tmp_path):
     """Processor time, which other programs change little: 15 s of two cores."""
     path = tmp_path / "t.csv"

@@ -86,7 +86,7 @@ def rows_in_lake(store):
     return {t.name: sum(f.files[t.name].rows for f in folders if t.name in f.files) for t in TABLES}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nothing_but_the_files_changes(lake_of_many):
     store = lake_of_many
     before, rows, n_before = everything(store), rows_in_lake(store), len(store.lake.folders())
@@ -120,7 +120,7 @@ def test_the_same_files_again_change_nothing(lake_of_many, many):
     assert store.lake.batch_names() == names
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_store_is_the_same_whenever_it_is_compacted(store, tmp_path):
     choice = random.Random(1)
     plain = new_store(tmp_path / "plain")
@@ -141,7 +141,7 @@ def test_the_store_is_the_same_whenever_it_is_compacted(store, tmp_path):
     assert digests(store) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_forget_leaves_no_trace_and_keeps_the_rest(lake_of_many, many):
     store, whole = lake_of_many, digests(many)
     merge_small(store.lake)

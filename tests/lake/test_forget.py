@@ -53,7 +53,7 @@ def test_no_trace_of_the_text_remains(store, logs):
         assert SECRET not in str(store.sql(f"FROM lake.{table}").fetchall())
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_rest_is_as_if_the_run_had_never_been_imported(store, logs, tmp_path):
     import_into(store, logs)
     command(store.path, "forget", run_ids(store)[0], "--yes")
@@ -62,7 +62,7 @@ def test_the_rest_is_as_if_the_run_had_never_been_imported(store, logs, tmp_path
     assert digests(store) == digests(never)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_forgotten_run_returns_only_with_restore(store, logs):
     import_into(store, logs)
     before = digests(store)
@@ -160,7 +160,7 @@ def prompts(store):
     return sorted(store.sql(query).fetchall())
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_the_prompts_of_an_own_suite_are_forgotten_with_its_last_run(store, own_run, is_compacted):
     first = own_run("asked twice", SECRET)

@@ -286,7 +286,7 @@ def test_a_forgotten_run_is_not_in_an_index(store, tmp_path):
     assert lookups_agree(store.lake)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_compaction_killed_at_each_operation(store, tmp_path):
     for number in range(4):
         path = tmp_path / f"{number}.yaml"

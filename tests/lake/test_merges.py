@@ -74,7 +74,7 @@ def grown(n, n_bytes):
     return n_small, n_full, n_rewritten
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_store_that_grows_stays_in_few_folders(store, tmp_path):
     plain = new_store(tmp_path / "plain")
     n_rewritten = 0
@@ -100,7 +100,7 @@ def test_a_store_that_grows_stays_in_few_folders(store, tmp_path):
     assert content(store) == before
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_merge_changes_nothing_but_the_files(five):
     before = content(five)
     assert five.merge_small_batches()
@@ -136,7 +136,7 @@ def test_what_another_process_merged_is_not_merged_again(five):
     assert parts(five) == [5]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_imports_merge_where_nothing_reads_the_store(store, tmp_path):
     store.warehouse.unlink()
     plain = new_store(tmp_path / "plain")
@@ -150,7 +150,7 @@ def test_imports_merge_where_nothing_reads_the_store(store, tmp_path):
     assert digests(store) == digests(plain)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_what_is_loaded_merges_with_what_is_not(five, tmp_path):
     """Four of the five and two new ones come together; sync only loads the two."""
     assert five.merge_small_batches()
@@ -213,7 +213,7 @@ def test_a_damaged_batch_is_not_merged(five):
     assert parts(five) == [1] * 5
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_sync_killed_at_each_operation_of_its_merge(five):
     before = content(five)
     names = {batch.name for batch in five.lake.current()}

@@ -98,7 +98,7 @@ def test_a_change_that_is_in_force_adds_nothing(tagged):
     assert tagged.lake.batch_names() == before
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("step_seconds", [0, -1, 1])
 def test_the_last_change_counts_whatever_the_clock_says(tagged, clock, step_seconds):
     clock += [clock[0] + timedelta(seconds=step_seconds * n) for n in range(1, 8)]
@@ -118,7 +118,7 @@ def test_changes_made_at_once_are_ordered_by_time(tagged, clock):
     assert tags_of(tagged, RUN) == {"v": "aware of both"}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_changes_made_in_the_same_microsecond_have_one_winner(tmp_path, clock):
     winners = set()
     for n, values in enumerate(itertools.permutations("abc")):
@@ -130,7 +130,7 @@ def test_changes_made_in_the_same_microsecond_have_one_winner(tmp_path, clock):
     assert len(winners) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_any_history_gives_the_same_tags_after_compaction_and_a_rebuild(tagged, clock):
     order = random.Random(23)
     model = {}

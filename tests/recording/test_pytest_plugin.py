@@ -115,6 +115,7 @@ def test_a_test_that_logs_is_a_result(project, processes):
     assert batches == [(2,)] if not processes else batches[0][0] in {2, 3}
 
 
+@pytest.mark.campaign
 def test_a_run_goes_on_and_knows_what_it_has(project):
     chosen = ("--evalstore-run", "r", "--evalstore-store", "there", "--evalstore-suite", "s")
     for arguments in (("-k", "fr"), ("-k", "capital")):
@@ -130,6 +131,7 @@ def test_a_run_goes_on_and_knows_what_it_has(project):
     assert store.sql("SELECT n_results FROM runs").fetchall() == [(3,)]
 
 
+@pytest.mark.campaign
 def test_mistakes_are_messages(project):
     (project.folder / "pytest.ini").write_text("[pytest]\n")
     ended = project("-k", "fr")
@@ -162,6 +164,7 @@ def test_a_process_that_is_killed_leaves_the_results_of_the_tests_before(project
     assert store.sql("SELECT raw_output, is_correct FROM results").fetchall() == [("x", True)]
 
 
+@pytest.mark.campaign
 def test_nothing_is_imported_until_the_fixture_is_used(project):
     code = """
 import sys

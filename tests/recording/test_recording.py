@@ -251,7 +251,7 @@ def test_processes_that_contradict_each_other_are_found(store):
     assert found == [("r", "t", 1, 2)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_check_passes_unless_processes_contradict_each_other(store):
     with store.record(**NAMES, run_id="r") as first, store.record(**NAMES, run_id="r") as second:
         first.log(task_id="t", output="a", passed=True, cost_usd=1, latency_ms=1)

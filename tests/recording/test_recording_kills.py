@@ -76,6 +76,7 @@ def test_a_recording_killed_at_every_operation_goes_on(tmp_path):
     assert n_kills >= 10
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("stop", ["at_bytes", "full_at_bytes"])
 def test_a_recording_stopped_at_any_byte_has_what_it_logged(tmp_path, stop):
     whole = Attempted(tmp_path / "whole")

@@ -34,6 +34,7 @@ def campaign(tmp_path, monkeypatch):
     return campaign
 
 
+@pytest.mark.campaign
 def test_damage_that_is_reported_is_no_bug(campaign, capsys):
     campaign.strike()
     assert campaign.n_bugs == 0, capsys.readouterr().out
@@ -92,6 +93,7 @@ def after(monkeypatch):
     return replace
 
 
+@pytest.mark.campaign
 def test_a_round_without_a_fault(tmp_path):
     run_round(tmp_path)
 
@@ -101,6 +103,7 @@ def nothing(store, *_arguments):
     return at_once.command(store, "--version")
 
 
+@pytest.mark.campaign
 def test_an_import_that_is_lost_is_noticed(tmp_path, after):
     after("import", nothing)
     with pytest.raises(AssertionError, match=r"^lost: "):
@@ -113,6 +116,7 @@ def test_a_run_that_is_not_forgotten_is_noticed(tmp_path, after):
         run_round(tmp_path)
 
 
+@pytest.mark.campaign
 def test_a_text_that_is_not_forgotten_is_noticed(tmp_path, after):
     def leave_a_copy(store, *arguments):
         (store / "staging").mkdir(exist_ok=True)
@@ -124,6 +128,7 @@ def test_a_text_that_is_not_forgotten_is_noticed(tmp_path, after):
         run_round(tmp_path)
 
 
+@pytest.mark.campaign
 def test_a_command_that_fails_is_noticed(tmp_path, after):
     after("run", lambda store, *_arguments: at_once.command(store, "import", "lacking"))
     with pytest.raises(AssertionError, match=re.escape("exit 2")):

@@ -102,7 +102,7 @@ def tables_of(store):
         }
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_restored_batch_leaves_no_trace_of_its_damage(tmp_path):
     """Of rows that several batches have, the first batch's count, even if it is loaded last."""
     store = new_store(tmp_path / "store", on_warning=lambda _: None)
@@ -359,7 +359,7 @@ def test_a_batch_of_a_newer_version_is_refused(two):
     assert not list((two.path / "journals").glob("*.jsonl"))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_any_file_of_the_store_can_be_damaged(tmp_path, capsys):
     """A small part of `tests.campaigns.corruptions`."""
     campaign = Campaign(tmp_path, Random(4))

@@ -83,7 +83,7 @@ def test_damaged_logs_of_other_tools(kind):
     assert try_round(kind, 1) > 10
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_links_and_odd_names():
     assert try_round(links, 1) > 10
 
@@ -93,12 +93,12 @@ def test_damaged_expectations():
     assert try_round(expectations, 1) > 2
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_hostile_labels_notes_and_names_of_models():
     assert try_round(labels, 1) > 8
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("default")
 def test_replies_that_are_endless_damaged_or_cut_off():
     assert try_round(replies, 1) > 6

@@ -52,7 +52,7 @@ def content(store):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_an_import_of_a_store(store, tmp_path):
     """Killed at each operation, with a batch that both have and a run that grows."""
     theirs = new_store(tmp_path / "theirs")
@@ -84,7 +84,7 @@ def test_an_import(store, tmp_path):
     assert list(store.lake.staging.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_compact(small_store):
     before, views = content(small_store), digests(small_store, provenance=())
     kills = 0
@@ -204,7 +204,7 @@ def report_folder(files):
     return next(iter(files)).parts[0]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_run(tmp_path, monkeypatch):
     """Kill a run one operation later each time and resume it: no call is repeated."""
     monkeypatch.chdir(tmp_path)

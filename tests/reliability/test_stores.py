@@ -136,7 +136,7 @@ def new_logs(folder, n_logs):
     return [write_log(folder / f"m{n}.yaml", log([n], date=f"2026-06-{n:02}")) for n in days]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_imports_compacts_a_sync_and_forty_readers_at_once(small_store, tmp_path):
     more = new_logs(tmp_path, 6)
     store = Store(small_store.path, on_warning=lambda _: None, wait_seconds=300)
@@ -208,7 +208,7 @@ def test_two_processes_resume_one_run(tmp_path, monkeypatch):
     assert store.sql(query).fetchall() == [(4, 4, True)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_all_commands_at_once(small_store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     others = ["info", "info --verify", "runs", "compact", "sync --rebuild", "check"]
@@ -295,7 +295,7 @@ def fill(path):
             filler.write(bytes(4096))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_small_file_system_that_fills_up(small_store, tiny_disk, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(small_store.path, tiny_disk / "store")

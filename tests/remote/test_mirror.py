@@ -300,7 +300,7 @@ def attempt(step, folder, remote, n_good, *arguments):
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_that_is_cut_off_anywhere_is_completed_by_the_next(tmp_path, step):
     """The network fails before each request in turn; then the step is repeated."""
@@ -329,7 +329,7 @@ def test_a_step_that_is_cut_off_anywhere_is_completed_by_the_next(tmp_path, step
     assert n_good > 4
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(3))
 def test_any_history_of_machines_is_that_of_one_store(tmp_path, seed):
     """Machines import, merge, forget and fail at random; a plain store does the same without."""

@@ -136,7 +136,7 @@ def test_a_judge_at_the_address_of_a_model_has_its_key(space, servers):
     assert other.requests == []
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_resumed_run_moves_its_judge_too(space, servers):
     house, other = servers
     write_model(space, "openai/big", api_key_env="HOUSE_KEY")

@@ -41,7 +41,7 @@ def moved(text, bases):
     return text
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_example_of_the_page_calls_each_server_with_its_key(space):
     with (
         serving(http(200, REPLY)) as big,

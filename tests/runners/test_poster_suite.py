@@ -389,7 +389,7 @@ def test_poster_options_are_for_posters(space):
     assert "--of is not an option of the suite openclaw" in ended.err
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_key_in_an_image_url_is_stored_nowhere(space):
     def answer(request):
         return [binary(b"planted-9", status=403) if "b.gif" in request["path"] else binary()]

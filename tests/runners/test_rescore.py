@@ -84,7 +84,7 @@ def test_changed_verdicts_are_listed(space, tmp_path):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_no_other_view_changes_and_no_call_is_made(space, tmp_path, monkeypatch):
     before = digests(space, schemas=("main",))
 

@@ -167,7 +167,7 @@ def test_templates_without_a_placeholder_are_refused(space):
     assert "template.txt: the {prompt} placeholder is missing" in err
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_new_parameter_set_gets_its_own_model_file(space):
     options = ("--provider", "replay", "--limit", 1, "-o", "temperature", "0.3")
     model = "example/aurora-2"
@@ -333,7 +333,7 @@ def test_missing_keys_are_reported_before_the_first_call(space, monkeypatch):
     assert rows(space, "FROM results") == []
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_nothing_stays_open_after_a_run(space):
     reply = {"output": [{"content": [{"type": "output_text", "text": "yes"}]}]}
     with serving(http(200, chat("yes") | reply)) as server:
@@ -407,7 +407,7 @@ def test_a_second_runner_is_refused(space):
     assert len(server.requests) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_kills_at_random_moments_repeat_no_completed_call(space):
     campaign = run_and_kill(space, calls=30, kills=4, seed=23)
     assert campaign.is_right, campaign
@@ -431,7 +431,7 @@ def test_a_run_whose_address_had_a_password_resumes_with_base_url(space):
         assert not path.is_file() or b"planted" not in path.read_bytes(), path
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_no_key_is_in_any_file_or_output(space, monkeypatch):
     shutil.copytree(ROOT / "models", space / "models")
     planted = "sk-ant-planted0000000000000000"

@@ -36,7 +36,7 @@ def fill(folder, leave):
     (folder / "filler").write_bytes(bytes(found.f_bavail * found.f_frsize - leave))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_run_stopped_by_a_full_disk_can_be_resumed(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tasks = [{"id": f"t{n}", "prompt": f"question {n}"} for n in range(N_TASKS)]

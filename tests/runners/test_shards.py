@@ -144,7 +144,7 @@ def start(space, words):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_many_processes_ask_everything_once(space):
     """Sixteen shards run while the store is compacted and read; three are killed and repeated."""
     with serving(http(200, chat("yes"))) as server:

@@ -95,7 +95,7 @@ def prepared_in_calls(folder, provider, models, *, how="warm"):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("models", list(itertools.permutations(MODELS)))
 def test_the_first_calls_through_litellm_prepare_nothing_in_any_order(tmp_path, models):
     assert prepared_in_calls(tmp_path, "litellm", models) == [[], 0]

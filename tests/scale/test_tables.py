@@ -101,7 +101,7 @@ def store(made, tmp_path):
     return new_store(tmp_path / "store")
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("n_shards", [1, 7])
 def test_tables_have_the_rows_of_one_warehouse(store, tmp_path, n_shards):
     report, _ = sync(store, tmp_path / "tables", n_shards)
@@ -109,7 +109,7 @@ def test_tables_have_the_rows_of_one_warehouse(store, tmp_path, n_shards):
     assert_equal(store, tmp_path / "tables", has_views=n_shards > 1)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_only_what_is_new_or_changed_is_computed(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 4)
@@ -145,7 +145,7 @@ def test_only_what_is_new_or_changed_is_computed(store, tmp_path):
     assert list((tables / "versions").iterdir()) == [tables / "versions" / "000000006.json"]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3, repeats=True)
@@ -158,7 +158,7 @@ def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_sync_that_ends_early_changes_nothing(store, tmp_path, monkeypatch):
     tables = tmp_path / "tables"
     sync(store, tables)
@@ -192,7 +192,7 @@ def _files(tables):
     return {path.relative_to(tables).as_posix() for path in tables.glob("tables/*/*")}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_tables_are_only_read(store, tmp_path):
     tables, out = tmp_path / "tables", tmp_path / "out.parquet"
     sync(store, tables)
@@ -256,7 +256,7 @@ def _verified(tables):
     return found, json.loads(found.out)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_info_describes_tables(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3)
@@ -297,7 +297,7 @@ def test_every_file_of_tables_is_verified(store, tmp_path):
     assert _verified(tables)[0].code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_damaged_tables_are_named_and_can_be_written_again(store, tmp_path):
     tables = tmp_path / "tables"
     sync(store, tables, 3)
@@ -377,7 +377,7 @@ def test_processes_of_this_machine_write_tables(store, tmp_path):
     assert "up to date" in again.err
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_random_changes(tmp_path):
     """Logs come, grow, are replaced, judged, merged and forgotten; the tables follow."""
     rng = random.Random(5)
@@ -403,7 +403,7 @@ def _runs(store):
     return store.sql("SELECT suite, run_id FROM runs").fetchall()
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_all_reference_data(tmp_path):
     store = Store(tmp_path / "store", wait_seconds=0)

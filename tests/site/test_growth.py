@@ -66,7 +66,7 @@ def fetched_for(folder, *, n_runs=2, n_tasks=6, n_attempts=16):
     return fetched
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_no_page_fetches_rows_in_proportion_to_results(tmp_path):
     # A task's page has the newest 60 of its answers: the smaller store has 64 already.
     few = fetched_for(tmp_path / "few", n_attempts=16)
@@ -76,7 +76,7 @@ def test_no_page_fetches_rows_in_proportion_to_results(tmp_path):
     assert many.queries == few.queries
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_pages_of_more_runs_and_tasks_need_no_more_queries(tmp_path):
     few = fetched_for(tmp_path / "few", n_runs=2, n_tasks=6, n_attempts=2)
     many = fetched_for(tmp_path / "many", n_runs=4, n_tasks=9, n_attempts=2)
@@ -84,7 +84,7 @@ def test_pages_of_more_runs_and_tasks_need_no_more_queries(tmp_path):
     assert sum(many.rows.values()) > sum(few.rows.values())
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_where_a_limit_of_memory_is_too_small_there_is_none(store, tmp_path, monkeypatch):
     with store.record(suite="own", model="a", run_id="r") as log:
         log.log(task_id="t", output="an answer", passed=True)

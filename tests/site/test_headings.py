@@ -23,7 +23,7 @@ def pages(folder):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_page_names_the_site_and_its_newest_run(cli, store, tmp_path):
     for day in (1, 0):
         ran(store, tmp_path / "runs", day)

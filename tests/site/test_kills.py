@@ -49,7 +49,7 @@ def everything(folder):
     return {path.relative_to(folder) for path in folder.rglob("*")}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_report_after_killed_ones_is_that_of_an_undisturbed_one(tmp_path):
     store = new_store(tmp_path / "store")
     for model in ("a", "b"):

@@ -344,7 +344,7 @@ def test_item_of_one_task_has_no_index(store):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_peers
 def test_reference_data_come_back_from_the_pieces(store):
     import_into(store, PEERS)

@@ -110,7 +110,7 @@ def logged(store, run_id, model):
             one.log(task_id=f"t{task}", prompt="?", output="!", passed=task > 0, cost_usd=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_chart_has_its_figures_behind_it(store):
     logged(store, "2026-01-01", "a")
     logged(store, "2026-01-02", "b")
@@ -185,7 +185,7 @@ def test_the_table_behind_a_chart_is_bounded():
     assert "95,000 more rows" in page
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_logs_in_another_order_give_the_same_bytes(tmp_path):
     logs = [
         log_of_verdicts(tmp_path / "one.jsonl", [True, False], "one"),

@@ -348,7 +348,7 @@ def check_pages(folder):
     return pages
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_site_of_the_samples(examples, tmp_path):
     first = write_site(examples, tmp_path / "site")
     pages = check_pages(tmp_path / "site")

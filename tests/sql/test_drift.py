@@ -231,7 +231,7 @@ SCENARIOS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_unchanged_models_rarely_drift(con):
     random = np.random.default_rng(20261122)
     n_series, alarms, tested = 60, {}, {}

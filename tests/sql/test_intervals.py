@@ -95,7 +95,7 @@ def test_the_number_of_trials(functions, rates, attempts, expected):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_once_asked_it_is_wilsons(found):
     for (_, attempts, _, _), (coverage, of_tasks, of_results, width) in found.items():
         if attempts == 1:

@@ -43,7 +43,7 @@ def rows(name, number):
     return rows_of(quick_tables(name)[number - 1])
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_intervals_of_rates_cover():
     for attempts, n, *figures in rows("intervals", 1):
         mean, least, width, _, _, textbook_width = map(float, figures)
@@ -54,7 +54,7 @@ def test_intervals_of_rates_cover():
         assert width < textbook_width
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_intervals_of_clusters_cover():
     for _, _, *figures in rows("clusters", 1):
         mean, least, *_ = map(float, figures)
@@ -94,7 +94,7 @@ def test_intervals_of_percentiles_and_costs_cover():
         assert is_dear or mean >= MEAN - error(MEAN, 6 * SIMULATIONS)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_score_test_keeps_its_level_and_finds_as_much_as_mcnemars():
     found = {int(n): tuple(map(float, figures)) for n, *figures in rows("pairs", 1)}
     assert list(found) == [18, 50, 200]

@@ -17,7 +17,7 @@ def without_absent(one, other):
     return {view: one[view] for view in views}, {view: other[view] for view in views}
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_runs_until_a_day_are_a_store_of_that_day(examples, tmp_path):
     day = date(2025, 9, 9)
     then = new_store(tmp_path / "then")
@@ -36,7 +36,7 @@ def test_runs_until_a_day_are_a_store_of_that_day(examples, tmp_path):
     assert n_all > 0  # the store itself has them still
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("suite", ["palindrome", "openclaw", "posters"])
 def test_runs_of_a_suite_are_a_store_of_that_suite(tmp_path, suite):
     everything, only = new_store(tmp_path / "everything"), new_store(tmp_path / "only")
@@ -67,7 +67,7 @@ def test_what_is_not_there_is_named(examples):
             pass
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_site_of_a_model_has_its_runs_only(examples, tmp_path):
     to = tmp_path / "site"
     model = "example/kaamos-mini"

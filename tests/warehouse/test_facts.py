@@ -116,7 +116,7 @@ def change(store, folder, step, choice):
             store.sync()
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(6))
 def test_increments_give_what_a_rebuild_gives(tmp_path, seed, monkeypatch):
     monkeypatch.setattr(compaction, "FAN", 2)

@@ -51,7 +51,7 @@ def test_an_excerpt_has_the_rows_of_the_log_file(grown):
         assert chosen.sql("SELECT DISTINCT run_id FROM results").fetchall() == [(runs[-1],)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_larger_log_file_is_moved_into_the_warehouse(grown, tmp_path, monkeypatch):
     monkeypatch.setattr(connection, "_LOG_BYTES", 1)
     import_into(grown, write_log(tmp_path / "c.yaml", log(model="models/c.yaml")))

@@ -49,7 +49,7 @@ def at_once(tmp_path_factory):
     return digests(store)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_digests_show_differences(examples, tmp_path):
     before = digests(examples)
     assert len(before) >= 20
@@ -60,7 +60,7 @@ def test_digests_show_differences(examples, tmp_path):
     assert "main.tasks" not in changed
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_same_import_again_changes_nothing(store, at_once):
     import_into(store, EXAMPLES, DAMAGED)
     batches = store.lake.batch_names()
@@ -78,7 +78,7 @@ def test_paths_written_in_another_way_are_the_same_files(store, at_once, monkeyp
     assert digests(store) == at_once
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", SEEDS[:2])
 def test_any_split_and_order_give_the_same(store, at_once, seed):
     choice = random.Random(seed)
@@ -123,7 +123,7 @@ def _one_history(store, folder, choice):
             store.sync()
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
     choice = random.Random(seed)
@@ -142,7 +142,7 @@ def test_a_rebuild_equals_every_sequence_of_syncs(store, tmp_path, seed):
     assert digests(store, schemas=("main", "checks", "scores")) == before
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_scores_follow_later_tasks(store):
     import_into(store, *LOGS)
     store.sync()
@@ -172,7 +172,7 @@ def test_a_query_sees_the_latest_import(store, tmp_path):
     assert query.fetchall() == [(2,)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
@@ -182,7 +182,7 @@ def test_changed_definitions_rebuild_the_views(examples, monkeypatch):
     assert digests(examples) == before
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_large_warehouse_is_rebuilt_for_changed_definitions(examples, monkeypatch):
     examples.sync()
     before = digests(examples)
@@ -241,7 +241,7 @@ def test_a_score_whose_inputs_are_unchanged_is_not_planned(examples):
         assert connection.execute(count).fetchone() == before
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_warehouse_works_in_any_client_without_our_functions(examples):
     examples.sync()
     code = (
@@ -270,7 +270,7 @@ store.sync()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_two_processes_at_once_give_the_same(store, at_once):
     both = [
         subprocess.Popen(
@@ -292,7 +292,7 @@ def test_two_processes_at_once_give_the_same(store, at_once):
     assert digests(store) == at_once
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @needs_reference
 def test_reference_logs_in_any_order_give_the_same(tmp_path):
     logs = sorted((PALINDROME / "benchmark_logs").glob("*.yaml"))

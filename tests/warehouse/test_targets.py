@@ -186,7 +186,7 @@ def test_open_files_are_recognised(tmp_path):
         assert own_descriptor(path) is None
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_page_on_stdout_is_all_of_stdout(small, tmp_path):
     ended = shell(small.path, "check", "--html", "/dev/stdout")
     assert ended.out.startswith("<!doctype html>")
@@ -207,7 +207,7 @@ def test_a_page_on_stdout_is_all_of_stdout(small, tmp_path):
     assert path.read_text().startswith("before\n<!doctype html>")
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_command_that_writes_uses_the_same_writer(small, tmp_path):
     shutil.copytree(small.path, tmp_path / "store")
     null = device(tmp_path / "null", 3)

@@ -45,7 +45,7 @@ def filled(tmp_path):
     return store
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_copy_of_the_template_gives_what_defining_the_views_gives(filled, cache):
     filled.sync()
     before = digests(filled, ("main", "checks", "scores"))
