@@ -24,9 +24,9 @@ def suite_traits(suite: str) -> SuiteTraits:
 
 @cache
 def _all_traits() -> dict[str, SuiteTraits]:
-    query = f"SELECT suite, main_metric, percent_metrics, declares_versions FROM ({traits_sql()})"  # noqa: S608 - of our own files
     with open_in_memory(threads=1) as connection:
-        rows = connection.execute(query).fetchall()
+        traits = connection.sql(traits_sql())
+        rows = traits.select("suite, main_metric, percent_metrics, declares_versions").fetchall()
     return {
         suite: SuiteTraits(metric, tuple(percents or ()), bool(declares))
         for suite, metric, percents, declares in rows
