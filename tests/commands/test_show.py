@@ -1,5 +1,7 @@
 """`evalstore show`: blocks, filters, and what it says about rankings that are empty."""
 
+import json
+
 import pytest
 from support import command, import_into, new_store, write_log
 
@@ -29,6 +31,17 @@ def test_a_ranking_of_real_calls_says_nothing(space):
     import_into(new_store(space / "store"), write_log(space / "2026-04-01-kokeilu.yaml"))
     for ranking in ("leaderboard", "leaderboard_pooled"):
         assert command("store", "show", ranking).err == ""
+
+
+def test_a_ranking_says_how_many_models_it_lacks(space):
+    path = space / "results_2026-04-02T10-00-00.json"
+    figures = {"results": {"arc": {"acc,none": 0.5}}, "configs": {"arc": {}}, "n-shot": {"arc": 0}}
+    path.write_text(json.dumps(figures | {"model_name": "vendor/quiet"}), "utf-8")
+    import_into(new_store(space / "store"), path, write_log(space / "2026-04-01-kokeilu.yaml"))
+    shown = command("store", "show", "leaderboard")
+    assert "vendor/quiet" not in shown.out
+    assert shown.err.startswith("of 1 model logs only report figures, which are not ranked")
+    assert "vendor/quiet" in command("store", "show", "reported_leaderboard").out
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,12 @@ _REAL_CALLS = """
     ANTI JOIN (FROM lake.runs WHERE len(replayed_models) > 0) USING (suite, run_id)
     WHERE provider IS DISTINCT FROM 'replay' LIMIT 1
 """
+# Models that logs only report figures of.
+_REPORTED_MODELS = """
+    SELECT count(DISTINCT model) FROM lake.reported_metrics
+    ANTI JOIN scores.entries USING (suite, model)
+    WHERE model IS NOT NULL
+"""
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
 }
@@ -108,6 +114,7 @@ def show(
         print_rows(store, query, output, wanted, answer=file.answer, blocks=file.blocks)
         if view in _RANKINGS and not wanted:
             _note_rehearsals(connection)
+            _note_reported(connection)
 
 
 def _conditions(
@@ -148,6 +155,17 @@ def _note_rehearsals(connection: duckdb.DuckDBPyConnection) -> None:
         note_wrapped(
             "all runs are rehearsals, whose answers came from a file: no ranking counts them; "
             "`evalstore show replay_leaderboard` shows their figures"
+        )
+
+
+def _note_reported(connection: duckdb.DuckDBPyConnection) -> None:
+    """Say how many models a ranking lacks because the store has no results of them."""
+    [(n_models,)] = connection.execute(_REPORTED_MODELS).fetchall()
+    if n_models:
+        models = "of 1 model" if n_models == 1 else f"of {n_models:,} models"
+        note_wrapped(
+            f"{models} logs only report figures, which are not ranked: "
+            "`evalstore show reported_leaderboard` shows them"
         )
 
 
