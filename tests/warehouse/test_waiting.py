@@ -15,6 +15,8 @@ SYNC = "warehouse.engine.tables.sync"
 def said(monkeypatch):
     """What is announced of rebuilds, which count as long from the first result on."""
     monkeypatch.setattr(f"{SYNC}._USUAL_PACE", 0.1)
+    # A build on a busy machine may take as long as what is announced; its pace is not kept.
+    monkeypatch.setattr(f"{SYNC}._SHORT_SECONDS", 19.0)
     return []
 
 
