@@ -139,6 +139,11 @@ def test_other_code_or_definitions_have_a_template_of_their_own(
     assert len(defined) == len(list(cache.iterdir())) == 2
 
 
+def test_the_columns_of_the_lake_shape_the_template():
+    """Otherwise a version with another column would start from a file that lacks it."""
+    assert {"core/schemas", "core/types"} <= set(template._CODE)
+
+
 def test_the_least_recently_used_templates_are_removed(empty, cache):
     cache.mkdir(parents=True)
     for n in range(12):
