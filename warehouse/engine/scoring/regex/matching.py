@@ -1,7 +1,8 @@
 r"""Users' regular expressions, matched so that none of them can hang the program.
 
 A pattern whose work is bounded (`bounds`) runs in this process. Any other runs in a separate one
-(`worker`), because nothing can interrupt Python's matcher from a thread.
+(`worker`), because nothing can interrupt Python's matcher from a thread. A process takes 15 ms of
+CPU: with one for each answer, a run of 200 recorded answers would take four times as long.
 
 The package `regex` has a time limit but reads patterns differently, which would change verdicts:
 `\w` matches Thai vowel marks but not `²`, `\s` not `\x1c`, `[[:alpha:]]` is a class, `a{e}` matches
@@ -25,9 +26,7 @@ from warehouse.engine.scoring.regex.worker import REFUSED
 TIMEOUT = "regex_timeout"
 
 _WORKER = Path(__file__).with_name("worker.py")
-_LINEAR = Path(__file__).with_name("linear.py")
 _SECONDS_PER_TEXT = 1.0
-_LINEAR_SECONDS = 60.0
 # Of a pattern that times out this often in one call, the texts that are left are not tried: over a
 # million texts it would hold up an import for days.
 _MAX_LOSSES = 100
@@ -61,8 +60,7 @@ def fullmatch_many(
     """Match whole texts as `re.fullmatch` does, in bounded time and memory.
 
     What one text gives does not depend on the others: a rebuild must give what an increment gave.
-    After a first timeout, the texts are matched in linear time; only patterns that cannot be
-    (back-references, lookarounds) time out. After a hundred timeouts the rest counts as timed out.
+    After a hundred timeouts the rest counts as timed out.
 
     Args:
         pattern: a regular expression, possibly hostile.
@@ -116,44 +114,28 @@ def _match_here(pattern: str, text: str) -> Match:
 
 
 def _match_in_worker(pattern: str, texts: Sequence[str], seconds: float) -> list[Match]:
-    matches: dict[int, Match] = {}
-    waiting = list(range(len(texts)))
+    matches: list[Match] = []
     n_losses = 0
-    while waiting:
-        worker = _run_worker(pattern, [texts[at] for at in waiting], seconds)
+    while len(matches) < len(texts):
+        worker = _run_worker(pattern, texts[len(matches) :], seconds)
         if worker.returncode == REFUSED:
             return [Match(None, f"invalid: {worker.stderr.decode()}")] * len(texts)
-        matches |= _answers(waiting, worker)
-        waiting = [at for at in waiting if at not in matches]
-        if worker.returncode != 0 and waiting:
-            loss = Match(None, _loss(worker))
-            if not worker.stdout:
-                return [loss] * len(texts)  # while it was compiled
-            matches[waiting[0]] = loss
+        matches += [_MATCHED if answer == ord("1") else _UNMATCHED for answer in worker.stdout[1:]]
+        if len(matches) < len(texts):
             n_losses += 1
-            if n_losses == _MAX_LOSSES:
-                return [matches.get(at, loss) for at in range(len(texts))]
-            if loss.reason == TIMEOUT and n_losses == 1:
-                linear = _run_worker(pattern, [texts[at] for at in waiting])
-                matches |= _answers(waiting, linear)
-            waiting = [at for at in waiting if at not in matches]
-    return [matches[at] for at in range(len(texts))]
-
-
-def _answers(asked: Sequence[int], worker: subprocess.CompletedProcess[bytes]) -> dict[int, Match]:
-    known = {ord("1"): _MATCHED, ord("0"): _UNMATCHED}
-    answers = zip(asked, worker.stdout[1:], strict=False)
-    return {at: known[answer] for at, answer in answers if answer in known}
+            # Before the first answer it was being compiled.
+            is_last = not worker.stdout or n_losses == _MAX_LOSSES
+            n_lost = len(texts) - len(matches) if is_last else 1
+            matches += [Match(None, _loss(worker))] * n_lost
+    return matches
 
 
 def _run_worker(
-    pattern: str, texts: Sequence[str], seconds: float | None = None
+    pattern: str, texts: Sequence[str], seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Match texts in a process, by backtracking if seconds are given, else in linear time."""
-    linear = str(_LINEAR) if seconds is None else None
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-I", "-S", "-W", "ignore", str(_WORKER)],
-        input=marshal.dumps((pattern, seconds or _LINEAR_SECONDS, list(texts), linear)),
+        input=marshal.dumps((pattern, seconds, list(texts))),
         capture_output=True,
         check=False,
         # In its own session, so that only the parent receives Ctrl-C in the terminal.

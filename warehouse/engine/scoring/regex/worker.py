@@ -1,8 +1,8 @@
 """The program of a process that matches one pattern that might never finish.
 
 It is started by file name and imports only the standard library. Its standard input is a marshalled
-(pattern, CPU seconds per text, texts, path of `linear.py` or None to backtrack). It writes `.` when
-the pattern is compiled, then `1` or `0` for each text as soon as it is known, `?` if it cannot be.
+(pattern, CPU seconds per text, texts). It writes `.` when the pattern is compiled, then `1` or `0`
+for each text as soon as it is known.
 A text that takes too long ends the process: the kernel's timer needs no cooperation from the match.
 A pattern that cannot be compiled gives exit status `REFUSED`, with the reason on standard error.
 """
@@ -11,7 +11,6 @@ import marshal
 import os
 import re
 import resource
-import runpy
 import signal
 import sys
 
@@ -28,21 +27,17 @@ def main() -> None:
     # A killed process must not leave a core file behind.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     request = sys.stdin.buffer.read()
-    pattern, seconds, texts, linear = marshal.loads(request)  # noqa: S302 - our parent's
+    pattern, seconds, texts = marshal.loads(request)  # noqa: S302 - our parent's
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        if linear:
-            fullmatch = runpy.run_path(linear)["matcher"](pattern)
-        else:
-            fullmatch = re.compile(pattern).fullmatch
+        fullmatch = re.compile(pattern).fullmatch
     except (re.error, RecursionError, OverflowError, MemoryError) as error:
         os.write(2, (str(error) or "cannot be compiled").encode(errors="backslashreplace"))
         os._exit(REFUSED)
     os.write(1, b".")
     for text in texts:
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        found = fullmatch(text)
-        os.write(1, b"?" if linear and found is None else b"1" if found else b"0")
+        os.write(1, b"1" if fullmatch(text) else b"0")
 
 
 if __name__ == "__main__":
