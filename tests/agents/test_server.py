@@ -59,12 +59,12 @@ def test_an_unexpected_error_ends_in_a_report_and_the_server_goes_on(store, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
 
-    def crash(_desk):
+    def crash(_session):
         raise RuntimeError("sudden")
 
-    broken = tools.Tool("break", "Break.", (), crash)
+    broken = tools.Tool(crash, "Break.")
     monkeypatch.setattr(tools, "TOOLS", (*TOOLS, broken))
-    _, [failure, answer] = talk(store, ("break", {}), ("run_query", {"sql": "SELECT 1"}))
+    _, [failure, answer] = talk(store, ("crash", {}), ("run_query", {"sql": "SELECT 1"}))
     assert failure.is_error
     assert "RuntimeError: sudden" in text_of(failure)
     [report] = tmp_path.glob("evalstore-crash-*.txt")

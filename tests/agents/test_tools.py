@@ -7,6 +7,7 @@ import pytest
 from rendering import HOSTILE, UNSEEN
 from support import add_rows, command
 
+from warehouse.app.agents.parameters import arguments_of
 from warehouse.app.agents.session import open_session
 from warehouse.app.agents.tools import TOOLS, call_tool
 from warehouse.core.errors import BadInput
@@ -153,17 +154,24 @@ def test_an_error_marks_the_place_in_the_query_as_written(ask):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "sql is missing"),
-        ({"sql": 1}, "sql: 1 is not a text"),
-        ({"sql": "SELECT '\ud800'"}, "not Unicode text"),
-        ({"sql": "x" * 1_000_001}, "longer than 1,000,000 characters"),
+        ({}, "sql: Field required"),
+        ({"sql": 1}, "sql: Input should be a valid string"),
+        ({"sql": "SELECT '\ud800'"}, "unable to parse raw data as a unicode string"),
+        ({"sql": "x" * 1_000_001}, "at most 1000000 characters"),
         ({"sql": "SELECT 1", "max_row": 5}, "did you mean 'max_rows'?"),
         ({"sql": "SELECT 1", "limit": 5}, "the parameters are: sql, parameters, max_rows"),
-        ({"sql": "SELECT 1", "max_rows": 0}, "0 is not a whole number from 1 to 1,000"),
-        ({"sql": "SELECT 1", "max_rows": True}, "True is not a whole number"),
-        ({"sql": "SELECT 1", "max_rows": "9" * 200}, "…"),
-        ({"sql": "SELECT 1", "parameters": [1]}, "not an object of names and values"),
-        ({"sql": "SELECT $a", "parameters": {"a": [1]}}, "parameters.a: [1] is not a text"),
+        (
+            {"sql": "SELECT 1", "max_rows": 0},
+            "max_rows: Input should be greater than or equal to 1",
+        ),
+        ({"sql": "SELECT 1", "max_rows": True}, "max_rows: Input should be a valid integer"),
+        ({"sql": "SELECT 1", "max_rows": "9"}, "max_rows: Input should be a valid integer"),
+        ({"sql": "SELECT 1", "max_rows": 1_001}, "less than or equal to 1000"),
+        ({"sql": "SELECT 1", "parameters": [1]}, "parameters: Input should be a valid dictionary"),
+        (
+            {"sql": "SELECT $a", "parameters": {"a": [1]}},
+            "parameters.a.str: Input should be a valid string",
+        ),
         ({"sql": "SELECT $a"}, "no value for $a"),
         ({"sql": "SELECT 1", "parameters": {"a": 1}}, "the query has no $a"),
         ({"sql": "SELECT $a", "parameters": {"a": 10**99}}, "too large"),
@@ -171,6 +179,11 @@ def test_an_error_marks_the_place_in_the_query_as_written(ask):
 )
 def test_a_wrong_argument_is_named(ask, arguments, message):
     assert message in refused(ask, "run_query", **arguments)
+
+
+def test_null_is_the_same_as_an_argument_left_out(ask):
+    answer = ask("run_query", sql="SELECT 1 AS a", parameters=None, max_rows=None)
+    assert answer == {"columns": ["a"], "rows": [[1]], "notes": []}
 
 
 def test_an_unknown_tool_gets_the_similar_ones(ask):
@@ -288,4 +301,6 @@ def test_warnings_about_the_store_are_in_the_next_answer(store):
 def test_every_tool_is_described():
     for tool in TOOLS:
         assert tool.description.endswith(".")
-        assert all(parameter.meaning for parameter in tool.parameters)
+        schema = arguments_of(tool.call).model_json_schema()
+        assert all(parameter["description"] for parameter in schema["properties"].values())
+        assert schema["additionalProperties"] is False

@@ -1,53 +1,41 @@
 """Two models compared for agents: the test, the interval, and what they show in a sentence."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from warehouse.app.agents.parameters import Text
 from warehouse.app.agents.queries import time_limit
+from warehouse.app.agents.session import AgentSession
+from warehouse.core.types import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warehouse.analysis.decisions.comparison import Comparison
-    from warehouse.app.agents.session import AgentSession
-    from warehouse.core.types import Row
 
 _SEED = 23  # as the default of `evalstore compare`
-PARAMETERS = (
-    Text(
-        "a",
-        "the first side: a model (its run on the leaderboard), MODEL@2026-01-31 (its runs until "
-        "then), run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE",
-        is_required=True,
-    ),
-    Text(
-        "b",
-        "the second side; the same model as `a` compares the settings of the model",
-        is_required=True,
-    ),
-    Text("suite", "only tasks of this suite"),
-    Text("task_set", "only tasks of this task set"),
-    Text("metric", "any score, cost_usd, latency_ms or tokens; by default the verdict"),
-    Text(
-        "by",
-        "compare each slice of the tasks by a column such as task_class or prompt_length, and "
-        "test whether the difference depends on it",
-    ),
+_A = (
+    "the first side: a model (its run on the leaderboard), MODEL@2026-01-31 (its runs until then), "
+    "run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE"
+)
+_B = "the second side; the same model as `a` compares the settings of the model"
+_METRIC = "any score, cost_usd, latency_ms or tokens; by default the verdict"
+_BY = (
+    "compare each slice of the tasks by a column such as task_class or prompt_length, and test "
+    "whether the difference depends on it"
 )
 
 
 def compare_models(
     session: AgentSession,
     *,
-    a: str,
-    b: str,
-    suite: str | None,
-    task_set: str | None,
-    metric: str | None,
-    by: str | None,
+    a: Annotated[Text, Field(description=_A)],
+    b: Annotated[Text, Field(description=_B)],
+    suite: Annotated[Text | None, Field(description="only tasks of this suite")] = None,
+    task_set: Annotated[Text | None, Field(description="only tasks of this task set")] = None,
+    metric: Annotated[Text | None, Field(description=_METRIC)] = None,
+    by: Annotated[Text | None, Field(description=_BY)] = None,
 ) -> Row:
     """Return the comparisons of two sides by task set, each with a sentence that says it all.
 
@@ -80,7 +68,7 @@ def compare_models(
     }
 
 
-def _notes(row: Comparison) -> Iterator[str]:
+def _notes(row: "Comparison") -> Iterator[str]:
     from warehouse.analysis.decisions.comparison import FEW_CLUSTERS
 
     where = f"{row.suite}, {row.task_set}, {row.metric}"

@@ -1,43 +1,24 @@
 """Queries of agents, with limits: rows, characters of a value, size of the answer, time."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from signal import ITIMER_REAL, setitimer
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import duckdb
+from pydantic import Field
 
-from warehouse.app.agents.parameters import Number, Text, Values
+from warehouse.app.agents.parameters import Text, Value
+from warehouse.app.agents.session import AgentSession
 from warehouse.core.errors import BadInput
 from warehouse.core.text.formatting import as_json
 from warehouse.engine.query import query_errors
 from warehouse.engine.rows import first_of_query
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from warehouse.app.agents.session import AgentSession
-
-PARAMETERS = (
-    Text(
-        "sql",
-        "one SELECT statement in DuckDB's dialect; it may begin with FROM. Values as $name.",
-        is_required=True,
-    ),
-    Values("parameters", "values of the $names in the query"),
-    Number(name="max_rows", meaning="rows to return", default=100, low=1, high=1_000),
-    Number(
-        name="max_characters",
-        meaning="characters of a value; longer texts are cut and end with …",
-        default=1_000,
-        low=10,
-        high=100_000,
-    ),
-)
-
+_SQL = "one SELECT statement in DuckDB's dialect; it may begin with FROM. Values as $name."
+_CHARACTERS = "characters of a value; longer texts are cut and end with …"
 _MAX_ANSWER = 200_000  # characters
 _CUT = "…"
 _GRACE_SECONDS = 1.0
@@ -46,10 +27,13 @@ _GRACE_SECONDS = 1.0
 def run_query(
     session: AgentSession,
     *,
-    sql: str,
-    parameters: dict[str, object],
-    max_rows: int,
-    max_characters: int,
+    sql: Annotated[Text, Field(description=_SQL)],
+    parameters: Annotated[
+        dict[str, Value],
+        Field(default_factory=dict, description="values of the $names in the query"),
+    ],
+    max_rows: Annotated[int, Field(description="rows to return", ge=1, le=1_000)] = 100,
+    max_characters: Annotated[int, Field(description=_CHARACTERS, ge=10, le=100_000)] = 1_000,
 ) -> dict[str, object]:
     """Return the first rows of a query, each a list of values in the order of the columns.
 
@@ -59,7 +43,7 @@ def run_query(
     with session.store.reading(sql) as connection, time_limit(session, connection):
         statement = _only_statement(connection, sql, parameters)
         rows = first_of_query(
-            connection, statement, parameters, limit=max_rows + 1, max_characters=max_characters
+            connection, statement, {**parameters}, limit=max_rows + 1, max_characters=max_characters
         )
         found = list(islice(chain.from_iterable(rows.batches()), max_rows + 1))
     shown, cut = _shortened(found[:max_rows], rows.columns, max_characters)
@@ -112,7 +96,7 @@ def stopped_message(max_seconds: float) -> str:
 
 
 def _only_statement(
-    connection: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, object]
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: dict[str, Value]
 ) -> str:
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or not _is_select(statements[0]):

@@ -1,36 +1,15 @@
 """A sample for agents: a result with prompt, answer, reference, verdict, scores, messages."""
 
-from __future__ import annotations
+from typing import Annotated, Any
 
-from typing import TYPE_CHECKING, Any
+import duckdb
+from pydantic import Field
 
-from warehouse.app.agents.parameters import Number, Text
+from warehouse.app.agents.parameters import Text
 from warehouse.app.agents.queries import time_limit
+from warehouse.app.agents.session import AgentSession
 from warehouse.core.errors import BadInput
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from warehouse.app.agents.session import AgentSession
-    from warehouse.core.types import Row
-
-PARAMETERS = (
-    Text("result_id", "id of the result"),
-    Text("suite", "only results of this suite"),
-    Text("run_id", "only results of this run"),
-    Text("model", "only results of this model"),
-    Text("task_id", "only results of this task"),
-    Number(
-        name="attempt", meaning="only this attempt, from 1", default=None, low=1, high=2**31 - 1
-    ),
-    Number(
-        name="max_characters",
-        meaning="characters of a text; longer texts are cut and end with …",
-        default=10_000,
-        low=100,
-        high=100_000,
-    ),
-)
+from warehouse.core.types import Row
 
 _N_MATCHES = 20
 _N_MESSAGES = 50
@@ -83,12 +62,39 @@ LIMIT 5
 """
 
 
-def show_sample(session: AgentSession, *, max_characters: int, **wanted: str | int | None) -> Row:
+def show_sample(
+    session: AgentSession,
+    *,
+    result_id: Annotated[Text | None, Field(description="id of the result")] = None,
+    suite: Annotated[Text | None, Field(description="only results of this suite")] = None,
+    run_id: Annotated[Text | None, Field(description="only results of this run")] = None,
+    model: Annotated[Text | None, Field(description="only results of this model")] = None,
+    task_id: Annotated[Text | None, Field(description="only results of this task")] = None,
+    attempt: Annotated[
+        int | None, Field(description="only this attempt, from 1", ge=1, lt=2**31)
+    ] = None,
+    max_characters: Annotated[
+        int,
+        Field(
+            description="characters of a text; longer texts are cut and end with …",
+            ge=100,
+            le=100_000,
+        ),
+    ] = 10_000,
+) -> Row:
     """Return a result with everything about it; if several match, their list.
 
     Raises:
         BadInput: nothing was asked for, or no result matches.
     """
+    wanted = {
+        "result_id": result_id,
+        "suite": suite,
+        "run_id": run_id,
+        "model": model,
+        "task_id": task_id,
+        "attempt": attempt,
+    }
     if all(value is None for value in wanted.values()):
         raise BadInput("name a result: result_id, or run_id, model and task_id")
     with session.store.reading() as connection, time_limit(session, connection):

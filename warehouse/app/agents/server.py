@@ -13,7 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp.types import Tool as OfferedTool
 
-from warehouse.app.agents.parameters import object_schema
+from warehouse.app.agents.parameters import arguments_of
 from warehouse.app.agents.tools import TOOLS
 from warehouse.core.text.formatting import visible_lines
 
@@ -82,7 +82,7 @@ def _offered_tools() -> list[OfferedTool]:
         OfferedTool(
             name=tool.name,
             description=tool.description,
-            input_schema=object_schema(tool.parameters),
+            input_schema=arguments_of(tool.call).model_json_schema(),
             annotations=is_harmless,
         )
         for tool in TOOLS

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.app.agents import comparisons, queries, samples, views
-from warehouse.app.agents.parameters import Parameter, checked_arguments
+from warehouse.app.agents.parameters import checked_arguments
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 from warehouse.core.text.formatting import as_json
@@ -29,50 +29,35 @@ class Tool:
     """A tool.
 
     Attributes:
-        name: its name.
+        call: the function; its name and parameters are those of the tool.
         description: what it does, for the agent.
-        parameters: its parameters.
-        call: the function.
     """
 
-    name: str
-    description: str
-    parameters: tuple[Parameter, ...]
     call: Callable[..., Row]
+    description: str
+
+    @property
+    def name(self) -> str:
+        """The name by which an agent calls it."""
+        return self.call.__name__
 
 
 TOOLS = (
+    Tool(views.list_views, "List the views of the store, each with its purpose and what a row is."),
+    Tool(views.describe_view, "Describe a view: its columns with types, units and meanings."),
     Tool(
-        "list_views",
-        "List the views of the store, each with its purpose and what a row is.",
-        (),
-        views.list_views,
-    ),
-    Tool(
-        "describe_view",
-        "Describe a view: its columns with types, units and meanings.",
-        views.PARAMETERS,
-        views.describe_view,
-    ),
-    Tool(
-        "run_query",
-        "Run a SELECT statement over the views (DuckDB's SQL) and return its first rows.",
-        queries.PARAMETERS,
         queries.run_query,
+        "Run a SELECT statement over the views (DuckDB's SQL) and return its first rows.",
     ),
     Tool(
-        "show_sample",
+        samples.show_sample,
         "Show a result: prompt, answer, reference, verdict, scores and conversation. If several "
         "results match, list them.",
-        samples.PARAMETERS,
-        samples.show_sample,
     ),
     Tool(
-        "compare_models",
+        comparisons.compare_models,
         "Compare two models, runs or settings on the tasks that both were asked: difference, 95 % "
         "interval, p-value, and whether the data show which is better.",
-        comparisons.PARAMETERS,
-        comparisons.compare_models,
     ),
 )
 
@@ -84,10 +69,8 @@ def call_tool(session: AgentSession, name: str, arguments: Mapping[str, object])
         BadInput: there is no such tool, an argument is wrong, or the answer would be too long.
         EvalstoreError: the store cannot be read.
     """
-    tool = _tool(name)
-    answer: dict[str, object] = {
-        **tool.call(session, **checked_arguments(tool.parameters, arguments))
-    }
+    call = _tool(name).call
+    answer: dict[str, object] = {**call(session, **checked_arguments(call, arguments))}
     if session.warnings:
         answer["warnings"] = list(dict.fromkeys(session.warnings))
         session.warnings.clear()

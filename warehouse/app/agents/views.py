@@ -1,21 +1,15 @@
 """The views of the store for agents: their list, and their columns with types and meanings."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from typing import TYPE_CHECKING
+from pydantic import Field
 
 from warehouse.app.agents.parameters import Text
+from warehouse.app.agents.session import AgentSession
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 from warehouse.engine.views.dictionary import meaning
 from warehouse.engine.views.sql_files import shown_views
-
-if TYPE_CHECKING:
-    from warehouse.app.agents.session import AgentSession
-
-PARAMETERS = (
-    Text("view", "name of a view as list_views has it, such as leaderboard", is_required=True),
-)
 
 _COLUMNS = """
 SELECT column_name, data_type
@@ -39,7 +33,13 @@ def list_views(_session: AgentSession) -> dict[str, object]:
     return {"views": views}
 
 
-def describe_view(session: AgentSession, *, view: str) -> dict[str, object]:
+def describe_view(
+    session: AgentSession,
+    *,
+    view: Annotated[
+        Text, Field(description="name of a view as list_views has it, such as leaderboard")
+    ],
+) -> dict[str, object]:
     """Return a view's purpose, what a row is, and its columns with types and meanings.
 
     Raises:
