@@ -10,6 +10,7 @@ from secret_cases import cases
 
 from warehouse.core.formats.secrets import search
 from warehouse.core.formats.secrets.assignments import _BEGINNINGS, _NAME
+from warehouse.core.formats.secrets.contexts import contexts
 from warehouse.core.formats.secrets.secret import started
 
 ESCAPES = r"(?<=\\[bfnrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=%[0-9A-F]{2})"
@@ -58,3 +59,11 @@ def test_a_literal_is_found_where_a_secret_may_start(prefix, word, pieces):
     plain = re.finditer(rf"(?:(?<![{word}])|{ESCAPES}){prefix}", text)
     found = re.finditer(started(prefix), text)
     assert [match.span() for match in found] == [match.span() for match in plain]
+
+
+def test_the_expressions_of_contexts_have_no_placeholder_left():
+    for context in contexts():
+        shape = context.shape.pattern if context.shape is not None else b""
+        for expression in (context.pattern.pattern, context.gate.encode(), shape):
+            assert not re.search(rb"<[A-Z][A-Z0-9_]+>", expression)
+            re.compile(expression)

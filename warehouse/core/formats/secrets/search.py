@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warehouse.core.formats.secrets.assignments import ASSIGNMENT_GATE, assigned_secrets
-from warehouse.core.formats.secrets.contexts import CONTEXTS
+from warehouse.core.formats.secrets.contexts import contexts
 from warehouse.core.formats.secrets.patterns import late_pattern
 from warehouse.core.formats.secrets.private_keys import PRIVATE_KEY_GATE, private_keys
 from warehouse.core.formats.secrets.secret import Secret, is_words, started
@@ -85,7 +85,7 @@ def may_hold_secrets(texts: Sequence[bytes], also: str = "") -> list[bool]:
 def _find_in_part(data: bytes, start: int, end: int) -> Iterator[Secret]:
     yield from _find_tokens(data, start, end)
     lowered = data[start:end].lower()
-    for context in CONTEXTS:
+    for context in contexts():
         if context.part in lowered:
             yield from context.find(data, start, end)
     yield from assigned_secrets(data, lowered, start, end)
@@ -193,7 +193,7 @@ def _gate() -> str:
     starts = "|".join(re.escape(start.decode()) for start in sorted(_rules()))
     before = r"(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-F]{2})"
     tokens = rf"{before}(?:{starts})[\w%+/.:,@~=\\-]{{{_SHORTEST_BODY}}}"
-    gates = [tokens, PRIVATE_KEY_GATE, ASSIGNMENT_GATE, *(context.gate for context in CONTEXTS)]
+    gates = [tokens, PRIVATE_KEY_GATE, ASSIGNMENT_GATE, *(context.gate for context in contexts())]
     return "|".join(gates)
 
 
