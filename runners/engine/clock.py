@@ -5,24 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import UTC, datetime
-from typing import Protocol
 
 
-class Clock(Protocol):
+class Clock:
     """Reads the time and waits."""
-
-    def now(self) -> datetime:
-        """Return the wall-clock time: UTC without time zone, in whole milliseconds."""
-
-    def seconds(self) -> float:
-        """Return a monotonic time in seconds."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-
-
-class SystemClock:
-    """The clock of the system."""
 
     def now(self) -> datetime:
         """Return the wall-clock time: UTC without time zone, in whole milliseconds."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from runners.engine.breaker import CircuitBreaker, skipped
 from runners.engine.budget import Budget
-from runners.engine.clock import Clock, SystemClock
+from runners.engine.clock import Clock
 from runners.engine.limits import Limiter
 from runners.engine.retry import RetryPolicy
 from runners.providers.base import ERROR, EXCEPTION, Failure, Reply, Request, Result
@@ -143,7 +143,7 @@ class Engine(Generic[CellT]):
         self.stopped: EvalstoreError | None = None
         self._settings = settings
         self._record = record
-        self._clock = clock or SystemClock()
+        self._clock = clock or Clock()
         self._models = models
         self._skips: deque[tuple[CellT, CallOutcome]] = deque()
         self._limiters: dict[Server, Limiter] = {}

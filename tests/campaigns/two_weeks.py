@@ -18,7 +18,7 @@ from support import command, log, new_store, task, write_log
 
 import runners.claim
 import runners.command
-from runners.engine.clock import SystemClock
+from runners.engine.clock import Clock as EngineClock
 
 PRICES = {"acme/quick": (1e-6, 2e-6), "acme/steady": (3e-6, 5e-6)}
 WAITS = {"acme/quick": 0.01, "acme/steady": 0.04}  # seconds
@@ -159,7 +159,7 @@ def _set_clock(patch, week):
         week.now += timedelta(milliseconds=10)
         return week.now.replace(tzinfo=None)
 
-    patch.setattr(SystemClock, "now", now)
+    patch.setattr(EngineClock, "now", now)
     for module in (runners.claim, runners.command):
         patch.setattr(module, "datetime", Clock)
 

@@ -51,6 +51,16 @@ def warn(message: str) -> None:
     warnings.warn(message, EvalstoreWarning, stacklevel=2)
 
 
+def check_is_store(path: Path) -> None:
+    """Check that a folder exists, as that of every store does.
+
+    Raises:
+        BadInput: it does not.
+    """
+    if not path.is_dir():
+        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
+
+
 class BaseStore:
     """A folder of evaluations.
 
@@ -236,10 +246,7 @@ class BaseStore:
         """
         from warehouse.lake.missing_files import unreadable_files
 
-        if not self.path.is_dir():
-            raise BadInput(
-                f"{self.path}: no store here; `evalstore import` or `evalstore run` creates one"
-            )
+        check_is_store(self.path)
         if os.environ.get(NO_SYNC, "") not in {"", "0"} and self.warehouse.exists():
             with ExitStack() as stack:
                 yield self._open_as_it_is(stack, query)

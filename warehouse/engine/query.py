@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from warehouse.core.types import Row
+
     # `BaseStore.reading`: given the text of a query, it opens what the query reads.
     Reading = Callable[[str], AbstractContextManager[duckdb.DuckDBPyConnection]]
 
@@ -82,6 +84,12 @@ class Query:
         for statement in connection.extract_statements(self._query):
             if missing := sorted(statement.named_parameters - self._parameters.keys()):
                 raise BadInput(f"no value for ${', $'.join(missing)}")
+
+
+def rows_by_name(executed: duckdb.DuckDBPyConnection) -> list[Row]:
+    """Return all rows of a query that was executed, each by the names of its columns."""
+    names = [column[0] for column in executed.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in executed.fetchall()]
 
 
 @contextmanager

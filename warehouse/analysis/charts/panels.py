@@ -11,12 +11,13 @@ from warehouse.analysis.charts.theme import WIDTH
 from warehouse.core.paths import SQL
 from warehouse.core.text.formatting import visible
 from warehouse.core.text.text_width import fold
-from warehouse.engine.query import query_errors
+from warehouse.engine.query import query_errors, rows_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warehouse.analysis.charts.chart import Chart, PanelRow
+    from warehouse.analysis.charts.chart import Chart
+    from warehouse.core.types import Row
     from warehouse.engine.base_store import BaseStore
 
 _BY = ("suite", "task_set", "metric", "scorer", "filter")
@@ -37,17 +38,15 @@ def panels_of(
     """
     query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8")
     with store.reading() as connection, query_errors(is_users=False):
-        cursor = connection.execute(query, dict(wanted))
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        rows = rows_by_name(connection.execute(query, dict(wanted)))
     return [_panel(list(group), width) for _, group in groupby(rows, key=_place)]
 
 
-def _place(row: PanelRow) -> list[object]:
+def _place(row: Row) -> list[object]:
     return [row.get(column) for column in _BY]
 
 
-def _panel(rows: list[PanelRow], width: int) -> Panel:
+def _panel(rows: list[Row], width: int) -> Panel:
     labels = _labels(rows)
     metric = _metric(rows[0])
     sets = [row for row in (rows[0]["suite"], rows[0].get("task_set")) if row is not None]
@@ -61,17 +60,17 @@ def _panel(rows: list[PanelRow], width: int) -> Panel:
     )
 
 
-def _metric(row: PanelRow) -> str:
+def _metric(row: Row) -> str:
     """Return the metric's name, with scorer and filter if they are known."""
     parts = [row.get(column) for column in ("metric", "scorer", "filter")]
     return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _model(row: PanelRow) -> tuple[str | None, ...]:
+def _model(row: Row) -> tuple[str | None, ...]:
     return row["provider"], row["model"], row["settings"]
 
 
-def _labels(rows: list[PanelRow]) -> dict[tuple[str | None, ...], str]:
+def _labels(rows: list[Row]) -> dict[tuple[str | None, ...], str]:
     """Return a label for each model: its name, with settings and provider where they differ."""
     models = list(dict.fromkeys(map(_model, rows)))
     n_settings = Counter(model for model, _ in {(model, settings) for _, model, settings in models})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from warehouse.engine.query import rows_by_name
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import duckdb
 
@@ -107,11 +109,8 @@ class Circumstances:
                 values = {**one.key._asdict(), "place": place, "run_id": run_id}
                 for name, listed in parameters.items():
                     listed.append(values[name])
-        cursor = connection.execute(_QUERY, parameters)
-        names = [column[0] for column in cursor.description or ()]
-        self._facts: dict[int, Mapping[str, list[str] | None]] = {
-            row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in cursor.fetchall()
-        }
+        rows = rows_by_name(connection.execute(_QUERY, parameters))
+        self._facts = {row["place"]: row for row in rows}
         self._series = list(series)
 
     def between(self, a: int, b: int) -> list[Difference]:
@@ -122,7 +121,8 @@ class Circumstances:
             ("settings", first.settings, second.settings),
         ]
         of_a, of_b = self._facts.get(a, {}), self._facts.get(b, {})
-        pairs += [(name, _text(of_a.get(name)), _text(of_b.get(name))) for name in of_a]
+        facts = [name for name in of_a if name != "place"]
+        pairs += [(name, _text(of_a[name]), _text(of_b.get(name))) for name in facts]
         return [
             Difference(name, None, None)
             if name in _UNREADABLE

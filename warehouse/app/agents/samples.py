@@ -10,6 +10,7 @@ from warehouse.app.agents.queries import time_limit
 from warehouse.app.agents.session import AgentSession
 from warehouse.core.errors import BadInput
 from warehouse.core.types import Row
+from warehouse.engine.query import rows_by_name
 
 _N_MATCHES = 20
 _N_MESSAGES = 50
@@ -137,9 +138,7 @@ def _list_of(matches: list[Row]) -> Row:
 def _rows(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
 ) -> list[Row]:
-    cursor = connection.execute(query, parameters)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return rows_by_name(connection.execute(query, parameters))
 
 
 def _shortened(value: object, limit: int) -> object:

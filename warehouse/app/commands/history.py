@@ -22,6 +22,7 @@ from warehouse.app.console.cli import (
 from warehouse.app.console.completion import complete_model, complete_suite
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
+from warehouse.engine.query import rows_by_name
 from warehouse.engine.views.sql_files import shown_views
 
 if TYPE_CHECKING:
@@ -163,5 +164,4 @@ def _chosen(rows: list[Row], model: str, metric: str | None) -> str:
 
 def _rows(store: Store, query: str, parameters: dict[str, str | None]) -> list[Row]:
     with store.sql(query, parameters).cursor() as cursor:
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return rows_by_name(cursor)

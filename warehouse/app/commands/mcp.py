@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.app.console.cli import max_memory_option, note
-from warehouse.core.errors import BadInput
+from warehouse.engine.base_store import check_is_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +34,7 @@ def mcp(path: Path, max_seconds: float, max_memory_mb: int) -> None:
     \b
       evalstore --store /path/to/store mcp
     """
-    if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
+    check_is_store(path)
     if sys.stdin.isatty():
         note("waiting for a client on standard input; docs/agents.md describes the set-up")
     # Imported here: it takes a second.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.decisions.series import SeriesKey
+from warehouse.engine.query import rows_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,6 +139,5 @@ def read_totals(
         name: [getattr(run.key, name) for run in runs] for name in SeriesKey._fields[1:]
     }
     parameters["run_id"] = [run.run_id for run in runs]
-    cursor = connection.execute(_TOTALS, parameters)
-    columns = [column[0] for column in cursor.description or ()]
-    return [CallTotals(**dict(zip(columns, row, strict=True))) for row in cursor.fetchall()]
+    rows = rows_by_name(connection.execute(_TOTALS, parameters))
+    return [CallTotals(**row) for row in rows]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.app.console.cli import note, open_store
-from warehouse.core.errors import BadInput
+from warehouse.engine.base_store import check_is_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,7 @@ def compact(path: Path) -> None:
     from warehouse.lake.compaction import merge_small
 
     store = open_store(path)
-    if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
+    check_is_store(path)
     store.recover_journals()
     merged = merge_small(store.lake)
     note(f"{merged.n_before:,} batches before, {merged.n_after:,} now")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from warehouse.app.console.cli import note, open_store, report_format_option
-from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.core.errors import CheckFailed
 from warehouse.core.schemas import LAKE_FORMAT
 from warehouse.core.text.formatting import as_json, visible
+from warehouse.engine.base_store import check_is_store
+from warehouse.engine.query import rows_by_name
 from warehouse.lake.journal.recovery import pending_journals
 from warehouse.lake.locks import shared_lake_lock
 
@@ -51,8 +53,7 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
       evalstore info --verify --format json
     """
     store = open_store(path)
-    if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
+    check_is_store(path)
     from warehouse.lake.table_location import find_tables
 
     if (place := find_tables(path)) is not None:
@@ -68,13 +69,11 @@ def info(path: Path, *, verify: bool, fmt: str) -> None:
 
 def _counted(store: Store) -> dict[str, object]:
     with store.reading() as connection:
-        counts = connection.execute(_COUNTS)
-        names = [column[0] for column in counts.description or ()]
-        values = counts.fetchone() or ()
+        [counts] = rows_by_name(connection.execute(_COUNTS))
         suites = connection.execute(_SUITES).fetchall()
     return {
         "store": str(store.path),
-        **dict(zip(names, values, strict=True)),
+        **counts,
         "runs": sum(runs for _, runs, _ in suites),
         "suites": {suite: {"runs": runs, "results": int(n)} for suite, runs, n in suites},
     }

@@ -9,6 +9,7 @@ import click
 
 from warehouse.app.console.cli import note, open_store
 from warehouse.core.errors import BadInput, CheckFailed
+from warehouse.engine.base_store import check_is_store
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -83,8 +84,7 @@ def sync(
     from warehouse.lake.compaction import MANY_SMALL, small_folders
 
     store = open_store(path)
-    if not path.is_dir():
-        raise BadInput(f"{path}: no store here; `evalstore import` or `evalstore run` creates one")
+    check_is_store(path)
     report = store.sync(rebuild=rebuild)
     how = "rebuilt from" if report.rebuilt else "loaded"
     note(f"{how} {len(report.loaded)} batches")
