@@ -201,11 +201,11 @@ def test_definitions_of_another_version_are_dropped(examples, monkeypatch):
         connection.execute(
             "CREATE MACRO former(a) AS a; CREATE VIEW former_view AS SELECT 1 AS a;"
             "CREATE TABLE scores.former_score (a INTEGER);"
-            "INSERT INTO lake.meta VALUES ('scorer of former_score', 'x');"
+            "INSERT INTO lake.meta VALUES ('made of former_score', 'x');"
             # A table may become a view, and vice versa.
             "DROP TABLE scores.palindrome_verdicts;"
             "CREATE VIEW scores.palindrome_verdicts AS SELECT 1 AS a;"
-            "DELETE FROM lake.meta WHERE key = 'scorer of palindrome_verdicts'"
+            "DELETE FROM lake.meta WHERE key = 'made of palindrome_verdicts'"
         )
     monkeypatch.setattr("warehouse.engine.tables.definitions.digest", lambda: "other")
     assert not examples.sync().rebuilt

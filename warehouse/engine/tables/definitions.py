@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warehouse.core.in_memory import open_in_memory
 from warehouse.engine.connection import open_for_writing
-from warehouse.engine.tables import facts, loading, score_tables
+from warehouse.engine.tables import loading, score_tables
 from warehouse.engine.tables.pair_tests import create_pair_tests
 from warehouse.engine.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.engine.views.sql_files import (
@@ -68,17 +68,10 @@ def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     for file in files:
         if file.is_function:
             connection.execute(file.sql)
-        elif file.is_materialised:
-            if score_tables.create_score_table(connection, file, files):
-                emptied.add(file.name)
-        elif file.is_refreshed or file.is_board:
-            score_tables.create_refreshed_table(connection, file)
-            emptied.add(file.name)
-        elif file.is_by_run:
-            if facts.create_table_by_run(connection, file, files):
-                emptied.add(file.name)
-        else:
+        elif not file.is_table:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
+        elif score_tables.create_table(connection, file, files):
+            emptied.add(file.name)
     comment_on_everything(connection, files)
     of_scores = {f.name: sorted(tables[f.qualified]) for f in files if f.is_table}
     connection.execute(

@@ -38,9 +38,9 @@ def derive(
         recompute_all.add(score_tables.DUPLICATE_CALLS)
     by_name = {file.name: file for file in shipped_sql() if file.is_table}
     in_order = [by_name[name] for name in tables]
-    stages = score_tables.in_stages(in_order)
+    setups, verdicts, others = score_tables.in_stages(in_order)
     others_change = {
-        "may_change_setups": not recompute_all.isdisjoint(file.name for file in stages.setups),
+        "may_change_setups": not recompute_all.isdisjoint(file.name for file in setups),
         "may_change_duplicates": score_tables.DUPLICATE_CALLS in recompute_all,
     }
     facts.begin(connection, **others_change)
@@ -50,16 +50,16 @@ def derive(
     # Facts need setups and verdicts; other scores need facts.
     touched = facts.Touched(runs)
     scope = score_tables.scope(connection, runs, recompute_all=recompute_all)
-    score_tables.update_scores(connection, stages.setups, scope)
+    score_tables.update_scores(connection, setups, scope)
     facts.mark_replaced_and_duplicate_results(connection, touched, **others_change)
-    if score_tables.update_scores(connection, stages.verdicts, scope):
-        everywhere = not recompute_all.isdisjoint(file.name for file in stages.verdicts)
+    if score_tables.update_scores(connection, verdicts, scope):
+        everywhere = not recompute_all.isdisjoint(file.name for file in verdicts)
         facts.mark_verdicts(connection, touched, everywhere=everywhere)
     touched_runs = facts.update_facts(connection, in_order, touched, emptied=emptied)
-    score_tables.update_scores(connection, stages.others, scope)
+    score_tables.update_scores(connection, others, scope)
     if duplicates is None:
         boards = [file for file in in_order if file.is_board]
-        rescored = {str(file.suite) for file in stages.others if file.name in recompute_all}
+        rescored = {str(file.suite) for file in others if file.name in recompute_all}
         is_changed = any(tables[file.name] & changed for file in boards)
         if emptied:
             compute_boards(connection, boards)

@@ -7,7 +7,6 @@ with a row that has changed; `scores.setups` holds what model files and headers 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from warehouse.engine.tables.runs import runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import duckdb
 
@@ -215,33 +214,6 @@ def _mark(
         connection.execute(_MARK.format(column=column), bounds)
         touched.add(connection, "SELECT DISTINCT suite, run_id FROM marks")
     connection.execute("DROP TABLE marks")
-
-
-def create_table_by_run(
-    connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Iterable[SqlFile]
-) -> bool:
-    """Create the empty table of a file marked `-- by_run`.
-
-    Return False, and keep the table, if it was filled by the same query.
-
-    Args:
-        connection: the warehouse.
-        file: the file.
-        files: all SQL files: functions, and the views that this one is made of.
-    """
-    used = (other.sql for other in files if other.is_function or other.qualified in file.sql)
-    text = "\0".join((file.sql, *used))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    key = f"query of {file.name}"
-    row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
-    if row is not None and row[0] == digest:
-        return False
-    connection.execute(
-        f"CREATE OR REPLACE TABLE {file.qualified} AS FROM ({file.sql}) LIMIT 0;"
-        "INSERT OR REPLACE INTO lake.meta VALUES (?, ?)",
-        [key, digest],
-    )
-    return True
 
 
 def update_facts(

@@ -83,30 +83,17 @@ INSERT INTO scores.shared_calls BY NAME
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The scores that are computed from the lake, in the order in which they need each other.
+def in_stages(files: Sequence[SqlFile]) -> tuple[list[SqlFile], list[SqlFile], list[SqlFile]]:
+    """Return the scores among SQL files in the order in which they need each other.
 
-    Attributes:
-        setups: `scores.setups`.
-        verdicts: those that `scores.computed_verdicts` refers to.
-        others: those that may depend on facts.
+    Returns:
+        `scores.setups`; those that `scores.computed_verdicts` refers to; those that may depend on
+        facts.
     """
-
-    setups: tuple[SqlFile, ...]
-    verdicts: tuple[SqlFile, ...]
-    others: tuple[SqlFile, ...]
-
-
-def in_stages(files: Sequence[SqlFile]) -> Stages:
-    """Sort SQL files, which are in order, into stages."""
-    stages: dict[str, list[SqlFile]] = {"setups": [], "verdicts": [], "others": []}
-    for file in files:
-        if file.is_materialised:
-            is_verdict = file.name.endswith(_VERDICTS)
-            stage = "setups" if file.suite == _EVERY else "verdicts" if is_verdict else "others"
-            stages[stage].append(file)
-    return Stages(**{name: tuple(scores) for name, scores in stages.items()})
+    scores = [file for file in files if file.is_materialised]
+    setups = [file for file in scores if file.suite == _EVERY]
+    verdicts = [file for file in scores if file.name.endswith(_VERDICTS) and file not in setups]
+    return setups, verdicts, [file for file in scores if file not in (*setups, *verdicts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,31 +168,35 @@ def _names(connection: duckdb.DuckDBPyConnection, query: str) -> set[str | None]
     return {name for (name,) in connection.execute(query).fetchall()}
 
 
-def create_score_table(
+def create_table(
     connection: duckdb.DuckDBPyConnection, file: SqlFile, files: Sequence[SqlFile]
 ) -> bool:
-    """Create the empty table of a score, whose input view must exist.
+    """Create the empty table of a file that sync fills; an input view must exist.
 
-    Return False, and keep the table, if it was filled by the same scorer.
+    Return False, and keep the table, if it was filled by the same SQL and scoring functions; small
+    tables, which are computed as a whole, are always emptied.
     """
-    scorer = _scorer_hash(file, files)
-    key = _scorer_key(file.name)
-    row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
-    if row is not None and row[0] == scorer:
-        return False
+    inputs = f"scores.{file.inputs}"
+    if not (file.is_refreshed or file.is_board):
+        key, digest = _made_of(file.name), hashlib.sha256(code_digest().encode())
+        for used in files:
+            if used.is_function or used.qualified == inputs or used.qualified in file.sql:
+                digest.update(used.sql.encode())
+        digest.update(file.sql.encode())
+        row = connection.execute("SELECT value FROM lake.meta WHERE key = ?", [key]).fetchone()
+        if row is not None and row[0] == digest.hexdigest():
+            return False
+        made_of = [key, digest.hexdigest()]
+        connection.execute("INSERT OR REPLACE INTO lake.meta VALUES (?, ?)", made_of)
+    columns = "*"
+    if file.is_materialised:
+        columns = "*, NULL::UBIGINT AS input_hash"
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW inputs AS FROM {inputs}")
     connection.execute(
-        f"CREATE OR REPLACE TEMP VIEW inputs AS FROM scores.{file.inputs};"
-        f"CREATE OR REPLACE TABLE {file.qualified} AS "
-        f"SELECT *, NULL::UBIGINT AS input_hash FROM ({file.sql}) LIMIT 0;"
-        "DROP VIEW inputs"
+        f"CREATE OR REPLACE TABLE {file.qualified} AS SELECT {columns} FROM ({file.sql}) LIMIT 0;"
+        "DROP VIEW IF EXISTS temp.inputs"
     )
-    connection.execute("INSERT OR REPLACE INTO lake.meta VALUES (?, ?)", [key, scorer])
     return True
-
-
-def create_refreshed_table(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
-    """Create the empty table of a file that `refresh` fills."""
-    connection.execute(f"CREATE OR REPLACE TABLE {file.qualified} AS FROM ({file.sql}) LIMIT 0")
 
 
 def refresh(
@@ -272,7 +263,7 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
     for (name,) in rows:
         if name not in defined:
             connection.execute(f"DROP TABLE scores.{name}")
-            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_scorer_key(name)])
+            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_made_of(name)])
 
 
 def update_shared_calls(connection: duckdb.DuckDBPyConnection, runs: Runs | None) -> bool:
@@ -355,18 +346,9 @@ def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _scorer_key(name: str) -> str:
-    """Return the key in `lake.meta` of the hash of a score's scorer."""
-    return f"scorer of {name}"
-
-
-def _scorer_hash(file: SqlFile, files: Sequence[SqlFile]) -> str:
-    """Return a hash of a score's SQL, its inputs' SQL and all scoring functions."""
-    inputs = next(other for other in files if other.qualified == f"scores.{file.inputs}")
-    digest = hashlib.sha256(code_digest().encode())
-    for used in (*(other for other in files if other.is_function), inputs, file):
-        digest.update(used.sql.encode())
-    return digest.hexdigest()
+def _made_of(name: str) -> str:
+    """Return the key in `lake.meta` of the hash of what a table is made of."""
+    return f"made of {name}"
 
 
 def _update(

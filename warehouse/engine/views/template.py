@@ -30,8 +30,8 @@ _UNFINISHED_SECONDS = 3600
 _CODE = (
     "core/schemas",
     "core/types",
-    "engine/tables/facts",
     "engine/tables/loading",
+    "engine/tables/pair_tests",
     "engine/tables/runs",
     "engine/tables/score_tables",
     "engine/tables/definitions",
