@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runners.providers.base import OK, Failure, Reply
@@ -64,25 +63,20 @@ class JournalWriter:
                     written.set_result(None)
 
 
-@dataclass(frozen=True, slots=True)
-class RunRef:
-    """The run that a result belongs to.
+def result_row(
+    plan: Plan, run_id: str, invocation: str, cell: Cell, outcome: CallOutcome
+) -> ResultRow:
+    """Return the columns of a result that all suites share.
 
-    Attributes:
-        suite: suite of the run.
+    Args:
+        plan: the plan of the run.
         run_id: ID of the run.
         invocation: name of the journal; differs each time that the run is resumed.
+        cell: the call.
+        outcome: what became of it.
     """
-
-    suite: str
-    run_id: str
-    invocation: str
-
-
-def result_row(plan: Plan, run: RunRef, cell: Cell, outcome: CallOutcome) -> ResultRow:
-    """Return the columns of a result that all suites share."""
     result = outcome.result
-    identity = run.suite, run.run_id, run.invocation, cell.seq
+    identity = plan.suite, run_id, invocation, cell.seq
     settings = canonical_json(cell.model.sampling)
     n_bytes = result.n_bytes if isinstance(result, Failure) else None
     cut = f"raw_output is the beginning of {n_bytes:,} bytes" if n_bytes is not None else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from runners.engine.budget import Budget
 from runners.engine.engine import Engine, EngineSettings, Job
-from runners.journal_writer import JournalWriter, RunRef, result_row
+from runners.journal_writer import JournalWriter, result_row
 from runners.models.prices import cost
 from runners.plan import cell_key, cells_of, plan_to_json
 from runners.providers.keys import named_key
@@ -189,11 +189,10 @@ class Run:
         self, journal: Journal, on_outcome: Callable[[str, CallOutcome], None]
     ) -> None:
         writer = JournalWriter(journal)
-        run = RunRef(self.plan.suite, self.run_id, journal.name)
         budget = self._budget()
 
         async def record(pending: PendingCell, outcome: CallOutcome) -> None:
-            row = self._row(run, pending, outcome)
+            row = self._row(journal.name, pending, outcome)
             others = [*self.suite.entries(self.plan, pending.cell, outcome, row)]
             try:
                 columns, more = await self.suite.decide(self.plan, pending.cell, row, ask)
@@ -253,8 +252,8 @@ class Run:
             by_model.setdefault(id(pending.cell.model), []).append(pending)
         return list(by_model.values())
 
-    def _row(self, run: RunRef, pending: PendingCell, outcome: CallOutcome) -> ResultRow:
-        row = result_row(self.plan, run, pending.cell, outcome)
+    def _row(self, invocation: str, pending: PendingCell, outcome: CallOutcome) -> ResultRow:
+        row = result_row(self.plan, self.run_id, invocation, pending.cell, outcome)
         row |= self.suite.columns(self.plan, pending.cell, outcome)
         row["stands_in_for"] = pending.stands_in_for
         limit = self.suite.max_raw_bytes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,45 +18,22 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.comparison import Contest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SliceTest:
-    """The test of a pair's slices.
-
-    Attributes:
-        a: name of the first side.
-        b: name of the second.
-        place: suite, task set and metric.
-        p_adjusted: p-value, adjusted for all pairs tested together (Holm).
-    """
-
-    a: str
-    b: str
-    place: str
-    p_adjusted: float
-
-    def sentence(self, column: str) -> str:
-        """Return what the test shows; `column` is what the slices are made by."""
-        shown = f"{self.place}: " if self.place else ""
-        figure = f"(permutation test, p {p_text(self.p_adjusted)})"
-        if self.p_adjusted < ALPHA:
-            return f"{shown}The difference of {self.a} and {self.b} depends on {column} {figure}."
-        return (
-            f"{shown}The data do not show that the difference of {self.a} and {self.b} depends on "
-            f"{column} {figure}."
-        )
-
-
-def slice_tests(
-    contests: Sequence[Contest], slices: Sequence[Contest], *, seed: int
-) -> list[SliceTest]:
+def slice_sentences(
+    contests: Sequence[Contest], slices: Sequence[Contest], column: str, *, seed: int
+) -> list[str]:
     """Test for each pair whether its difference is the same in all slices of two or more.
 
-    Pairs whose tasks are in clusters are left out: such tasks cannot be exchanged.
+    Pairs whose tasks are in clusters are left out: such tasks cannot be exchanged. The p-values are
+    adjusted for all pairs tested together (Holm).
 
     Args:
         contests: the pairs on all their tasks.
         slices: the same on the tasks of each slice.
+        column: what the slices are made by.
         seed: of the permutations.
+
+    Returns:
+        What the test of each pair shows.
     """
     tested: list[tuple[Contest, float]] = []
     for contest in contests:
@@ -74,15 +50,21 @@ def slice_tests(
             values = tested_differences(paired)[is_sliced]
             tested.append((contest, slices_p_value(values, labels, seed=seed)))
     places = [_place(contest) for contest, _ in tested]
-    is_one_place = len(set(places)) == 1
+    shown = [f"{place}: " if len(set(places)) > 1 else "" for place in places]
     adjusted = holm([p_value for _, p_value in tested])
     return [
-        SliceTest(
-            a=contest.a, b=contest.b, place="" if is_one_place else place, p_adjusted=p_adjusted
-        )
-        for (contest, _), place, p_adjusted in zip(tested, places, adjusted, strict=True)
+        place + _sentence(contest, column, p_adjusted)
+        for (contest, _), place, p_adjusted in zip(tested, shown, adjusted, strict=True)
         if p_adjusted is not None
     ]
+
+
+def _sentence(contest: Contest, column: str, p_adjusted: float) -> str:
+    what = f"difference of {contest.a} and {contest.b} depends on {column}"
+    figure = f"(permutation test, p {p_text(p_adjusted)})"
+    if p_adjusted < ALPHA:
+        return f"The {what} {figure}."
+    return f"The data do not show that the {what} {figure}."
 
 
 def _place(contest: Contest) -> str:

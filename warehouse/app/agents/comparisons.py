@@ -14,7 +14,6 @@ from warehouse.core.types import Row
 if TYPE_CHECKING:
     from warehouse.analysis.decisions.comparison import Comparison
 
-_SEED = 23  # as the default of `evalstore compare`
 _A = (
     "the first side: a model (its run on the leaderboard), MODEL@2026-01-31 (its runs until then), "
     "run:RUN_ID, MODEL@run:RUN_ID or tag:NAME=VALUE"
@@ -43,17 +42,17 @@ def compare_models(
         BadInput: a side is not known, the two share no task with values, or no task has the column.
     """
     # Imported here: numpy and scipy take time.
-    from warehouse.analysis.decisions.comparison import compare
+    from warehouse.analysis.decisions.comparison import SEED, compare
     from warehouse.analysis.decisions.contests import Choice, find_contests, sliced
     from warehouse.analysis.decisions.sentences import sentence
-    from warehouse.analysis.decisions.slices import slice_tests
+    from warehouse.analysis.decisions.slices import slice_sentences
 
     choice = Choice(suite=suite, task_set=task_set, metric=metric)
     with session.store.reading() as connection, time_limit(session, connection):
         whole = find_contests(connection, (a, b), choice)
         contests = whole if by is None else sliced(connection, whole, by)
         rows = compare(contests)
-        tests = [] if by is None else slice_tests(whole, contests, seed=_SEED)
+        tests = [] if by is None else slice_sentences(whole, contests, by, seed=SEED)
     notes = [note for row in rows for note in _notes(row)]
     if by is not None and any(contest.paired.clusters is not None for contest in whole):
         notes.append(
@@ -63,7 +62,7 @@ def compare_models(
         "comparisons": [
             {"sentence": sentence(row, n_comparisons=len(rows)), **asdict(row)} for row in rows
         ],
-        "differences_by": [test.sentence(by or "") for test in tests],
+        "differences_by": tests,
         "notes": notes,
     }
 

@@ -159,14 +159,14 @@ def _say_slice_tests(
     whole: Sequence[Contest], slices: Sequence[Contest], by: str, seed: int, *, is_table: bool
 ) -> None:
     """Say whether the difference depends on the column by which the tasks are sliced."""
-    from warehouse.analysis.decisions.slices import slice_tests
+    from warehouse.analysis.decisions.slices import slice_sentences
 
     if _is_clustered(whole):
         note_wrapped(
             f"of tasks in clusters it is not tested whether the difference depends on {by}"
         )
-    for test in slice_tests(whole, slices, seed=seed):
-        (say_wrapped if is_table else note_wrapped)(test.sentence(by))
+    for text in slice_sentences(whole, slices, by, seed=seed):
+        (say_wrapped if is_table else note_wrapped)(text)
 
 
 def _check(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,10 +199,7 @@ def _rules(file: Path | None, options: Mapping[str, object]) -> Rules:
         for name, value in options.items()
         if value is not None and value is not False and value != ()
     }
-    named = ("candidate", "baseline", "suite", "task_set", "alpha", "min_tasks", "min_coverage")
-    others = ("max_missed", "missing", "on_inconclusive", "scorer", "cluster")
-    runs = ("baseline_runs", "anchor", "max_anchor_days", "confirm")
-    found |= {name: given[name] for name in (*named, *others, *runs) if name in given}
+    found |= {each.name: given[each.name] for each in fields(Rules) if each.name in given}
     if "prove" in given:
         found["proves"] = True
     rules = _rules_of_options(given)

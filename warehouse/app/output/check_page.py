@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,52 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warehouse.analysis.checking.check import CheckedRelation, ExpectationResult
-    from warehouse.analysis.checking.expectations import Relation
-    from warehouse.core.types import Row
 
 _TEMPLATE = Path(__file__).with_name("templates") / "check_page.html"
 _STYLE = Path(__file__).with_name("templates") / "check_page.css"
 _LONG = 40  # characters: a longer value gets a wider column
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Problem:
-    """An expectation that is not met, as its card shows it.
-
-    Attributes:
-        relation: the relation.
-        tone: bad or warn.
-        extent: how many rows are affected, or the observed figure.
-        message: what is wrong.
-        source: the expectation's type, and the file and line that define it.
-        sample: rows of cells: column, text, and the cell's class.
-    """
-
-    relation: Relation
-    tone: str
-    extent: str
-    message: str
-    source: str
-    sample: list[list[tuple[str, str, str]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Card:
-    """A relation that was checked: its number of rows, and a line per expectation.
-
-    Attributes:
-        relation: the relation.
-        rows: its number of rows, in words.
-        tone: good, warn or bad.
-        marks: how many expectations failed; ok if none did.
-        lines: for each expectation its tone, its sign and its text.
-    """
-
-    relation: Relation
-    rows: str
-    tone: str
-    marks: str
-    lines: list[tuple[str, str, str]]
 
 
 def page(checked: Sequence[CheckedRelation], when: datetime | None = None) -> str:
@@ -107,17 +64,19 @@ def _figures(
     ]
 
 
-def _problem(each: CheckedRelation, result: ExpectationResult) -> _Problem:
+def _problem(each: CheckedRelation, result: ExpectationResult) -> dict[str, object]:
+    """Return an expectation that is not met, as its card shows it."""
     place = result.expectation.location
     where = f" · {place.file}, line {place.line}" if place.line else ""
-    return _Problem(
-        relation=each.relation,
-        tone=_tone(result),
-        extent=_extent(result),
-        message=describe(result),
-        source=result.expectation.type + where,
-        sample=[_cells(row) for row in result.sample],
-    )
+    return {
+        "relation": each.relation,
+        "tone": _tone(result),
+        "extent": _extent(result),
+        "message": describe(result),
+        "source": result.expectation.type + where,
+        # Of each cell the column, the text, and its class.
+        "sample": [[(name, *_cell(value)) for name, value in row.items()] for row in result.sample],
+    }
 
 
 def _extent(result: ExpectationResult) -> str:
@@ -126,10 +85,6 @@ def _extent(result: ExpectationResult) -> str:
     if result.n_offending is None:
         return result.observed or "not met"
     return _rows(result.n_offending)
-
-
-def _cells(row: Row) -> list[tuple[str, str, str]]:
-    return [(name, *_cell(value)) for name, value in row.items()]
 
 
 def _cell(value: object) -> tuple[str, str]:
@@ -142,16 +97,17 @@ def _cell(value: object) -> tuple[str, str]:
     return text, "long" if len(text) > _LONG else "short"
 
 
-def _card(each: CheckedRelation) -> _Card:
+def _card(each: CheckedRelation) -> dict[str, object]:
+    """Return a relation that was checked, with a line per expectation: tone, sign and text."""
     failed, warned = counts([each])
     marks = [f"{failed} failed"] * (failed > 0) + [f"{warned} warned"] * (warned > 0)
-    return _Card(
-        relation=each.relation,
-        rows=_rows(each.n_rows),
-        tone="bad" if failed else "warn" if warned else "good",
-        marks=", ".join(marks) or "ok",
-        lines=[_line(result) for result in each.results],
-    )
+    return {
+        "relation": each.relation,
+        "rows": _rows(each.n_rows),
+        "tone": "bad" if failed else "warn" if warned else "good",
+        "marks": ", ".join(marks) or "ok",
+        "lines": [_line(result) for result in each.results],
+    }
 
 
 def _line(result: ExpectationResult) -> tuple[str, str, str]:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 # Version of the JSON: incremented when a key is removed or changes its meaning; keys may be added.
 FORMAT = 1
 _WIDTH = len("inconclusive")
+# What the JSON has of the rules, in this order.
+_SETTINGS = (
+    *("candidate", "baseline", "baseline_runs", "anchor", "max_anchor_days", "confirm", "alpha"),
+    *("min_tasks", "min_coverage", "max_missed", "missing", "cluster"),
+)
 
 
 def summary(verdict: Verdict) -> str:
@@ -102,7 +107,6 @@ def _indented(text: str, width: int | None) -> list[str]:
 
 def json_report(verdict: Verdict) -> str:
     """Return everything as one JSON object, identical for identical rows."""
-    rules = verdict.rules
     names = [each.name for each in fields(Decision) if each.name not in {"rule", "outcome"}]
     decisions = [
         {
@@ -120,19 +124,8 @@ def json_report(verdict: Verdict) -> str:
         "format": FORMAT,
         "outcome": verdict.outcome.value,
         "exit_code": verdict.exit_code,
-        "candidate": rules.candidate,
-        "baseline": rules.baseline,
-        "baseline_runs": rules.baseline_runs,
-        "anchor": rules.anchor,
-        "max_anchor_days": rules.max_anchor_days,
-        "confirm": rules.confirm,
-        "alpha": rules.alpha,
-        "min_tasks": rules.min_tasks,
-        "min_coverage": rules.min_coverage,
-        "max_missed": rules.max_missed,
-        "missing": rules.missing,
-        "cluster": rules.cluster,
-        "prove": rules.proves,
+        **{name: getattr(verdict.rules, name) for name in _SETTINGS},
+        "prove": verdict.rules.proves,
         "decisions": decisions,
         "notes": list(verdict.notes),
     }

@@ -36,13 +36,11 @@ MISSING: Final = ("exclude", "fail")
 _TEXTS = ("candidate", "baseline", "anchor", "suite", "task_set", "scorer", "cluster")
 # The second is the name before version 0.2.
 _ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
+# The least and the most of each.
+_COUNTS = {"min_tasks": (1, 1e9), "baseline_runs": (1, 1000), "confirm": (0, 1000)}
+_AMOUNTS = {"max_anchor_days": (0, 1e9), "min_coverage": (0, 1), "max_missed": (0, 1e15)}
 _OF_RULE = (*LIMITS, "metric", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
-_KEYS = (
-    *_TEXTS,
-    *("alpha", "min_tasks", "min_coverage", "max_missed", "missing", "prove"),
-    *("baseline_runs", "max_anchor_days", "confirm"),
-    *(*_ON_INCONCLUSIVE, "rules"),
-)
+_KEYS = (*_TEXTS, "alpha", *_COUNTS, *_AMOUNTS, "missing", "prove", *_ON_INCONCLUSIVE, "rules")
 
 
 def read_rules_file(data: bytes, file: str) -> dict[str, object]:
@@ -62,16 +60,10 @@ def read_rules_file(data: bytes, file: str) -> dict[str, object]:
     keys = _Keys(root, file, "a gate", _KEYS)
     found: dict[str, object] = {name: keys.text(name) for name in _TEXTS}
     found["alpha"] = keys.number("alpha", 0, 1, is_open=True)
-    for name, least, most in (
-        ("min_tasks", 1, 1e9),
-        ("baseline_runs", 1, 1000),
-        ("confirm", 0, 1000),
-    ):
-        number = keys.number(name, least, most)
+    for name, ends in _COUNTS.items():
+        number = keys.number(name, *ends)
         found[name] = None if number is None else int(number)
-    found["max_anchor_days"] = keys.number("max_anchor_days", 0, 1e9)
-    found["min_coverage"] = keys.number("min_coverage", 0, 1)
-    found["max_missed"] = keys.number("max_missed", 0, 1e15)
+    found |= {name: keys.number(name, *ends) for name, ends in _AMOUNTS.items()}
     found["missing"] = keys.choice("missing", MISSING)
     found["proves"] = keys.flag("prove")
     found["on_inconclusive"] = _fallback(keys)
