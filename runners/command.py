@@ -22,6 +22,7 @@ from warehouse.app.console.cli import (
     note_wrapped,
     open_store,
     print_rows,
+    print_values,
     table_options,
 )
 from warehouse.core.errors import BadInput, BudgetSpent, CheckFailed, ModelsUnavailable
@@ -370,13 +371,10 @@ def models(output: TableOptions) -> None:
     """
     from runners.models.model_files import listed_files, read_model_files
     from runners.models.model_list import ANSWER, COLUMNS, model_lines
-    from warehouse.app.output.writers import write_rows
 
     files = listed_files(read_model_files())
     for text in (text for file in files.values() for text in file.warnings):
         note(f"warning: {text}")
-    layout = output.layout(ANSWER)
-    lines = model_lines(files)
-    write_rows(COLUMNS, lines, output.fmt, sys.stdout.buffer, note=note, layout=layout)
+    print_values(COLUMNS, model_lines(files), output.fmt, output.layout(ANSWER))
     if errors := [file.errors for file in files.values() if file.errors]:
         raise CheckFailed("\n".join(errors))

@@ -29,7 +29,7 @@ from runners.providers.base import (
 )
 from runners.providers.transport.http import as_count
 from warehouse.core.errors import BadInput
-from warehouse.core.files import read_regular
+from warehouse.core.files import read_input
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class Replay(Provider):
     def _read(self) -> Iterator[tuple[_Key, _Answer]]:
         for path in reversed([path for path in self._paths if path.exists()]):
             # Not `splitlines`: it also breaks at U+2028, which JSON may contain unescaped.
-            for number, line in enumerate(_content(path).split(b"\n"), start=1):
+            content = read_input(path, max_bytes=_LARGEST_BYTES)
+            for number, line in enumerate(content.split(b"\n"), start=1):
                 if not line.strip():
                     continue
                 try:
@@ -124,13 +125,6 @@ class Replay(Provider):
 
 
 PROVIDER = Replay
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return read_regular(path, max_bytes=_LARGEST_BYTES)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _keys(request: Request) -> Iterator[_Key]:

@@ -11,6 +11,8 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from warehouse.core.errors import BadInput
+
 if TYPE_CHECKING:
     from io import BufferedReader, FileIO
     from pathlib import Path
@@ -63,6 +65,18 @@ def read_regular(path: Path, *, max_bytes: int = LARGEST_BYTES) -> bytes:
         reason = f"{size:,} bytes; the limit is {max_bytes:,}"
         raise OSError(errno.EFBIG, reason, str(path))
     return data
+
+
+def read_input(path: Path, *, max_bytes: int = LARGEST_BYTES) -> bytes:
+    """Read a file that the user named, as `read_regular` does.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    try:
+        return read_regular(path, max_bytes=max_bytes)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def check_regular(path: Path) -> None:

@@ -17,7 +17,7 @@ from runners.suites.posters.image_cache import (
     is_web_address,
 )
 from warehouse.core.errors import BadInput
-from warehouse.core.files import read_regular
+from warehouse.core.files import read_input
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.masking import Mask, secrets_of_url
 from warehouse.core.hashing import content_hash
@@ -152,7 +152,7 @@ def read_dataset(options: SuiteOptions, store: Store) -> Dataset:
     path = options.urls or _URL_LIST
     if options.urls is None and not path.is_file():
         raise BadInput(f"name the list of posters: --urls FILE ({path} does not exist)")
-    data = _read(path)
+    data = read_input(path)
     urls = {poster_id(url): url for url in read_urls(data.decode("utf-8", "replace"))}
     known = set(urls)
     if options.include is not None:
@@ -227,7 +227,7 @@ def _entry(poster: Poster) -> dict[str, object]:
 def _listed(path: Path, known: set[str]) -> dict[str, str]:
     """Read a list: each line has an ID or URL, and a reason for an exclusion."""
     listed = {}
-    for line in read_urls(_read(path).decode("utf-8", "replace")):
+    for line in read_urls(read_input(path).decode("utf-8", "replace")):
         name, _, reason = line.partition(" ")
         id_ = name if name in known else poster_id(name)
         if id_ not in known:
@@ -242,13 +242,6 @@ def _known_exclusions(store: Store, dataset: str) -> dict[str, str]:
         return {}
     rows = store.sql(_EXCLUSIONS, {"dataset": dataset}).fetchall()
     return {id_: reason for id_, reason in rows if reason is not None}
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular(path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _project(path: Path) -> Path:

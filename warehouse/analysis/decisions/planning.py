@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from warehouse.analysis.decisions.gate.words import amount
 from warehouse.analysis.decisions.paired import pair, pairs_of_sides
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.sample_size import (
@@ -282,7 +283,7 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
     """Return what a plan says: the cheapest way, and what the present tasks would find."""
     first = rows[0]
     best = next((row for row in rows if row.is_cheapest), None)
-    difference = _amount(wanted.difference, first.scale)
+    difference = amount(wanted.difference, first.scale)
     aim = f"{100 * wanted.power:.3g} % power to detect {_what(first, wanted)} of {difference}"
     if best is None or best.n_tasks_safe is None or best.n_calls is None:
         return f"{_place(first)}: {aim} cannot be planned: no task has two attempts."
@@ -295,7 +296,7 @@ def plan_sentence(rows: Sequence[PlanRow], wanted: Wanted) -> str:
         "store."
     )
     if best.detectable_difference is not None:
-        found = _amount(best.detectable_difference, first.scale)
+        found = amount(best.detectable_difference, first.scale)
         text += f" They have that power for {found}."
     if first.variance_within is None and len(rows) > 1:
         text += " No task has two attempts, so that more attempts cannot be planned."
@@ -313,15 +314,8 @@ def _what(row: PlanRow, wanted: Wanted) -> str:
     sides = f"between {row.a} and {row.b}" if row.b else f"from {row.a}"
     if wanted.margin is None:
         return f"a difference {sides}"
-    return f"a drop {sides}, of which the gate allows {_amount(wanted.margin, row.scale)},"
+    return f"a drop {sides}, of which the gate allows {amount(wanted.margin, row.scale)},"
 
 
 def _place(row: PlanRow) -> str:
     return "/".join(dict.fromkeys((row.suite, row.task_set))) + f", {row.metric}"
-
-
-def _amount(value: float, scale: float | None) -> str:
-    if scale is None:
-        return f"{value:.4g}"
-    points = f"{100 * value / scale:.3g}"
-    return f"{points} point{'' if points == '1' else 's'}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import astuple, fields, replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -14,6 +13,7 @@ from warehouse.app.console.cli import (
     check_suite,
     note_wrapped,
     open_store,
+    print_values,
     say,
     say_wrapped,
     table_options,
@@ -22,7 +22,7 @@ from warehouse.app.console.completion import complete_side, complete_suite
 from warehouse.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from warehouse.analysis.decisions.comparison import Comparison, Contest
@@ -141,7 +141,7 @@ def compare(
     warn(rows)
     note_runs(whole)
     if tasks:
-        _print(ChangedTask._fields, answers, output, output.layout(_TASK_ANSWER))
+        print_values(ChangedTask._fields, answers, output.fmt, output.layout(_TASK_ANSWER))
         return
     _print_tables(rows, ranked, output, is_ranks_only=ranks)
 
@@ -196,13 +196,13 @@ def _print_tables(
     if is_ranks_only or (ranked and output.fmt == "table"):
         shares = ("mean",) if is_shares else ()
         layout = replace(output.layout(_RANK_ANSWER), shares=shares)
-        _print([f.name for f in fields(Rank)], map(astuple, ranked), output, layout)
+        print_values([f.name for f in fields(Rank)], map(astuple, ranked), output.fmt, layout)
     if is_ranks_only:
         return
     if ranked and output.fmt == "table":
         say("")
     layout = _comparisons_layout(output, is_shares=is_shares)
-    _print([f.name for f in fields(Comparison)], map(astuple, rows), output, layout)
+    print_values([f.name for f in fields(Comparison)], map(astuple, rows), output.fmt, layout)
 
 
 def _comparisons_layout(output: TableOptions, *, is_shares: bool) -> Layout:
@@ -213,14 +213,3 @@ def _comparisons_layout(output: TableOptions, *, is_shares: bool) -> Layout:
         points=("difference", "detectable_difference") if is_shares else (),
         intervals={"difference": ("low", "high")},
     )
-
-
-def _print(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    output: TableOptions,
-    layout: Layout,
-) -> None:
-    from warehouse.app.output.writers import write_rows
-
-    write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)

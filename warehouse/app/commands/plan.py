@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,8 @@ from warehouse.app.commands.comparison import found_rescorer
 from warehouse.app.console.cli import (
     TableOptions,
     check_suite,
-    note_wrapped,
     open_store,
+    print_values,
     say,
     say_wrapped,
     table_options,
@@ -145,7 +144,6 @@ def plan(
 
 def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> None:
     from warehouse.analysis.decisions.planning import plan_sentence
-    from warehouse.app.output.writers import write_rows
 
     if output.fmt == "table":
         for rows in plans:
@@ -154,8 +152,7 @@ def _write(plans: list[list[PlanRow]], wanted: Wanted, output: TableOptions) -> 
     columns = [field.name for field in fields(plans[0][0]) if field.name != "scale"]
     values = [[getattr(row, name) for name in columns] for rows in plans for row in rows]
     answer = _ANSWER if len(plans) == 1 else ("suite", "task_set", "a", "b", *_ANSWER)
-    layout = output.layout(answer)
-    write_rows(columns, values, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
+    print_values(columns, values, output.fmt, output.layout(answer))
 
 
 def _plans(

@@ -14,6 +14,7 @@ from warehouse.app.console.cli import (
     note_wrapped,
     open_store,
     print_rows,
+    print_values,
     say_paged,
     table_options,
 )
@@ -172,16 +173,12 @@ def _note_reported(connection: duckdb.DuckDBPyConnection) -> None:
 def _list_views(views: dict[str, SqlFile], output: TableOptions) -> None:
     """Print the views by group; with `--format`, as rows."""
     if output.fmt != "table":
-        from warehouse.app.output.writers import write_rows
-
         rows = [
             (title, name, file.purpose)
             for title, _, members in _grouped(views)
             for name, file in members.items()
         ]
-        columns = ("group", "view", "purpose")
-        layout = output.layout()
-        write_rows(columns, rows, output.fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
+        print_values(("group", "view", "purpose"), rows, output.fmt, output.layout())
         return
     page = click.HelpFormatter(width=_width())
     for title, purpose, members in _grouped(views):

@@ -16,7 +16,7 @@ import click
 from warehouse.core.errors import BadInput, EvalstoreError, ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from warehouse.app.output.terminal import Layout
@@ -227,6 +227,19 @@ def print_rows(
             parameters=dict(parameters or {}),
             layout=output.layout(answer, blocks),
         )
+
+
+def print_values(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], fmt: str, layout: Layout
+) -> None:
+    """Print rows made in Python on stdout.
+
+    Raises:
+        BadInput: a column that the layout chooses is unknown, or Parquet would go to a terminal.
+    """
+    from warehouse.app.output.writers import write_rows
+
+    write_rows(columns, rows, fmt, sys.stdout.buffer, note=note_wrapped, layout=layout)
 
 
 class HelpfulGroup(click.Group):

@@ -11,7 +11,7 @@ import click
 from warehouse.analysis.checking import PAGE
 from warehouse.app.console.cli import note, open_store, report_format_option
 from warehouse.core.errors import BadInput, CheckFailed
-from warehouse.core.files import read_regular
+from warehouse.core.files import read_input
 
 if TYPE_CHECKING:
     from warehouse.analysis.checking.check import CheckedRelation
@@ -96,10 +96,7 @@ def _chosen(relations: list[Relation], names: tuple[str, ...]) -> list[Relation]
 def _read(file: Path) -> list[Relation]:
     from warehouse.analysis.checking.expectations import read_relations
 
-    try:
-        return read_relations(read_regular(file), str(file))
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be read ({error.strerror})") from error
+    return read_relations(read_input(file), str(file))
 
 
 def _write_page(checked: list[CheckedRelation], path: Path, html: Path | None) -> None:

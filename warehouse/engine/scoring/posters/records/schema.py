@@ -8,31 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 Schema: TypeAlias = dict[str, Any]  # a node of a JSON Schema: any JSON by keyword
 
-TOP_KEYS = frozenset(
-    (
-        "artist_name",
-        "instagram_handle",
-        "tour_name",
-        "contact_info",
-        "source_month",
-        "poster_confidence",
-        "events",
-    )
-)
-EVENT_KEYS = frozenset(
-    (
-        "date",
-        "event_name",
-        "venue",
-        "city",
-        "province",
-        "country",
-        "time",
-        "ticket_info",
-        "status",
-        "confidence",
-    )
-)
 STATUSES = ("active", "cancelled", "postponed")
 
 _NULLABLE_TEXT = {"type": ["string", "null"]}
@@ -84,6 +59,8 @@ POSTER_SCHEMA: Schema = _object(
 )
 """The JSON Schema that models must follow (JSON Schema 2020-12, strict output)."""
 
+TOP_KEYS = POSTER_SCHEMA["properties"].keys()
+EVENT_KEYS = POSTER_SCHEMA["properties"]["events"]["items"]["properties"].keys()
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 _MONTH = re.compile(r"^\d{4}-\d{2}$")
 _TIME = re.compile(r"^\d{2}:\d{2}$")
