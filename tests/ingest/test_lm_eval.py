@@ -12,7 +12,6 @@ from helm_cases import write_run as write_helm_run
 from lm_eval_cases import TIME, generated, lines, results, sample, write_run
 from support import digests, import_into, queried_store
 
-from ingest.formats.lm_eval.plain_samples import plain_form
 from ingest.formats.tables.columns.confirmation import TableRequest, confirmed_specs
 from ingest.formats.tables.tables import TableOption
 from ingest.reconciliation import FileOutcome
@@ -406,7 +405,7 @@ ODD_TEXTS = ['"doc_id": 7', '"note": 1', '"acc": 1', '"exact_match": 0', f'"x": 
 
 
 @pytest.mark.campaign
-def test_plain_samples_are_read_as_any_others(tmp_path, monkeypatch):
+def test_samples_are_read_as_python_reads_json(tmp_path, monkeypatch):
     write_run(tmp_path / "org__m")
     path = tmp_path / "org__m" / f"samples_plain_{TIME}.jsonl"
     for kind, left_out in (("all", ()), ("older", ("metrics", "filter", "doc_hash"))):
@@ -415,22 +414,15 @@ def test_plain_samples_are_read_as_any_others(tmp_path, monkeypatch):
             text = re.sub(rf'"{field}": (\[.*?\]|".*?"), ', "", text)
         path.write_text(text)
         found = []
-        for name in ("fast", "slow"):
+        for name in ("fast", "exact"):
             with monkeypatch.context() as patch:
-                if name == "slow":
-                    patch.setattr("ingest.formats.lm_eval.samples.plain_form", lambda _: None)
+                if name == "exact":
+                    patch.setattr("ingest.formats.lm_eval.sample_lines._NOT_JSON", "")
                 store = queried_store(tmp_path / kind / name)
                 summary = import_into(store, tmp_path / "org__m")
             found.append((summary.n_results, summary.n_quarantined, digests(store)))
         assert found[0] == found[1]
         assert summary.n_results > 300
-
-
-def test_usual_generated_samples_are_plain():
-    plain = json.dumps(generated(1, ["a"])).encode()
-    assert plain_form(plain).scored == ("exact_match",)
-    assert plain_form(json.dumps(sample(1)).encode()) is None
-    assert plain_form(plain[:-1]) is None
 
 
 def test_groups_are_means_of_their_tasks(store, tmp_path):

@@ -6,105 +6,67 @@ have the same result, and each has its own scores.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # Fields of a sample that are not its scores.
-KNOWN = (
+_KNOWN = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash"),
 )
 # Scores of 1 and 0 that say whether an answer passed. The first that a sample has is its verdict.
-VERDICTS = (
+_VERDICTS = (
     *("exact_match", "acc", "em", "pass@1", "pass_at_1", "correct", "accuracy"),
     *("prompt_level_strict_acc", "prompt_level_loose_acc", "acc_norm"),
 )
 # What such a score is in JSON.
-PASS_OR_FAIL = ("0", "1", "0.0", "1.0", "true", "false")
+_PASS_OR_FAIL = ("0", "1", "0.0", "1.0", "true", "false")
 # Where documents have their question, in this order; it must be in the prompt.
-QUESTIONS = (
+_QUESTIONS = (
     *("question", "Question", "q", "query", "problem", "prompt", "input", "text", "ctx", "goal"),
     *("premise", "sentence", "instruction"),
 )
-CHOICES = ("choices", "choices/text", "options", "endings")
+_CHOICES = ("choices", "choices/text", "options", "endings")
 _MOST_ATTEMPTS = 1000
+_MOST_FIELDS = 1000
+_WHITESPACE = r"E' \t\n\r\f\x0b'"
 # Requests of a sample whose arguments are extracted one by one.
 _FEW_REQUESTS = 6
 
 
-def pointers_of(names: tuple[str, ...]) -> str:
-    """Return a list of pointers of fields, as SQL."""
-    return "[" + ", ".join(f"'/{name}'" for name in names) + "]"
+def samples_query(task_set: str, part: str) -> str:
+    """Return the query that takes `lines` (line, text) apart, NULL for what is not an object.
 
+    It is one for all forms of samples and has no parameters: version 1.5.5 of DuckDB waits forever
+    for a stream if a query has some. What only few samples need is in a CASE, which is computed for
+    these; arguments have no wildcards unless there are many.
 
-def answer_of(column: str) -> str:
-    """Return the SQL for the answer after a filter, by the column that holds the filter's."""
-    return f"""CASE
-            WHEN json_type({column}) = 'ARRAY' AND json_array_length({column}) = 1
-                AND json_type({column}, '/0') = 'VARCHAR' THEN json_extract_string({column}, '/0')
-            WHEN json_type({column}) = 'VARCHAR' THEN json_extract_string({column}, '$')
-            ELSE CAST({column} AS VARCHAR)
-        END"""
-
-
-def number_of(raw: str, kind: str) -> str:
-    """Return the SQL for a score as a number, by the columns that hold it and its JSON type."""
-    return f"""CASE
-            WHEN {kind} = 'BOOLEAN' THEN CAST({raw} = 'true' AS DOUBLE)
-            WHEN {kind} IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT')
-                THEN try_cast(CAST({raw} AS VARCHAR) AS DOUBLE)
-        END"""
-
-
-def _fields() -> str:
-    return ", ".join(f"taken[{n}] AS {name}" for n, name in enumerate(KNOWN, 1))
-
-
-def _arguments(pattern: str) -> str:
-    """Return pointers of the first, the second and the third arguments of the first requests."""
-    pointers = (
-        pattern.format(request, argument)
-        for argument in range(3)
-        for request in range(_FEW_REQUESTS)
-    )
-    return pointers_of((*pointers,))
-
-
-def _is_verdict() -> str:
-    return f"metric IN {VERDICTS}"
-
-
-# Parts of queries. Of $whitespace and the columns `prompt`, `questions`: the question.
-QUESTION = r"""list_filter(questions, lambda each:
-            contains(prompt, each) AND NOT regexp_full_match(each, '\s*')
-        )[1] AS verbatim,
-        CASE
-            WHEN verbatim IS NOT NULL THEN verbatim
-            -- Without the whitespace around it, or in the JSON of a chat.
-            ELSE list_filter(questions, lambda each: trim(each, $whitespace) <> '' AND (
-                contains(prompt, trim(each, $whitespace))
-                OR prompt LIKE '[{%' AND contains(prompt, substring(
-                    CAST(to_json(trim(each, $whitespace)) AS VARCHAR), 2,
-                    length(CAST(to_json(trim(each, $whitespace)) AS VARCHAR)) - 2
-                ))
-            ))[1]
-        END AS question"""
-# Of `choice_lists`: the first list of choices, as JSON and as texts.
-LISTED = """CASE WHEN choice_lists IS NOT NULL THEN list_filter(
-            list_filter(choice_lists, lambda found: found IS NOT NULL),
-            lambda found: json_type(found) = 'ARRAY'
-                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
-        )[1] END AS listed,
-        CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named"""
-# The hashes that ids are made of.
-HASHES = """md5(concat_ws(
-            chr(31), coalesce(CAST(doc AS VARCHAR), ''), coalesce(question, chr(30)),
-            coalesce(CAST(to_json(choices) AS VARCHAR), ''), coalesce(target_text, chr(30))
-        )) AS task_hash,
-        md5(concat_ws(
-            chr(31), coalesce(CAST(doc_id AS VARCHAR), ''), coalesce(CAST(doc AS VARCHAR), ''),
-            coalesce(CAST(target AS VARCHAR), ''), coalesce(CAST(arguments AS VARCHAR), ''),
-            coalesce(CAST(resps AS VARCHAR), '')
-        )) AS record_hash"""
-
-ITEM = """$part || substr(record_hash, 1, 24) AS result_id,
+    Args:
+        task_set: task set of the samples.
+        part: how the ids of their rows begin.
+    """
+    return f"""
+WITH {_FIELDS},
+{_REQUESTS},
+{_TEXTS},
+{_ITEMS}
+SELECT
+    line,
+    keys IS NOT NULL AS is_object,
+    line_hash,
+    hash(record_hash) AS record_number,
+    hash(task_id, filter) AS place_hash,
+    CASE
+        WHEN len(keys) > {_MOST_FIELDS}
+            THEN format('{{:,}} fields; the limit is {_MOST_FIELDS:,}', len(keys))
+        WHEN task_id IS NULL THEN 'no doc_id'
+        WHEN json_type(doc_id) IN ('OBJECT', 'ARRAY') THEN 'doc_id is neither a number nor text'
+    END AS problem,
+    task_id,
+    json_extract_string(filter, '$') AS filter_name,
+    '{part}' || substr(record_hash, 1, 24) AS result_id,
     prompt,
     question,
     CAST(to_json(choices) AS VARCHAR) AS choices,
@@ -112,38 +74,106 @@ ITEM = """$part || substr(record_hash, 1, 24) AS result_id,
     target_text,
     task_hash,
     CASE WHEN verdict IN ('1', '1.0', 'true') THEN true WHEN verdict IS NOT NULL THEN false END
-        AS objective_pass"""
+        AS objective_pass,
+    CASE WHEN len(responses) <= {_MOST_ATTEMPTS} THEN responses END AS responses,
+    CASE
+        WHEN responses IS NULL OR n_requests > 1 OR len(responses) > {_MOST_ATTEMPTS}
+            OR json_array_length(resps) <> 1
+        THEN CAST(resps AS VARCHAR)
+    END AS parsed_output,
+    CASE WHEN n_requests = 1 AND json_type(seconds[1]) = 'OBJECT' THEN CAST(seconds[1] AS VARCHAR)
+    END AS sent,
+    {_RESULT_EXTRA} AS result_extra,
+    '{{' || unknown_text || '}}' AS score_extra,
+    CASE WHEN doc IS NOT NULL THEN '{{"doc":' || doc || '}}' END AS task_extra,
+    md5(concat_ws(chr(31), {_literal(task_set)}, task_id, task_hash)) AS task_key,
+    coalesce(try(try_cast(task_id AS BIGINT) + 1), line) AS task_seq,
+    CASE
+        WHEN n_requests > 1
+            AND filtered_resps::VARCHAR = to_json(json_extract(resps, '$[*][0]'))::VARCHAR THEN NULL
+        WHEN json_type(filtered_resps) = 'ARRAY' AND json_array_length(filtered_resps) = 1
+            AND json_type(filtered_resps, '/0') = 'VARCHAR'
+            THEN json_extract_string(filtered_resps, '/0')
+        WHEN json_type(filtered_resps) = 'VARCHAR' THEN json_extract_string(filtered_resps, '$')
+        ELSE CAST(filtered_resps AS VARCHAR)
+    END AS answer,
+    list_transform(
+        list_transform(scored, lambda score: {{
+            'metric': score.name, 'raw': score.raw, 'number': {_NUMBER}
+        }}),
+        lambda score: {{
+            'content_id': '{part}' || substr(md5(concat_ws(
+                chr(31), result_id, score.metric, coalesce(filter_name, chr(30)), score.raw::VARCHAR
+            )), 1, 24),
+            'metric': score.metric,
+            'value': CASE WHEN isfinite(score.number) THEN score.number END,
+            'text': CASE WHEN isfinite(score.number) IS NOT true AND json_type(score.raw) <> 'NULL'
+                THEN json_extract_string(score.raw, '$') END,
+            'passed': CASE WHEN score.metric IN {_VERDICTS} AND score.number IN (0, 1)
+                THEN score.number = 1 END
+        }}
+    ) AS scores
+FROM items
+"""  # noqa: S608 - names of our own fields, and a text that is quoted
 
-# Of `lines` (line, text): each sample's fields and what follows from them.
-# $part: how ids begin; $names: names of the fields that are not known; $pointers: pointers of all.
-# What only few samples need is in a CASE, which is computed for these; the rest is for speed, too:
-# arguments have no wildcards unless there are many, and the JSON of a line is parsed once.
-SAMPLES = f"""
-WITH objects AS (
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _pointers(names: Iterable[str]) -> str:
+    """Return a list of pointers of fields, as SQL."""
+    return "[" + ", ".join(f"'/{name}'" for name in names) + "]"
+
+
+def _arguments(pattern: str) -> str:
+    """Return pointers of two arguments of the first requests, and the third of the first."""
+    return _pointers(
+        pattern.format(request, argument)
+        for argument, n_requests in enumerate((_FEW_REQUESTS, _FEW_REQUESTS, 1))
+        for request in range(n_requests)
+    )
+
+
+# A score as a number.
+_NUMBER = """CASE
+                WHEN json_type(score.raw) = 'BOOLEAN' THEN CAST(score.raw = 'true' AS DOUBLE)
+                WHEN json_type(score.raw) IN ('UBIGINT', 'BIGINT', 'DOUBLE', 'HUGEINT')
+                    THEN try_cast(CAST(score.raw AS VARCHAR) AS DOUBLE)
+            END"""
+# The fields of each sample: those that are known, and `others`.
+_FIELDS = f"""objects AS (
     SELECT
         line,
         hash(text) AS line_hash,
-        $names::VARCHAR[] AS names,
-        json_extract(text, $pointers::VARCHAR[]) AS taken
+        CASE WHEN json_valid(text) AND starts_with(ltrim(text, {_WHITESPACE}), '{{') THEN text END
+            AS object
     FROM lines
 ),
-
+named AS (
+    SELECT *, json_keys(object) AS keys FROM objects
+),
+taken AS (
+    SELECT
+        * EXCLUDE (object),
+        CASE WHEN len(keys) <= {_MOST_FIELDS} THEN object END AS small,
+        json_extract(small, {_pointers(_KNOWN)}) AS known,
+        list_transform(
+            list_sort(list_distinct(list_filter(keys, lambda name: name NOT IN {_KNOWN}))),
+            lambda name: {{'name': name, 'raw': json_extract(
+                small, '/' || replace(replace(name, '~', '~0'), '/', '~1')
+            )}}
+        ) AS others
+    FROM named
+),
 fields AS (
     SELECT
-        line,
-        line_hash,
-        {_fields()},
-        list_filter(
-            list_transform(
-                range(1, len(names) + 1),
-                lambda n: {{name: names[n], raw: taken[n + {len(KNOWN)}]}}
-            ),
-            lambda field: field.raw IS NOT NULL
-        ) AS others
-    FROM objects
-),
-
-counted AS (
+        * EXCLUDE (small, known),
+        {", ".join(f"known[{n}] AS {name}" for n, name in enumerate(_KNOWN, 1))}
+    FROM taken
+)"""  # noqa: S608 - names of our own fields
+# What was asked of the model, and what it was asked about.
+_REQUESTS = f"""counted AS (
     SELECT
         *,
         json_type(arguments) AS kind,
@@ -158,7 +188,6 @@ counted AS (
         END AS argument_list
     FROM fields
 ),
-
 requests AS (
     SELECT
         * EXCLUDE (argument_list),
@@ -186,12 +215,16 @@ requests AS (
             AS metric_names,
         json_type(resps, '/0') AS repeats_kind,
         json_type(resps, '/0/0') AS response_kind,
-        json_extract_string(doc, {pointers_of(QUESTIONS)}) AS questions,
-        json_extract(doc, {pointers_of(CHOICES)}) AS choice_lists
+        json_extract_string(doc, {_pointers(_QUESTIONS)}) AS questions,
+        -- Few documents have choices, and to look for them takes a while.
+        CASE
+            WHEN contains(doc, '"choices"') OR contains(doc, '"options"')
+                OR contains(doc, '"endings"')
+            THEN json_extract(doc, {_pointers(_CHOICES)})
+        END AS choice_lists
     FROM counted
-),
-
-texts AS (
+)"""  # noqa: S608 - names of our own fields
+_TEXTS = f"""texts AS (
     SELECT
         * EXCLUDE (questions, choice_lists),
         CASE
@@ -209,20 +242,38 @@ texts AS (
                 AND len(list_distinct(seconds)) = n_requests
                 AND len(list_filter(seconds, lambda each: json_type(each) <> 'VARCHAR')) = 0
             THEN list_transform(
-                seconds, lambda each: trim(json_extract_string(each, '$'), $whitespace)
+                seconds, lambda each: trim(json_extract_string(each, '$'), {_WHITESPACE})
             )
         END AS continuations,
-        {LISTED},
+        CASE WHEN choice_lists IS NOT NULL THEN list_filter(
+            list_filter(choice_lists, lambda found: found IS NOT NULL),
+            lambda found: json_type(found) = 'ARRAY'
+                AND json_type(found, '/0') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')
+        )[1] END AS listed,
+        CASE WHEN listed IS NOT NULL THEN json_extract_string(listed, '$[*]') END AS named,
         CASE
             WHEN len(named) > 1 AND (n_requests < 2 OR len(named) = n_requests) THEN named
             ELSE continuations
         END AS choices,
         json_extract_string(target, '$') AS reference,
-        {QUESTION}
+        list_filter(questions, lambda each:
+            contains(prompt, each) AND NOT regexp_full_match(each, '\\s*')
+        )[1] AS verbatim,
+        CASE
+            WHEN verbatim IS NOT NULL THEN verbatim
+            -- Without the whitespace around it, or in the JSON of a chat.
+            ELSE list_filter(questions, lambda each: trim(each, {_WHITESPACE}) <> '' AND (
+                contains(prompt, trim(each, {_WHITESPACE}))
+                OR prompt LIKE '[{{%' AND contains(prompt, substring(
+                    CAST(to_json(trim(each, {_WHITESPACE})) AS VARCHAR), 2,
+                    length(CAST(to_json(trim(each, {_WHITESPACE})) AS VARCHAR)) - 2
+                ))
+            ))[1]
+        END AS question
     FROM requests
-),
-
-items AS (
+)"""  # noqa: S608 - no texts from a file
+# The hashes that ids are made of, the verdict, the answers, and the fields that are scores.
+_ITEMS = f"""items AS (
     SELECT
         *,
         json_extract_string(doc_id, '$') AS task_id,
@@ -232,7 +283,15 @@ items AS (
                 THEN coalesce(choices[CAST(reference AS INTEGER) + 1], reference)
             ELSE reference
         END AS target_text,
-        {HASHES},
+        md5(concat_ws(
+            chr(31), coalesce(CAST(doc AS VARCHAR), ''), coalesce(question, chr(30)),
+            coalesce(CAST(to_json(choices) AS VARCHAR), ''), coalesce(target_text, chr(30))
+        )) AS task_hash,
+        md5(concat_ws(
+            chr(31), coalesce(CAST(doc_id AS VARCHAR), ''), coalesce(CAST(doc AS VARCHAR), ''),
+            coalesce(CAST(target AS VARCHAR), ''), coalesce(CAST(arguments AS VARCHAR), ''),
+            coalesce(CAST(resps AS VARCHAR), '')
+        )) AS record_hash,
         list_filter(
             others,
             lambda field: metric_names IS NULL OR list_contains(metric_names, field.name)
@@ -241,10 +300,13 @@ items AS (
             others,
             lambda field: metric_names IS NOT NULL AND NOT list_contains(metric_names, field.name)
         ) AS unknown,
+        CASE WHEN len(unknown) > 0 THEN array_to_string(
+            list_transform(unknown, lambda field: to_json(field.name) || ':' || field.raw), ','
+        ) END AS unknown_text,
         list_filter(
-            list_transform({list(VERDICTS)}, lambda name: list_filter(
+            list_transform({list(_VERDICTS)}, lambda name: list_filter(
                 scored, lambda field: field.name = name
-                    AND field.raw::VARCHAR IN {PASS_OR_FAIL}
+                    AND field.raw::VARCHAR IN {_PASS_OR_FAIL}
             )[1].raw::VARCHAR),
             lambda value: value IS NOT NULL
         )[1] AS verdict,
@@ -254,30 +316,8 @@ items AS (
             WHEN repeats_kind = 'VARCHAR' THEN [json_extract_string(resps, '/0')]
         END AS responses
     FROM texts
-)
-
-SELECT
-    line,
-    line_hash,
-    hash(record_hash) AS record_number,
-    hash(task_id, filter) AS place_hash,
-    task_id,
-    CASE
-        WHEN task_id IS NULL THEN 'no doc_id'
-        WHEN json_type(doc_id) IN ('OBJECT', 'ARRAY') THEN 'doc_id is neither a number nor text'
-    END AS problem,
-    json_extract_string(filter, '$') AS filter_name,
-    {ITEM},
-    CASE WHEN len(responses) <= {_MOST_ATTEMPTS} THEN responses END AS responses,
-    CASE
-        WHEN responses IS NULL OR n_requests > 1 OR len(responses) > {_MOST_ATTEMPTS}
-            OR json_array_length(resps) <> 1
-        THEN CAST(resps AS VARCHAR)
-    END AS parsed_output,
-    CASE WHEN n_requests = 1 AND json_type(seconds[1]) = 'OBJECT' THEN CAST(seconds[1] AS VARCHAR)
-    END AS sent,
-    CASE WHEN doc IS NOT NULL THEN '{{"doc":' || doc || '}}' END AS task_extra,
-    '{{' || concat_ws(
+)"""  # noqa: S608 - names of our own fields
+_RESULT_EXTRA = """nullif('{' || concat_ws(
         ',', '"doc_hash":' || doc_hash, '"prompt_hash":' || prompt_hash,
         '"target_hash":' || target_hash,
         CASE
@@ -289,98 +329,6 @@ SELECT
                     THEN '"continuations":' || CAST(to_json(seconds) AS VARCHAR)
                 END
             ELSE '"arguments":' || arguments
-        END
-    ) || '}}' AS fields_text,
-    CASE WHEN len(unknown) > 0 THEN array_to_string(
-        list_transform(unknown, lambda field: to_json(field.name) || ':' || field.raw), ','
-    ) END AS unknown_text,
-    CASE
-        WHEN n_requests > 1
-            AND filtered_resps::VARCHAR = to_json(json_extract(resps, '$[*][0]'))::VARCHAR THEN NULL
-        ELSE {answer_of("filtered_resps")}
-    END AS answer,
-    scored
-FROM items
-"""  # noqa: S608 - names of our own fields only
-
-# Of `samples`, those above that count, with `is_first`: whether no sample before had the result.
-RESULTS = """
-SELECT
-    CASE WHEN place = 1 THEN result_id ELSE result_id || '-' || place END AS content_id,
-    line AS seq,
-    $task_set AS task_set,
-    task_id,
-    task_hash,
-    prompt,
-    CASE WHEN len(responses) > 1 THEN CAST(place AS INTEGER) END AS attempt,
-    sent,
-    responses[place] AS raw_output,
-    CASE WHEN place = 1 THEN parsed_output END AS parsed_output,
-    CASE WHEN place = 1 THEN objective_pass END AS objective_pass,
-    CASE
-        WHEN place > 1 THEN NULL
-        WHEN unknown_text IS NULL THEN nullif(fields_text, '{}')
-        WHEN fields_text = '{}' THEN '{' || unknown_text || '}'
-        ELSE left(fields_text, length(fields_text) - 1) || ',' || unknown_text || '}'
-    END AS extra,
-    CASE WHEN place = 1 THEN sources.source END AS source
-FROM samples
-LEFT JOIN sources USING (line),
-LATERAL (SELECT unnest(range(1, greatest(coalesce(len(responses), 1), 1) + 1)) AS place)
-WHERE is_first
-ORDER BY line, place
-"""
-
-TASK_KEY = "md5(concat_ws(chr(31), $task_set, task_id, task_hash))"
-TASK_SEQ = "coalesce(try(try_cast(task_id AS BIGINT) + 1), line)"
-TASKS = f"""
-SELECT
-    {TASK_KEY} AS content_id,
-    $suite AS suite,
-    $task_set AS task_set,
-    $task_set_hash AS task_set_hash,
-    {TASK_SEQ} AS seq,
-    task_id,
-    task_hash,
-    reference,
-    question,
-    choices,
-    target_text AS target,
-    task_extra AS extra
-FROM samples
-WHERE is_first
-"""  # noqa: S608 - our own expressions only
-
-SCORES = f"""
-WITH scored AS (
-    SELECT
-        result_id, line, filter_name, answer, is_first, unknown_text,
-        unnest(scored).name AS metric,
-        unnest(scored).raw AS raw,
-        unnest(range(len(scored))) AS place
-    FROM samples
-),
-
-valued AS (
-    SELECT
-        *,
-        json_type(raw) AS kind,
-        {number_of("raw", "kind")} AS number,
-        CASE WHEN isfinite(number) THEN number END AS value
-    FROM scored
-)
-
-SELECT
-    $part || substr(md5(concat_ws(
-        chr(31), result_id, metric, coalesce(filter_name, chr(30)), CAST(raw AS VARCHAR)
-    )), 1, 24) AS content_id,
-    result_id,
-    metric,
-    filter_name AS filter,
-    value,
-    CASE WHEN value IS NULL AND kind <> 'NULL' THEN json_extract_string(raw, '$') END AS text,
-    CASE WHEN {_is_verdict()} AND value IN (0, 1) THEN value = 1 END AS passed,
-    answer,
-    CASE WHEN NOT is_first AND place = 0 THEN '{{' || unknown_text || '}}' END AS extra
-FROM valued
-"""  # noqa: S608 - names of our own metrics only
+        END,
+        unknown_text
+    ) || '}', '{}')"""

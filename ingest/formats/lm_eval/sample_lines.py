@@ -1,4 +1,4 @@
-"""Lines of a samples file, and the stream in which DuckDB reads those of one form."""
+"""Lines of a samples file, and the stream in which DuckDB reads them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest.formats.common.nesting import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator
 
     import duckdb
 
-    from ingest.formats.lm_eval.plain_samples import PlainForm
     from ingest.reading import Reject
 
 LINES = pa.schema([("line", pa.int64()), ("text", pa.string()), ("raw", pa.binary())])
@@ -24,68 +24,46 @@ _LINES_AT_ONCE = 512
 # By how many lines samples are returned: those of some megabytes, however long the lines are.
 _STEPS = (4096, 256, 16, 1)
 _STEP_BYTES = 8 * 2**20
+# DuckDB reads them as numbers, and writes them in another way.
+_NOT_JSON = "NaN|Infinity"
 
 
-@dataclass(frozen=True, slots=True)
-class StreamKey:
-    """What the blocks of a stream have in common.
-
-    Attributes:
-        form: the form of the first line of each.
-        step: by how many lines samples are returned.
-        place: place of the stream in the file.
-    """
-
-    form: PlainForm
-    step: int
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SampleLines:
     """The lines of a block.
 
     Attributes:
         lines: the lines; `text` is NULL where they are not UTF-8.
         secrets: line and kind of each possible secret.
-        reject: the reject for a line that is too long; there are then no lines.
-        form: the form of the first line if that is a plain sample.
-        place: place of its stream in the file.
+        rejects: the reject for a line that is too long; there are then no lines.
+        stream: number of the stream in which the block is read.
     """
 
     lines: pa.Table
     secrets: list[tuple[int, str]] = field(default_factory=list)
-    reject: Reject | None = None
-    form: PlainForm | None = None
-    place: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    stream: int = 0
 
     @property
-    def key(self) -> StreamKey | None:
-        """The stream that the block belongs to; None if its first line is not plain."""
-        if self.form is None:
-            return None
-        line_bytes = self.lines["raw"].nbytes // len(self.lines)
-        step = next((n for n in _STEPS if n * line_bytes <= _STEP_BYTES), 1)
-        return StreamKey(self.form, step, self.place)
+    def step(self) -> int:
+        """By how many lines samples are returned."""
+        line_bytes = self.lines["raw"].nbytes // max(len(self.lines), 1)
+        return next((n for n in _STEPS if n * line_bytes <= _STEP_BYTES), 1)
 
 
 class SampleStream:
     """Blocks that one query reads while they are read from the file."""
 
-    def __init__(self, key: StreamKey, blocks: Iterator[SampleLines]) -> None:
-        self._key = key
+    def __init__(self, blocks: Iterator[SampleLines], step: int) -> None:
         self._blocks = blocks
+        self._step = step
         self._waiting: deque[SampleLines] = deque()
         self._error: Exception | None = None
 
     def samples(
-        self, cursor: duckdb.DuckDBPyConnection, shared: Mapping[str, str]
+        self, cursor: duckdb.DuckDBPyConnection, query: str
     ) -> Generator[tuple[SampleLines, pa.Table]]:
-        """Yield lines, and what the query returns of each.
-
-        Args:
-            cursor: runs the query.
-            shared: parameters of the query.
+        """Yield lines, and what a query of the view `lines` returns of each.
 
         Raises:
             OSError: the file cannot be read.
@@ -93,10 +71,12 @@ class SampleStream:
         schema = pa.schema([LINES.field("line"), LINES.field("text")])
         cursor.register("lines", pa.RecordBatchReader.from_batches(schema, self._batches()))
         # Closed before the cursor, also when the stream is abandoned.
-        with cursor.sql(self._key.form.query(shared)).to_arrow_reader(self._key.step) as reader:
+        with cursor.sql(query).to_arrow_reader(self._step) as reader:
             for found in reader:
                 samples = pa.Table.from_batches([found])
                 yield self._first(len(samples)), samples
+            if self._waiting:  # rejects after the last line
+                yield self._first(0), pa.Table.from_batches([], reader.schema)
         if self._error is not None:
             raise self._error
 
@@ -104,7 +84,10 @@ class SampleStream:
         try:
             for block in self._blocks:
                 self._waiting.append(block)
-                texts = pa.table({"line": block.lines["line"], "text": flat(block.lines["text"])})
+                texts = flat(block.lines["text"])
+                is_json = pc.invert(pc.match_substring_regex(texts, _NOT_JSON))
+                texts = pc.if_else(is_json, texts, pa.scalar(None, pa.string()))
+                texts = pa.table({"line": block.lines["line"], "text": texts})
                 del block
                 yield from texts.to_batches(_LINES_AT_ONCE)
         except Exception as error:  # noqa: BLE001 - DuckDB would make another error of it
@@ -112,12 +95,15 @@ class SampleStream:
 
     def _first(self, n_lines: int) -> SampleLines:
         """Return the first of the lines that wait for their samples."""
-        parts, secrets = list[pa.Table](), list[tuple[int, str]]()
-        while n_lines:
+        first = SampleLines(LINES.empty_table())
+        parts = []
+        while self._waiting and (n_lines or not len(self._waiting[0].lines)):
             block = self._waiting.popleft()
-            secrets += block.secrets
+            first.secrets += block.secrets
+            first.rejects += block.rejects
             parts.append(block.lines.slice(0, n_lines))
             if n_lines < len(block.lines):
                 self._waiting.appendleft(SampleLines(block.lines.slice(n_lines)))
             n_lines -= len(parts[-1])
-        return SampleLines(pa.concat_tables(parts), secrets)
+        first.lines = pa.concat_tables([first.lines, *parts])
+        return first
