@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ingest.formats.common.json_spans import ObjectSpans, file_spans
-from ingest.formats.inspect.archive import Archive, UnusableMemberError, member_name
-from ingest.formats.inspect.directory import UnusableArchiveError
+from ingest.formats.common.json_spans import file_spans
+from ingest.formats.inspect.archive import (
+    Archive,
+    UnusableArchiveError,
+    UnusableMemberError,
+    member_name,
+)
 from ingest.formats.inspect.documents import (
     LogObject,
     UnreadableDocumentError,
@@ -19,11 +22,12 @@ from ingest.formats.inspect.documents import (
 from warehouse.core.files import LARGEST_BYTES, open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
+    from zipfile import ZipInfo
 
-    from ingest.formats.inspect.directory import Member
+    from ingest.formats.common.json_spans import ObjectSpans
 
 _HEADER, _START = "header.json", "_journal/start.json"
 _SAMPLES, _SAMPLES_FOLDER = "samples", "samples/"
@@ -53,27 +57,8 @@ class Part:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """Where the parts of a log are, so that a file that has not changed is not searched again.
-
-    Attributes:
-        size: of the file, in bytes.
-        changed_ns: time of the file's last change.
-        parts: members of an archive, or places in a JSON file.
-    """
-
-    size: int
-    changed_ns: int
-    parts: Sequence[Member] | ObjectSpans
-
-
 class LogFile(Protocol):
     """A log."""
-
-    @property
-    def directory(self) -> Directory:
-        """Where its parts are."""
 
     def header_parts(self) -> list[Part]:
         """Return the parts that make up the header."""
@@ -86,12 +71,8 @@ class LogFile(Protocol):
 
 
 @contextmanager
-def open_log(path: Path, directory: Directory | None = None) -> Iterator[LogFile]:
+def open_log(path: Path) -> Iterator[LogFile]:
     """Open a log of either kind.
-
-    Args:
-        path: the log.
-        directory: its directory, if it was open before.
 
     Raises:
         UnusableLogError: it is neither.
@@ -99,21 +80,16 @@ def open_log(path: Path, directory: Directory | None = None) -> Iterator[LogFile
     """
     with open_regular(path) as file:
         start = file.read(4)
-        state = os.fstat(file.fileno())
-    at = state.st_size, state.st_mtime_ns
-    is_known = directory is not None and (directory.size, directory.changed_ns) == at
-    known = directory.parts if directory is not None and is_known else None
-    if start.startswith(b"PK") or (path.suffix == ".eval" and not start.lstrip().startswith(b"{")):
-        try:
-            members = None if isinstance(known, ObjectSpans) else known
-            with Archive(path, members) as archive:
-                yield _ArchivedLog(archive, Directory(*at, archive.members))
-        except UnusableArchiveError as error:
-            raise UnusableLogError(str(error)) from error
-    else:
-        with open_regular(path) as file:
-            spans = known if isinstance(known, ObjectSpans) else file_spans(path, {_SAMPLES})
-            yield _JsonLog(file, Directory(*at, spans), spans)
+        if start.startswith(b"PK") or (
+            path.suffix == ".eval" and not start.lstrip().startswith(b"{")
+        ):
+            try:
+                with Archive(path) as archive:
+                    yield _ArchivedLog(archive)
+            except UnusableArchiveError as error:
+                raise UnusableLogError(str(error)) from error
+        else:
+            yield _JsonLog(file, file_spans(path, {_SAMPLES}))
 
 
 def merged_header(parts: list[LogObject]) -> LogObject:
@@ -138,11 +114,10 @@ def merged_header(parts: list[LogObject]) -> LogObject:
 
 
 class _ArchivedLog:
-    def __init__(self, archive: Archive, directory: Directory) -> None:
-        self.directory = directory
+    def __init__(self, archive: Archive) -> None:
         self._archive = archive
         # Of members with the same name the last counts, as for any reader of archives.
-        self._by_name = {member.name: member for member in archive.members}
+        self._by_name = {member.filename: member for member in archive.members}
 
     def header_parts(self) -> list[Part]:
         name = _HEADER if _HEADER in self._by_name else _START
@@ -158,13 +133,13 @@ class _ArchivedLog:
     def documents(self) -> Iterator[Part]:
         for name, member in self._by_name.items():
             is_known = name in {_HEADER, _START} or name.startswith(_REPEATED)
-            if not is_known and not self._is_sample(member) and not member.is_folder:
+            if not is_known and not self._is_sample(member) and not member.is_dir():
                 yield self._part(member)
 
-    def _is_sample(self, member: Member) -> bool:
-        return member.name.startswith(_SAMPLES_FOLDER) and member.name.endswith(".json")
+    def _is_sample(self, member: ZipInfo) -> bool:
+        return member.filename.startswith(_SAMPLES_FOLDER) and member.filename.endswith(".json")
 
-    def _part(self, member: Member) -> Part:
+    def _part(self, member: ZipInfo) -> Part:
         try:
             return Part(member_name(member), self._archive.read(member))
         except UnusableMemberError as error:
@@ -172,10 +147,9 @@ class _ArchivedLog:
 
 
 class _JsonLog:
-    def __init__(self, file: BinaryIO, directory: Directory, spans: ObjectSpans) -> None:
+    def __init__(self, file: BinaryIO, spans: ObjectSpans) -> None:
         if spans.problem and "eval" not in spans.members:
             raise UnusableLogError(spans.problem)
-        self.directory = directory
         self._file = file
         self._spans = spans
 

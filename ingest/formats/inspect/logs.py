@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ingest.formats.inspect.files import Directory, Part
+    from ingest.formats.inspect.files import Part
     from ingest.formats.inspect.header import Evaluation
     from ingest.formats.inspect.samples import SampleRows
     from ingest.reading import ImportContext
@@ -49,12 +49,12 @@ def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
     redact = context.options.redact
     try:
         with open_log(path) as log:
-            header, directory = _header(log, redact=redact), log.directory
+            header = _header(log, redact=redact)
     except (UnusableLogError, OSError) as error:
         yield _unusable(path, str(getattr(error, "strerror", None) or error))
         return
     shared = evaluation(header)
-    blocks = _LogBlocks(path, directory, header, shared, redact=redact).read
+    blocks = _LogBlocks(path, header, shared, redact=redact).read
     stream = Stream(paths=(path,), tables=_TABLES, blocks=blocks, is_run=True)
     reading = Reading(FORMAT, run=(SUITE, shared.run_id), stream=stream)
     reading.rows["runs"] = [run_row(header, shared)]
@@ -84,17 +84,8 @@ def _header(log: LogFile, *, redact: bool) -> LogObject:
 class _LogBlocks:
     """The rows of a log."""
 
-    def __init__(
-        self,
-        path: Path,
-        directory: Directory,
-        header: LogObject,
-        shared: Evaluation,
-        *,
-        redact: bool,
-    ) -> None:
+    def __init__(self, path: Path, header: LogObject, shared: Evaluation, *, redact: bool) -> None:
         self._path = path
-        self._directory = directory
         self._header = header
         self._shared = shared
         self._redact = redact
@@ -105,7 +96,7 @@ class _LogBlocks:
         Raises:
             OSError: it cannot be read.
         """
-        with open_log(self._path, self._directory) as log:
+        with open_log(self._path) as log:
             collected = _Collected(self._shared)
             parts: list[Part] = []
             n_bytes = 0
