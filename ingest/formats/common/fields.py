@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import is_integer, utf8
@@ -87,17 +87,17 @@ class Fields:
         return json_text(left) if left else None
 
 
-def object_of(value: Json) -> JsonObject:
+def object_of(value: object) -> dict[str, Any]:
     """Return an object as it is; an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
-def list_of(value: Json) -> list[Json]:
+def list_of(value: object) -> list[Any]:
     """Return a list as it is; an empty one for any other value."""
     return value if isinstance(value, list) else []
 
 
-def text_of(value: Json) -> str | None:
+def text_of(value: object) -> str | None:
     """Return a text; None for any other value."""
     return utf8(value) if isinstance(value, str) else None
 
@@ -109,7 +109,7 @@ def whole_number(value: Json) -> int | None:
     return value if is_integer(value) else None
 
 
-def finite_number(value: Json) -> float | None:
+def finite_number(value: object) -> float | None:
     """Return a finite number; None for any other value, also for true and false."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None

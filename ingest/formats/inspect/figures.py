@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import as_count, as_list, as_object, as_text
+from ingest.formats.common.fields import finite_number, list_of, object_of
+from ingest.formats.inspect.documents import as_count, as_text
 from ingest.formats.inspect.statistics import derivation
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
@@ -35,11 +35,11 @@ def figure_rows(header: LogObject, shared: Evaluation) -> Iterator[ReportedMetri
         "model": shared.model,
         "task_set": shared.task_set,
     }
-    declared = _declared_metrics(as_object(header.value.get("eval")))
-    for score in _scores(as_object(header.value.get("results"))):
+    declared = _declared_metrics(object_of(header.value.get("eval")))
+    for score in _scores(object_of(header.value.get("results"))):
         of_scorer = declared.get(as_text(score.get("scorer")) or "", ())
         metrics = score.get("metrics")
-        named = metrics.items() if isinstance(metrics, dict) else enumerate(as_list(metrics), 1)
+        named = metrics.items() if isinstance(metrics, dict) else enumerate(list_of(metrics), 1)
         for key, given in named:
             seq += 1
             metric = given if isinstance(given, dict) else {"value": given}
@@ -53,7 +53,7 @@ def _declared_metrics(spec: Mapping[str, Any]) -> dict[str, frozenset[str]]:
         spec: `eval` of the header. A task's own `metrics` take the place of those of its scorers.
     """
     of_task = frozenset(_metric_names(spec.get("metrics")))
-    scorers = map(as_object, as_list(spec.get("scorers")))
+    scorers = map(object_of, list_of(spec.get("scorers")))
     return {
         name: of_task or frozenset(_metric_names(scorer.get("metrics")))
         for scorer in scorers
@@ -63,10 +63,10 @@ def _declared_metrics(spec: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 def _metric_names(metrics: object) -> Iterator[str]:
     """Yield the names of metrics: a list, or one for each part of the score, or both."""
-    of_parts = [metrics, *as_list(metrics)]
+    of_parts = [metrics, *list_of(metrics)]
     lists = [each for parts in of_parts if isinstance(parts, dict) for each in parts.values()]
-    for each in (*as_list(metrics), *(each for of_part in lists for each in as_list(of_part))):
-        name = as_text(as_object(each).get("name"))
+    for each in (*list_of(metrics), *(each for of_part in lists for each in list_of(of_part))):
+        name = as_text(object_of(each).get("name"))
         if name is not None:
             yield name
 
@@ -85,7 +85,7 @@ def _row(
     derived = derivation(name, metric, declared)
     parameters |= derived.parameters
     value = metric.get("value")
-    number = _finite(value)
+    number = finite_number(value)
     extra = {k: v for k, v in metric.items() if k not in _METRIC_IN_COLUMNS and v not in ({}, None)}
     of_score = {
         k: v for k, v in score.items() if k not in _SCORE_IN_COLUMNS and v not in ({}, None)
@@ -111,10 +111,10 @@ def _row(
 
 def _scores(results: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the scores of all versions of the format."""
-    yield from map(as_object, as_list(results.get("scores")))
-    yield from map(as_object, as_list(results.get("scorers")))
+    yield from map(object_of, list_of(results.get("scores")))
+    yield from map(object_of, list_of(results.get("scorers")))
     if "metrics" in results:
-        yield {**as_object(results.get("scorer")), "metrics": results["metrics"]}
+        yield {**object_of(results.get("scorer")), "metrics": results["metrics"]}
 
 
 def _reducer(recorded: str | None, header: LogObject) -> tuple[str | None, dict[str, str | int]]:
@@ -129,7 +129,7 @@ def _reducer(recorded: str | None, header: LogObject) -> tuple[str | None, dict[
 
 def _version(header: LogObject) -> tuple[int, ...]:
     """Return the version of Inspect; the newest possible if it is not recorded."""
-    packages = as_object(as_object(header.value.get("eval")).get("packages"))
+    packages = object_of(object_of(header.value.get("eval")).get("packages"))
     found = _VERSION.match(as_text(packages.get("inspect_ai")) or "")
     return tuple(map(int, found.groups())) if found is not None else (10**9,)
 
@@ -139,19 +139,9 @@ def _tasks(header: LogObject, score: Mapping[str, Any]) -> int | None:
     scored = as_count(score.get("scored_samples"))
     if scored is not None:
         return scored
-    total = as_count(as_object(header.value.get("results")).get("total_samples"))
-    config = as_object(as_object(header.value.get("eval")).get("config"))
+    total = as_count(object_of(header.value.get("results")).get("total_samples"))
+    config = object_of(object_of(header.value.get("eval")).get("config"))
     return total and (total // (as_count(config.get("epochs")) or 1) or None)
-
-
-def _finite(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _text(header: LogObject, value: Any) -> str:  # noqa: ANN401 - any JSON value

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ingest.formats.common.fields import object_of
 from ingest.formats.common.json_spans import file_spans
 from ingest.formats.inspect.archive import (
     Archive,
@@ -13,12 +14,7 @@ from ingest.formats.inspect.archive import (
     UnusableMemberError,
     member_name,
 )
-from ingest.formats.inspect.documents import (
-    LogObject,
-    UnreadableDocumentError,
-    as_object,
-    read_object,
-)
+from ingest.formats.inspect.documents import LogObject, UnreadableDocumentError, read_object
 from warehouse.core.files import LARGEST_BYTES, open_regular
 
 if TYPE_CHECKING:
@@ -107,7 +103,7 @@ def merged_header(parts: list[LogObject]) -> LogObject:
         raise UnusableLogError(
             f"version {version!r:.40} of Inspect's log format; evalstore reads 1 and 2"
         )
-    spec = as_object(value.get("eval"))
+    spec = object_of(value.get("eval"))
     if not isinstance(spec.get("task"), str) or not isinstance(spec.get("model"), str):
         raise UnusableLogError("not an Inspect log: its eval names no task or no model")
     return LogObject(value, "\n".join(texts) if texts else None)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import as_count, as_list, as_moment, as_object, as_text
+from ingest.formats.common.fields import list_of, object_of
+from ingest.formats.inspect.documents import as_count, as_moment, as_text
 from warehouse.core.formats.json_text import canonical_json
 from warehouse.core.formats.values import utf8
 
@@ -68,11 +69,11 @@ class Evaluation:
 
 def evaluation(header: LogObject) -> Evaluation:
     """Return what all samples of a log share, given its header."""
-    spec = as_object(header.value.get("eval"))
-    dataset = as_object(spec.get("dataset"))
-    ids = [str(each) for each in as_list(dataset.get("sample_ids")) if isinstance(each, str | int)]
-    plan_config = as_object(as_object(header.value.get("plan")).get("config"))
-    settings = {**plan_config, **as_object(spec.get("model_generate_config"))}
+    spec = object_of(header.value.get("eval"))
+    dataset = object_of(spec.get("dataset"))
+    ids = [str(each) for each in list_of(dataset.get("sample_ids")) if isinstance(each, str | int)]
+    plan_config = object_of(object_of(header.value.get("plan")).get("config"))
+    settings = {**plan_config, **object_of(spec.get("model_generate_config"))}
     settings = {k: v for k, v in settings.items() if v is not None and k not in _TRANSPORT}
     provider, slash, _ = spec["model"].partition("/")
     created = as_text(spec.get("created"))
@@ -98,8 +99,8 @@ def run_row(header: LogObject, shared: Evaluation) -> RunRow:
     What a log that is still being written lacks (times, figures, errors) is NULL, so that the log
     of the whole run adds it.
     """
-    log, spec = header.value, as_object(header.value.get("eval"))
-    stats = as_object(log.get("stats"))
+    log, spec = header.value, object_of(header.value.get("eval"))
+    stats = object_of(log.get("stats"))
     config = {
         name: spec[name]
         for name in ("config", "task_args", "model_args", "model_generate_config")
@@ -109,10 +110,10 @@ def run_row(header: LogObject, shared: Evaluation) -> RunRow:
         config["plan"] = log["plan"]
     rest = {key: value for key, value in log.items() if key not in _LOG_IN_COLUMNS}
     rest["eval"] = {key: value for key, value in spec.items() if key not in _EVAL_IN_COLUMNS}
-    results = as_object(log.get("results"))
+    results = object_of(log.get("results"))
     rest["results"] = {k: v for k, v in results.items() if k not in _RESULTS_IN_ROWS}
     packages = spec.get("packages")
-    commit = as_text(as_object(spec.get("revision")).get("commit"))
+    commit = as_text(object_of(spec.get("revision")).get("commit"))
     return {
         "suite": SUITE,
         "run_id": shared.run_id,
@@ -142,23 +143,23 @@ def _run_id(spec: Mapping[str, Any]) -> str:
 def _graded(spec: Mapping[str, Any]) -> list[str]:
     return [
         scorer["name"]
-        for scorer in map(as_object, as_list(spec.get("scorers")))
+        for scorer in map(object_of, list_of(spec.get("scorers")))
         if isinstance(scorer.get("name"), str)
-        and any(_is_accuracy(metric) for metric in as_list(scorer.get("metrics")))
+        and any(_is_accuracy(metric) for metric in list_of(scorer.get("metrics")))
     ]
 
 
 def _is_accuracy(metric: object) -> bool:
-    name = as_object(metric).get("name") if isinstance(metric, dict) else metric
+    name = object_of(metric).get("name") if isinstance(metric, dict) else metric
     return isinstance(name, str) and name.removeprefix("inspect_ai/") == "accuracy"
 
 
 def _first_scorer(header: LogObject) -> str:
-    results = as_object(header.value.get("results"))
+    results = object_of(header.value.get("results"))
     scorers = [
         results.get("scorer"),
-        *as_list(results.get("scorers")),
-        *as_list(results.get("scores")),
+        *list_of(results.get("scorers")),
+        *list_of(results.get("scores")),
     ]
-    names = (as_text(as_object(each).get("name")) for each in scorers)
+    names = (as_text(object_of(each).get("name")) for each in scorers)
     return next((utf8(name) for name in names if name), "score")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import as_list, as_object, as_text
+from ingest.formats.common.fields import list_of, object_of
+from ingest.formats.inspect.documents import as_text
 from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ class Attachments:
     @cached_property
     def _texts(self) -> Mapping[str, Any]:
         """Collected when a text is looked up: in most samples none is."""
-        transcript = as_object(self._sample.get("transcript"))
+        transcript = object_of(self._sample.get("transcript"))
         return {
-            **as_object(transcript.get("content")),
-            **as_object(self._sample.get("attachments")),
+            **object_of(transcript.get("content")),
+            **object_of(self._sample.get("attachments")),
         }
 
 
@@ -55,7 +56,7 @@ def content_text(content: object, attachments: Attachments) -> str | None:
         return utf8(attachments.resolved(content))
     if not isinstance(content, list):
         return None
-    parts = [as_object(part) for part in content]
+    parts = [object_of(part) for part in content]
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     return utf8("\n".join(map(attachments.resolved, texts)))
 
@@ -71,14 +72,14 @@ def joined_text(messages: object, attachments: Attachments) -> str | None:
 
 def message_texts(messages: Sequence[object], attachments: Attachments) -> list[str | None]:
     """Return the text of each message; None for none."""
-    return [content_text(as_object(each).get("content"), attachments) for each in messages]
+    return [content_text(object_of(each).get("content"), attachments) for each in messages]
 
 
 def sent_text(messages: Sequence[object], texts: Sequence[str | None]) -> str | None:
     """Return what the model was sent first: the texts of the messages before its first one."""
     n_sent = 0
     for message in messages:
-        if as_object(message).get("role") == "assistant":
+        if object_of(message).get("role") == "assistant":
             break
         n_sent += 1
     return _joined(texts[:n_sent]) if n_sent else None
@@ -142,7 +143,7 @@ def _is_usual(message: Mapping[str, Any], text: str | None) -> bool:
 
 def _columns(log: LogObject, given: object, attachments: Attachments) -> MessageRow:
     """Return the columns of a message of any kind, but for its place and its text."""
-    message = as_object(given)
+    message = object_of(given)
     content = message.get("content")
     recorded_calls = message.get("tool_calls")
     calls = None if recorded_calls is None else _calls(recorded_calls)
@@ -171,8 +172,8 @@ def called_tools(messages: Sequence[object]) -> list[str]:
         if isinstance(message, dict)
         and message.get("tool_calls")
         and message.get("role") == "assistant"
-        for call in as_list(message["tool_calls"])
-        if (name := as_text(as_object(call).get("function"))) is not None
+        for call in list_of(message["tool_calls"])
+        if (name := as_text(object_of(call).get("function"))) is not None
     ]
 
 

@@ -6,15 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from ingest.formats.inspect.documents import (
-    as_amount,
-    as_count,
-    as_list,
-    as_moment,
-    as_object,
-    as_recorded_text,
-    as_text,
-)
+from ingest.formats.common.fields import list_of, object_of, text_of
+from ingest.formats.inspect.documents import as_amount, as_count, as_moment, as_text
 from ingest.formats.inspect.messages import (
     Attachments,
     called_tools,
@@ -85,7 +78,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     result_id = log.digest({name: sample.get(name) for name in _IDENTITY})
     attachments = Attachments(sample)
     scores = _scores(sample, shared)
-    messages = as_list(sample.get("messages"))
+    messages = list_of(sample.get("messages"))
     texts = message_texts(messages, attachments)
     task, kept = _task(log, shared, key, attachments)
     prompt = sent_text(messages, texts) or joined_text(sample.get("input"), attachments)
@@ -97,7 +90,7 @@ def sample_rows(log: LogObject, shared: Evaluation, number: int) -> SampleRows:
     result["prompt"] = prompt
     result["seq"] = _seq(shared, key, number)
     result["task_hash"] = task["task_hash"]
-    result["answer"] = as_recorded_text(first.get("answer"))
+    result["answer"] = text_of(first.get("answer"))
     result["is_correct"] = passed
     result["scorer"] = utf8(scorer) if scorer is not None and passed is not None else None
     result["extra"] = log.as_json(_rest(sample, {*kept, "scores"} if scores else kept))
@@ -134,7 +127,7 @@ def _seq(shared: Evaluation, key: tuple[str, int], number: int) -> int:
 def _scores(sample: Mapping[str, Any], shared: Evaluation) -> Mapping[str, Any]:
     if isinstance(sample.get("score"), dict) and not sample.get("scores"):
         return {shared.scorer: sample["score"]}
-    return as_object(sample.get("scores"))
+    return object_of(sample.get("scores"))
 
 
 def _task(
@@ -182,7 +175,7 @@ def _question(given: object, attachments: Attachments) -> str | None:
     """Return the user's text in an input of several messages; None for any other input."""
     if not isinstance(given, list):
         return None
-    messages = [as_object(each) for each in given]
+    messages = [object_of(each) for each in given]
     asked = [each for each in messages if each.get("role") == "user"]
     if len(asked) != 1 or len(messages) == 1:
         return None
@@ -193,10 +186,10 @@ def _result(
     log: LogObject, shared: Evaluation, key: tuple[str, int], attachments: Attachments
 ) -> ResultRow:
     sample = log.value
-    messages = as_list(sample.get("messages"))
-    error = as_text(as_object(sample.get("error")).get("message"))
+    messages = list_of(sample.get("messages"))
+    error = as_text(object_of(sample.get("error")).get("message"))
     has_failed = sample.get("error") is not None
-    usage = as_object(as_object(sample.get("model_usage")).get(shared.model))
+    usage = object_of(object_of(sample.get("model_usage")).get(shared.model))
     cost = as_amount(usage.get("total_cost"))
     tools = called_tools(messages)
     return {
@@ -235,7 +228,7 @@ def _times(sample: Mapping[str, Any], shared: Evaluation) -> ResultRow:
         if each.get("event") == "model" and each.get("model") == shared.model
     ]
     made = [each for each in calls if each.get("cache") != "read"]
-    times = [as_amount(as_object(each.get("output")).get("time")) for each in made]
+    times = [as_amount(object_of(each.get("output")).get("time")) for each in made]
     milliseconds = None
     if times and None not in times:
         milliseconds = round(sum(cast("list[float]", times)) * 1000)
@@ -251,17 +244,17 @@ def _times(sample: Mapping[str, Any], shared: Evaluation) -> ResultRow:
 def _events(sample: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     events = sample.get("events")
     if events is None:
-        events = as_object(sample.get("transcript")).get("events")
-    return [each for each in as_list(events) if isinstance(each, dict)]
+        events = object_of(sample.get("transcript")).get("events")
+    return [each for each in list_of(events) if isinstance(each, dict)]
 
 
 def _completion(output: object, attachments: Attachments) -> str | None:
-    given = as_object(output)
+    given = object_of(output)
     completion = given.get("completion")
     if isinstance(completion, str):
         return utf8(attachments.resolved(completion))
-    choices = as_list(given.get("choices"))
-    message = as_object(as_object(choices[0]).get("message")) if choices else {}
+    choices = list_of(given.get("choices"))
+    message = object_of(object_of(choices[0]).get("message")) if choices else {}
     return content_text(message.get("content"), attachments)
 
 
@@ -271,7 +264,7 @@ def _failure(message: str | None) -> str:
 
 
 def _retries(given: object) -> str | None:
-    retries = [as_object(each) for each in as_list(given)]
+    retries = [object_of(each) for each in list_of(given)]
     if not retries:
         return None
     messages = [as_text(each.get("message")) for each in retries]

@@ -6,7 +6,8 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import NUMBER, LogObject, as_object, as_recorded_text
+from ingest.formats.common.fields import finite_number, object_of, text_of
+from ingest.formats.inspect.documents import LogObject
 from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -29,13 +30,7 @@ def as_number(value: object) -> float | None:
     """
     if isinstance(value, str):
         return _number_of_text(value)
-    if not isinstance(value, NUMBER):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return float(value) if isinstance(value, bool) else finite_number(value)
 
 
 def verdict(value: object, *, is_graded: bool) -> bool | None:
@@ -74,8 +69,8 @@ def score_rows(
         value = score.get("value")
         is_rated = has_number(score)
         parts = value if isinstance(value, dict) and value else {scorer: value}
-        answer = as_recorded_text(score.get("answer"))
-        explanation = as_recorded_text(score.get("explanation"))
+        answer = text_of(score.get("answer"))
+        explanation = text_of(score.get("explanation"))
         extra = {
             key: item
             for key, item in score.items()
@@ -121,7 +116,7 @@ def _is_held(key: str, item: object) -> bool:
 def first_score(scores: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
     """Return the scorer and score that the sample's verdict is taken from: the first."""
     for scorer, score in scores.items():
-        return scorer, as_object(score)
+        return scorer, object_of(score)
     return None, {}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.inspect.documents import as_object, as_text
+from ingest.formats.common.fields import object_of
+from ingest.formats.inspect.documents import as_text
 from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def derivation(name: str, metric: Mapping[str, Any], declared: Collection[str] =
         metric: the figure, as in the header.
         declared: names of the metrics of its scorer, with their packages; none if not recorded.
     """
-    parameters = as_object(metric.get("params")) or as_object(metric.get("options"))
+    parameters = object_of(metric.get("params")) or object_of(metric.get("options"))
     group = as_text(metric.get("group"))
     if name.startswith("bootstrap"):
         return Derivation(reason="random bootstrap")
@@ -84,12 +85,12 @@ def _of_all(name: str, parameters: Mapping[str, Any]) -> Derivation:
 
 def _grouped(label: str, parameters: Mapping[str, Any]) -> Derivation:
     """Return how a figure of `grouped(metric, key)` follows: one of a group, or that of all."""
-    inner = as_object(parameters.get("metric"))
+    inner = object_of(parameters.get("metric"))
     statistic = _STATISTICS.get((as_text(inner.get("name")) or "").removeprefix(_PACKAGE))
     key = as_text(parameters.get("group_key"))
     if statistic is None or key is None:
         return Derivation(reason="metric of the task's own code")
-    if as_object(inner.get("params")) or parameters.keys() - _OF_GROUPS:
+    if object_of(inner.get("params")) or parameters.keys() - _OF_GROUPS:
         return Derivation(reason="metric with parameters of its own")
     over = parameters.get("all", "samples")
     if over and label == (as_text(parameters.get("all_label")) or "all"):
