@@ -20,11 +20,9 @@ from inspect_cases import (
 )
 from support import PROVENANCE, command, digests, import_into, queried_store
 
-from ingest.formats.common.columns import CollectedRows
 from ingest.formats.inspect.documents import HUGE_NUMBER_GATE, as_moment, read_object
 from ingest.formats.inspect.scores import as_number, verdict
 from ingest.reconciliation import FileOutcome
-from warehouse.core.errors import UnknownColumn
 from warehouse.core.formats.secrets import may_hold_secrets
 
 
@@ -737,26 +735,3 @@ def test_the_search_for_huge_numbers_finds_each(text, number):
 def test_a_uuid_is_no_huge_number():
     text = b'{"uuid": "0a1e1234-12e1-4e12-9e10-1e4567890123"}'
     assert may_hold_secrets([text], also=HUGE_NUMBER_GATE) == [False]
-
-
-def test_rows_become_columns_in_order_with_nulls_for_what_they_lack():
-    rows = CollectedRows()
-    for n in range(600):
-        row = {"content_id": str(n), "seq": n}
-        rows.add("results", {**row, "answer": "yes"} if n == 300 else row)
-    rows.add("tasks", {"content_id": "t"})
-    taken = rows.taken()
-    assert taken["results"]["seq"].to_pylist() == list(range(600))
-    answers = taken["results"]["answer"].to_pylist()
-    assert answers.index("yes") == 300
-    assert answers.count(None) == 599
-    assert taken["tasks"] == [{"content_id": "t"}]  # few enough to be joined with others
-    assert not rows.taken()
-
-
-def test_a_column_that_the_table_lacks_is_refused():
-    rows = CollectedRows()
-    for n in range(255):
-        rows.add("results", {"content_id": str(n)})
-    with pytest.raises(UnknownColumn, match="anwser"):
-        rows.add("results", {"content_id": "255", "anwser": "yes"})

@@ -18,8 +18,8 @@ from warehouse.core.formats.values import TOO_DEEP, is_integer, is_nested_deeply
 if TYPE_CHECKING:
     from warehouse.core.types import Json
 
-# orjson makes floats of integers beyond 64 bits, and NULL of infinity. Wherever such a number can be
-# this expression matches, of RE2 and of Python; a text that looks like one is only parsed twice.
+# orjson makes floats of integers beyond 64 bits, and NULL of infinity. This expression, of RE2 and
+# of Python, finds wherever such a number can be; a text that looks like one is only parsed twice.
 HUGE_NUMBER_GATE = r"[ \t\r\n:,\[]-?(?:[0-9]{19}|[0-9][0-9.]*[eE]\+?[0-9]{3})"
 _HUGE_NUMBER = re.compile(HUGE_NUMBER_GATE.encode())
 # Copied for each digest, which is faster than to make one.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.columns import CollectedRows
 from ingest.formats.inspect.documents import (
     HUGE_NUMBER_GATE,
     LogObject,
@@ -16,8 +16,10 @@ from ingest.formats.inspect.files import LogFile, UnusableLogError, merged_heade
 from ingest.formats.inspect.header import SUITE, evaluation, run_row
 from ingest.formats.inspect.samples import UnusableSampleError, sample_rows
 from ingest.reading import Block, Reading, Reject, Stream
+from ingest.streamed_runs import as_table
 from warehouse.core.formats.secrets import find_secrets, mask, may_hold_secrets
 from warehouse.core.hashing import content_hash
+from warehouse.core.schemas import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
 FORMAT = "Inspect log"
 
 _TABLES = ("results", "tasks", "result_scores", "messages", "reported_metrics", "artifacts")
-_BLOCK_BYTES = 4 * 2**20
+_BLOCK_BYTES = 2 * 2**20
 _KEPT_REJECT_BYTES = 2**20
+_FEW_ROWS = 256
 
 
 def decline_index(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -179,7 +182,7 @@ class _Collected:
     def __init__(self, shared: Evaluation) -> None:
         self.number = 0
         self._shared = shared
-        self._rows = CollectedRows()
+        self._rows: dict[str, list[Row]] = defaultdict(list)
         self._tasks: set[str] = set()
         self._results: dict[tuple[str, int], str] = {}
 
@@ -192,16 +195,23 @@ class _Collected:
         if before is not None:
             rows.result["stands_in_for"] = before
         self._results[rows.key] = content_id
-        self._rows.add("results", rows.result)
+        self._rows["results"].append(rows.result)
         if rows.task["content_id"] not in self._tasks:
             self._tasks.add(rows.task["content_id"])
-            self._rows.add("tasks", rows.task)
-        self._rows.extend("result_scores", rows.scores)
-        self._rows.extend("messages", rows.messages)
+            self._rows["tasks"].append(rows.task)
+        self._rows["result_scores"] += rows.scores
+        self._rows["messages"] += rows.messages
 
     def taken(self) -> dict[str, pa.Table | Sequence[Row]]:
-        """Return the rows by table name, which are then no longer held."""
-        return self._rows.taken()
+        """Return the rows by table name, which are then no longer held.
+
+        Many become columns, which take less memory; the import joins few with those of other logs.
+        """
+        rows, self._rows = self._rows, defaultdict(list)
+        return {
+            name: as_table(of_table, BY_NAME[name]) if len(of_table) > _FEW_ROWS else of_table
+            for name, of_table in rows.items()
+        }
 
 
 def _unique(rows: Sequence[Row]) -> list[Row]:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 ATTACHMENT = "attachment://"
 _SCHEMES = (ATTACHMENT, "tc://")  # the second in older logs
-# The messages of most conversations have these roles, a text, and none of the other fields.
-_USUAL_ROLES = ("system", "user", "assistant")
-_USUAL_FIELDS = ("role", "content")
 # Fields of a message that columns hold.
 _IN_COLUMNS = {"role", "content", "tool_calls", "tool_call_id"}
 
@@ -103,42 +100,13 @@ def message_rows(
         attachments: the sample's long texts.
     """
     for seq, (given, text) in enumerate(zip(messages, texts, strict=True), 1):
-        row: MessageRow = {
+        yield {
             "content_id": f"{result_id}/{seq}",
             "result_id": result_id,
             "seq": seq,
-            "role": None,
             "text": text,
-            "parts": None,
-            "tool_calls": None,
-            "tool_call_id": None,
-            "error": None,
-            "extra": None,
+            **_columns(log, given, attachments),
         }
-        if isinstance(given, dict) and _is_usual(given, text):
-            row["role"] = given["role"]
-            if len(given) > len(_USUAL_FIELDS):
-                extra = given.copy()
-                del extra["role"], extra["content"]
-                row["extra"] = log.as_json(extra)
-        else:
-            row.update(_columns(log, given, attachments))
-        yield row
-
-
-def _is_usual(message: Mapping[str, Any], text: str | None) -> bool:
-    """Return whether role and text are all that columns hold of a message, and hold it unchanged.
-
-    A text that is the recorded one itself was neither an attachment nor cleaned.
-    """
-    return (
-        bool(text)
-        and message.get("content") is text
-        and message.get("role") in _USUAL_ROLES
-        and "tool_calls" not in message
-        and "tool_call_id" not in message
-        and "error" not in message
-    )
 
 
 def _columns(log: LogObject, given: object, attachments: Attachments) -> MessageRow:
