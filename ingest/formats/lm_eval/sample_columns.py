@@ -88,16 +88,15 @@ SELECT
     CASE WHEN doc IS NOT NULL THEN '{{"doc":' || doc || '}}' END AS task_extra,
     md5(concat_ws(chr(31), {_literal(task_set)}, task_id, task_hash)) AS task_key,
     coalesce(try(try_cast(task_id AS BIGINT) + 1), line) AS task_seq,
-    CASE
-        WHEN n_requests > 1
-            AND filtered_resps::VARCHAR = to_json(json_extract(resps, '$[*][0]'))::VARCHAR THEN NULL
-        WHEN json_type(filtered_resps) = 'ARRAY' AND json_array_length(filtered_resps) = 1
-            AND json_type(filtered_resps, '/0') = 'VARCHAR'
-            THEN json_extract_string(filtered_resps, '/0')
-        WHEN json_type(filtered_resps) = 'VARCHAR' THEN json_extract_string(filtered_resps, '$')
-        ELSE CAST(filtered_resps AS VARCHAR)
-    END AS answer,
-    list_transform(
+    {_ANSWER} AS answer,
+    {_scores(part)} AS scores
+FROM items
+"""  # noqa: S608 - names of our own fields, and a text that is quoted
+
+
+def _scores(part: str) -> str:
+    """Return the SQL for the rows of `result_scores` of a sample, but for what it has itself."""
+    return f"""list_transform(
         list_transform(scored, lambda score: {{
             'metric': score.name, 'raw': score.raw, 'number': {_NUMBER}
         }}),
@@ -112,9 +111,7 @@ SELECT
             'passed': CASE WHEN score.metric IN {_VERDICTS} AND score.number IN (0, 1)
                 THEN score.number = 1 END
         }}
-    ) AS scores
-FROM items
-"""  # noqa: S608 - names of our own fields, and a text that is quoted
+    )"""
 
 
 def _literal(text: str) -> str:
@@ -332,3 +329,13 @@ _RESULT_EXTRA = """nullif('{' || concat_ws(
         END,
         unknown_text
     ) || '}', '{}')"""
+# The answer after a filter.
+_ANSWER = """CASE
+        WHEN n_requests > 1
+            AND filtered_resps::VARCHAR = to_json(json_extract(resps, '$[*][0]'))::VARCHAR THEN NULL
+        WHEN json_type(filtered_resps) = 'ARRAY' AND json_array_length(filtered_resps) = 1
+            AND json_type(filtered_resps, '/0') = 'VARCHAR'
+            THEN json_extract_string(filtered_resps, '/0')
+        WHEN json_type(filtered_resps) = 'VARCHAR' THEN json_extract_string(filtered_resps, '$')
+        ELSE CAST(filtered_resps AS VARCHAR)
+    END"""
