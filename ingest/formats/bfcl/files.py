@@ -128,10 +128,7 @@ def _reading(
 
 def _blocks(path: Path, place: Place, part: str, *, add: Add, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, place.tree, part=part)
-    for block in json_lines(path, redact=redact):
-        rows.rejects += block.rejects
-        rows.secrets += block.secrets
-        for record in block.records:
-            add(record, place, rows)
-            yield from rows.full()
+    yield from rows.add_lines(
+        json_lines(path, redact=redact), lambda record: add(record, place, rows)
+    )
     yield from rows.rest()

@@ -11,9 +11,10 @@ from ingest.reading import Block
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from ingest.formats.common.records import LineRecord, RecordBlock
     from ingest.reading import Reject
     from warehouse.core.types import Row
 
@@ -53,6 +54,21 @@ class RowCollector:
     def add(self, table: str, row: Row) -> None:
         """Add a row with its `content_id`."""
         self._rows.setdefault(table, []).append(row)
+
+    def add_lines(
+        self, blocks: Iterable[RecordBlock], add: Callable[[LineRecord], None]
+    ) -> Iterator[Block]:
+        """Yield blocks of what `add` makes of each line.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        for block in blocks:
+            self.rejects += block.rejects
+            self.secrets += block.secrets
+            for record in block.records:
+                add(record)
+                yield from self.full()
 
     def full(self) -> Iterator[Block]:
         """Yield a block if there are rows enough for one."""

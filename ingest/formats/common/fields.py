@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warehouse.core.types import Json, JsonObject
 
 _INDEX = re.compile(r"[0-9]{1,9}$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+T = TypeVar("T")
 
 
 class Fields:
@@ -24,39 +29,31 @@ class Fields:
         self._left: JsonObject = dict(record) if isinstance(record, dict) else {}
         self._inside: dict[str, Fields] = {}
 
+    def _take(self, name: str, convert: Callable[[Json], T | None]) -> T | None:
+        found = convert(self._left.get(name))
+        if found is not None:
+            del self._left[name]
+        return found
+
     def text(self, name: str) -> str | None:
         """Take a text."""
-        value = self._left.get(name)
-        return utf8(str(self._left.pop(name))) if isinstance(value, str) else None
+        return self._take(name, text_of)
 
     def integer(self, name: str) -> int | None:
         """Take an integer of 64 bits, which may be written as 3.0."""
-        found = whole_number(self._left.get(name))
-        if found is not None:
-            del self._left[name]
-        return found
+        return self._take(name, whole_number)
 
     def number(self, name: str) -> float | None:
         """Take a finite number."""
-        found = finite_number(self._left.get(name))
-        if found is not None:
-            del self._left[name]
-        return found
+        return self._take(name, finite_number)
 
     def boolean(self, name: str) -> bool | None:
         """Take true or false."""
-        value = self._left.get(name)
-        if not isinstance(value, bool):
-            return None
-        del self._left[name]
-        return value
+        return self._take(name, boolean_of)
 
     def moment(self, name: str) -> datetime | None:
         """Take a time in ISO 8601 (UTC if it names no offset), as naive UTC."""
-        found = iso_moment(self._left.get(name))
-        if found is not None:
-            del self._left[name]
-        return found
+        return self._take(name, iso_moment)
 
     def value(self, name: str) -> Json:
         """Take a value of any type."""
@@ -100,6 +97,11 @@ def list_of(value: object) -> list[Any]:
 def text_of(value: object) -> str | None:
     """Return a text; None for any other value."""
     return utf8(value) if isinstance(value, str) else None
+
+
+def boolean_of(value: object) -> bool | None:
+    """Return true or false; None for any other value."""
+    return value if isinstance(value, bool) else None
 
 
 def whole_number(value: Json) -> int | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.formats.common.fields import finite_number, list_of, object_of, text_of
+from ingest.formats.common.fields import finite_number, list_of, object_of, text_of, unix_moment
 from ingest.formats.helm.layout import SUITE
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
@@ -18,6 +17,7 @@ from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from warehouse.core.types import Json, JsonObject, JudgementRow, MessageRow, ResultRow, TaskRow
 
@@ -282,10 +282,4 @@ def _number(value: Json) -> float | None:
 
 
 def _moment(value: Json) -> datetime | None:
-    seconds = _number(value)
-    if seconds is None:
-        return None
-    try:
-        return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return unix_moment(_number(value))

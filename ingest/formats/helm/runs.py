@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
+from ingest.formats.common.fields import object_of, text_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.helm.layout import (
     INSTANCES,
@@ -85,9 +86,7 @@ def read_run(path: Path, context: ImportContext) -> Iterator[Reading]:
 
 
 def _header(run_id: str, task_set: str, documents: JsonObject, path: Path) -> RunRow:
-    run_spec = documents["run_spec"]
-    adapter = run_spec.get("adapter_spec") if isinstance(run_spec, dict) else None
-    adapter = adapter if isinstance(adapter, dict) else {}
+    adapter = object_of(object_of(documents["run_spec"]).get("adapter_spec"))
     model, temperature, seed = (adapter.get(n) for n in ("model", "temperature", "random_seed"))
     is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
     known = {name: value for name, value in documents.items() if value is not None}
@@ -95,7 +94,7 @@ def _header(run_id: str, task_set: str, documents: JsonObject, path: Path) -> Ru
         "suite": SUITE,
         "run_id": run_id,
         "origin": "import",
-        "model": utf8(model) if isinstance(model, str) and model else None,
+        "model": text_of(model) or None,
         "task_set": task_set,
         "temperature": float(str(temperature)) if is_number else None,
         "seed": seed if is_integer(seed) else None,
@@ -130,8 +129,7 @@ def _other(path: Path, context: ImportContext, reading: Reading) -> Json:
 
 
 def _method(run_spec: JsonObject) -> Json:
-    adapter = run_spec.get("adapter_spec")
-    return adapter.get("method") if isinstance(adapter, dict) else None
+    return object_of(run_spec.get("adapter_spec")).get("method")
 
 
 def _document(file: SourceFile, reading: Reading) -> Json:
@@ -170,37 +168,43 @@ def _blocks(run: _Run) -> Iterator[Block]:
 
 def _request_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
     """Yield the requests, and record the results of each instance."""
-    elements = Elements(path, "request_states", is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
+    elements = Elements(path, "request_states", is_masked=run.is_masked)
+    for seq, record in _records(elements, "request", rows):
+        try:
+            made = request_rows(object_of(record), seq, run.task_set)
+        except ValueError as error:
+            rows.rejects.append(_reject(f"request {seq}", error, record))
+            continue
+        if not is_exact(record):
+            made.result["source"] = utf8(elements.raw())
+        results.add(made.key, made.result["content_id"])
+        rows.add("results", made.result)
+        rows.add("tasks", made.task)
+        for table, of_table in (("messages", made.messages), ("judgements", made.judgements)):
+            for row in of_table:
+                rows.add(table, row)
+        yield from rows.full()
+    yield from rows.rest()
+
+
+def _records(elements: Elements, what: str, rows: RowCollector) -> Iterator[tuple[int, object]]:
+    """Yield the elements of a list with their positions, from 1; others are rejected."""
     try:
         for seq, record in enumerate(elements.read(), 1):
             rows.secrets += elements.take_secrets()
             if isinstance(record, DeepElement):
-                rows.rejects.append(_deep(f"request {seq}", elements))
-                continue
-            try:
-                made = request_rows(record if isinstance(record, dict) else {}, seq, run.task_set)
-            except ValueError as error:
-                raw = json_text(record).encode()
-                rows.rejects.append(Reject(f"request {seq}: {error}", raw=raw))
-                continue
-            if not is_exact(record):
-                made.result["source"] = utf8(elements.raw())
-            results.add(made.key, made.result["content_id"])
-            rows.add("results", made.result)
-            rows.add("tasks", made.task)
-            for table, of_table in (("messages", made.messages), ("judgements", made.judgements)):
-                for row in of_table:
-                    rows.add(table, row)
-            yield from rows.full()
+                raw = elements.raw().encode()
+                rows.rejects.append(Reject(f"{what} {seq}: {TOO_DEEP}", raw=raw))
+            else:
+                yield seq, record
     except BrokenElementsError as error:
         rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
     rows.secrets += elements.take_secrets()
-    yield from rows.rest()
 
 
-def _deep(name: str, elements: Elements) -> Reject:
-    return Reject(f"{name}: {TOO_DEEP}", raw=elements.raw().encode())
+def _reject(name: str, error: ValueError, record: object) -> Reject:
+    return Reject(f"{name}: {error}", raw=json_text(record).encode())
 
 
 class _ResultsOfEntries:
@@ -231,37 +235,27 @@ class _ResultsOfEntries:
 
 
 def _score_blocks(run: _Run, path: Path, results: InstanceResults) -> Iterator[Block]:
-    elements = Elements(path, is_masked=run.is_masked)
     rows = RowCollector(path, run.run_id)
     n_unknown = 0
     found = _ResultsOfEntries(run, results)
-    try:
-        for seq, record in enumerate(elements.read(), 1):
-            rows.secrets += elements.take_secrets()
-            if isinstance(record, DeepElement):
-                rows.rejects.append(_deep(f"entry {seq}", elements))
-                continue
-            entry = record if isinstance(record, dict) else {}
-            key = instance_key(
-                entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
-            )
-            result_id = found.result_id(key, seq, rows)
-            if result_id is None:
-                n_unknown += 1
-                continue
-            try:
-                # An instance may have several entries, and metrics repeat some statistics.
-                for row in list(score_rows(entry.get("stats"), result_id)):
-                    rows.add("result_scores", row)
-            except ValueError as error:
-                raw = json_text(record).encode()
-                rows.rejects.append(Reject(f"entry {seq}: {error}", raw=raw))
-                continue
-            yield from rows.full()
-    except BrokenElementsError as error:
-        rows.rejects.append(Reject(f"the rest of the file cannot be read: {error}"))
+    for seq, record in _records(Elements(path, is_masked=run.is_masked), "entry", rows):
+        entry = object_of(record)
+        key = instance_key(
+            entry.get("instance_id"), entry.get("perturbation"), entry.get("train_trial_index")
+        )
+        result_id = found.result_id(key, seq, rows)
+        if result_id is None:
+            n_unknown += 1
+            continue
+        try:
+            # An instance may have several entries, and metrics repeat some statistics.
+            for row in list(score_rows(entry.get("stats"), result_id)):
+                rows.add("result_scores", row)
+        except ValueError as error:
+            rows.rejects.append(_reject(f"entry {seq}", error, record))
+            continue
+        yield from rows.full()
     if n_unknown:
         reason = f"statistics of {n_unknown:,} instances without a request in {STATE}"
         rows.rejects.append(Reject(reason))
-    rows.secrets += elements.take_secrets()
     yield from rows.rest()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.fields import finite_number, object_of, text_of, unix_moment
 from ingest.formats.lm_eval.layout import SUITE
 from warehouse.core.formats.json_text import is_exact, json_text
 from warehouse.core.formats.values import is_integer, utf8
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ingest.reading import SourceFile
     from warehouse.core.types import Json, JsonObject, RunRow
 
@@ -54,12 +57,10 @@ def header_of(document: JsonObject, run_id: str, time: str | None, file: SourceF
         time: the time that the file's name ends with.
         file: the file.
     """
-    started = _moment(document.get("date"))
-    seconds = _seconds(document.get("total_evaluation_time_seconds"))
-    config = document.get("config")
-    config = config if isinstance(config, dict) else {}
-    tasks = document.get("results")
-    names = list(tasks) if isinstance(tasks, dict) else []
+    started = unix_moment(document.get("date"))
+    seconds = _number(document.get("total_evaluation_time_seconds"))
+    config = object_of(document.get("config"))
+    names = list(object_of(document.get("results")))
     commit, environment = document.get("git_hash"), document.get("pretty_env_info")
     seed = config.get("random_seed")
     versions = {
@@ -81,7 +82,7 @@ def header_of(document: JsonObject, run_id: str, time: str | None, file: SourceF
         "config": json_text({k: v for k, v in document.items() if k not in _OWN_COLUMNS}),
         "inventory": json_text({"environment": environment}) if environment else None,
         "recorded_summary": json_text({k: document[k] for k in _FIGURES if k in document}),
-        "git_commit": utf8(commit) if isinstance(commit, str) else None,
+        "git_commit": text_of(commit),
         "versions": json_text(versions) if versions else None,
         "source_name": file.name,
         "source": None if is_exact(document) else file.data.decode("utf-8", "replace"),
@@ -101,29 +102,18 @@ def _arguments(value: Json) -> dict[str, str]:
 def _temperature(arguments: Json) -> float | None:
     if isinstance(arguments, str):
         found = re.search(r"(?:^|,)\s*temperature=([0-9.]+)", arguments)
-        return _seconds(found[1]) if found else None
-    return _seconds(arguments.get("temperature")) if isinstance(arguments, dict) else None
+        return _number(found[1]) if found else None
+    return _number(object_of(arguments).get("temperature"))
 
 
-def _seconds(value: Json) -> float | None:
+def _number(value: Json) -> float | None:
     """Return a number that may be written as text; None if it is not a finite one."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if abs(number) < float("inf") else None
-
-
-def _moment(value: Json) -> datetime | None:
-    seconds = _seconds(value)
-    if seconds is None:
-        return None
-    try:
-        return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):
-        return None
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    return finite_number(value)
 
 
 def _after(start: datetime | None, seconds: float | None) -> datetime | None:

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, amount, plain_text, task_position, texts_of
+from ingest.formats.common.fields import (
+    Fields,
+    amount,
+    object_of,
+    plain_text,
+    task_position,
+    texts_of,
+)
 from ingest.formats.openai_evals.figures import scorer_of
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
@@ -201,8 +208,7 @@ class EventRows:
 
 def event_data(event: JsonObject) -> JsonObject:
     """Return the data of an event; nothing if it is not an object."""
-    data = event.get("data")
-    return data if isinstance(data, dict) else {}
+    return object_of(event.get("data"))
 
 
 def _sent(event: JsonObject) -> JsonObject:

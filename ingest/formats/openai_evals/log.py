@@ -90,12 +90,9 @@ def _header(spec: JsonObject, run_id: str, path: Path) -> RunRow:
 def _blocks(path: Path, spec: JsonObject, run_id: str, *, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, run_id)
     events = EventRows(spec, task_set_of(spec), rows)
-    for block in json_lines(path, redact=redact):
-        rows.rejects += block.rejects
-        rows.secrets += block.secrets
-        for record in block.records:
-            _add(record, spec, events, rows)
-            yield from rows.full()
+    yield from rows.add_lines(
+        json_lines(path, redact=redact), lambda record: _add(record, spec, events, rows)
+    )
     yield from rows.rest()
 
 
