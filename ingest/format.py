@@ -51,6 +51,20 @@ class Format:
     fallback: Reader | None = None
 
 
+def declining(reason: str) -> Read:
+    """Return a `Reader.read` for files that go with a tool's logs and hold nothing to import.
+
+    Args:
+        reason: what such a file is, for the message.
+    """
+
+    def read(path: Path, context: ImportContext) -> Iterator[Reading]:
+        context.decline(path, reason)
+        return iter(())
+
+    return read
+
+
 def small_file(parse: Parse) -> Read:
     """Return a `Reader.read` for files that fit into memory.
 

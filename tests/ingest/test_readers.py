@@ -159,9 +159,14 @@ def test_shipped_readers_have_names_and_claim_no_missing_file(tmp_path):
 
 
 def test_every_late_function_exists():
-    recognitions = (ROOT / "ingest/formats").glob("*/recognition.py")
-    source = "".join(path.read_text("utf-8") for path in recognitions)
-    places = re.findall(r'Late\("([\w.]+)"\)\.(\w+)', source)
+    places = []
+    for path in (ROOT / "ingest/formats").glob("*/recognition.py"):
+        source = path.read_text("utf-8")
+        places += re.findall(r'Late\("([\w.]+)"\)\.(\w+)', source)
+        for variable, module in re.findall(r'^(\w+) = Late\("([\w.]+)"\)$', source, re.MULTILINE):
+            names = re.findall(rf"\b{variable}\.(\w+)", source)
+            assert names
+            places += [(module, name) for name in names]
     assert len(places) >= len(READERS)
     for module, name in places:
         function = getattr(import_module(f"ingest.formats.{module}"), name)

@@ -58,29 +58,14 @@ def is_table(candidate: Candidate) -> bool:
     )
 
 
+_files = Late("bfcl.files")
 FORMAT = Format(
     "BFCL",
     readers={
-        100: Reader(
-            "BFCL results",
-            is_results,
-            Late("bfcl.files").read_results,
-        ),
-        110: Reader(
-            "BFCL scores",
-            is_scores,
-            Late("bfcl.files").read_scores,
-        ),
-        120: Reader(
-            "BFCL results without ids",
-            is_without_ids,
-            Late("bfcl.files").decline_without_ids,
-        ),
-        130: Reader(
-            "BFCL leaderboard",
-            is_table,
-            Late("bfcl.files").read_table,
-        ),
+        100: Reader("BFCL results", is_results, _files.read_results),
+        110: Reader("BFCL scores", is_scores, _files.read_scores),
+        120: Reader("BFCL results without ids", is_without_ids, _files.decline_without_ids),
+        130: Reader("BFCL leaderboard", is_table, _files.read_table),
     },
     suites=("bfcl",),
 )

@@ -32,12 +32,6 @@ SAMPLES = "every_eval_ever samples"
 _SAMPLE_TABLES = ("results", "result_scores", "messages", "tasks")
 
 
-def decline_index(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Report that an index holds no results."""
-    context.decline(path, "an index of every_eval_ever files; import the files that it lists")
-    yield from ()
-
-
 def read_aggregate(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read the aggregate results of an evaluation."""
     file = context.read(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingest.format import Format, Reader
+from ingest.format import Format, Reader, declining
 from ingest.late import Late
 
 if TYPE_CHECKING:
@@ -46,24 +46,14 @@ def is_index(candidate: Candidate) -> bool:
     return candidate.path.suffix in _JSON_LINES and _INDEX.search(candidate.head) is not None
 
 
+_files = Late("eee.files")
+_INDEX_IS = "an index of every_eval_ever files; import the files that it lists"
 FORMAT = Format(
     "every_eval_ever",
     readers={
-        140: Reader(
-            "every_eval_ever aggregate",
-            is_aggregate,
-            Late("eee.files").read_aggregate,
-        ),
-        150: Reader(
-            "every_eval_ever samples",
-            is_samples,
-            Late("eee.files").read_samples,
-        ),
-        160: Reader(
-            "every_eval_ever index",
-            is_index,
-            Late("eee.files").decline_index,
-        ),
+        140: Reader("every_eval_ever aggregate", is_aggregate, _files.read_aggregate),
+        150: Reader("every_eval_ever samples", is_samples, _files.read_samples),
+        160: Reader("every_eval_ever index", is_index, declining(_INDEX_IS)),
     },
     suites=("eee",),
 )

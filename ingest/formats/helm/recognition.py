@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.format import Format, Reader
+from ingest.format import Format, Reader, declining
 from ingest.late import Late
 
 if TYPE_CHECKING:
@@ -21,24 +21,14 @@ def is_table(candidate: Candidate) -> bool:
     return all(word in candidate.head for word in _WORDS)
 
 
+_layout = Late("helm.layout")
+_SUMMARY_IS = "made by HELM of runs, which have all of it"
 FORMAT = Format(
     "HELM",
     readers={
-        40: Reader(
-            "HELM run",
-            Late("helm.layout").is_run,
-            Late("helm.runs").read_run,
-        ),
-        50: Reader(
-            "HELM table",
-            is_table,
-            Late("helm.tables").read_table,
-        ),
-        60: Reader(
-            "HELM summary",
-            Late("helm.layout").is_derived,
-            Late("helm.tables").decline_derived,
-        ),
+        40: Reader("HELM run", _layout.is_run, Late("helm.runs").read_run),
+        50: Reader("HELM table", is_table, Late("helm.tables").read_table),
+        60: Reader("HELM summary", _layout.is_derived, declining(_SUMMARY_IS)),
     },
     suites=("helm",),
 )

@@ -40,12 +40,6 @@ def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
     yield reading
 
 
-def decline_derived(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Decline a file that repeats what the runs of a suite have."""
-    context.decline(path, "made by HELM of runs, which have all of it")
-    return iter(())
-
-
 def _report_of(path: Path) -> str:
     """Return the name of a table: its suite, where the folders name one, and its file."""
     groups = path.parent.parent

@@ -41,12 +41,6 @@ _KEPT_REJECT_BYTES = 2**20
 _FEW_ROWS = 256
 
 
-def decline_index(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Report that a file lists logs."""
-    context.decline(path, "it lists Inspect logs and holds none")
-    return iter(())
-
-
 def read_log(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a log of any size."""
     redact = context.options.redact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.format import Format, Reader
+from ingest.format import Format, Reader, declining
 from ingest.late import Late
 
 if TYPE_CHECKING:
@@ -51,15 +51,9 @@ FORMAT = Format(
     "Inspect",
     readers={
         # By the keys of the whole object: samples of Inspect hold texts of any kind.
-        30: Reader(
-            "Inspect log",
-            is_log,
-            Late("inspect.logs").read_log,
-        ),
+        30: Reader("Inspect log", is_log, Late("inspect.logs").read_log),
         250: Reader(
-            "list of Inspect logs",
-            is_index,
-            Late("inspect.logs").decline_index,
+            "list of Inspect logs", is_index, declining("it lists Inspect logs and holds none")
         ),
     },
     suites=("inspect",),

@@ -5,19 +5,13 @@ from __future__ import annotations
 from ingest.format import Format, Reader
 from ingest.late import Late
 
+_layout = Late("lm_eval.layout")
+_runs = Late("lm_eval.runs")
 FORMAT = Format(
     "lm-evaluation-harness",
     readers={
-        70: Reader(
-            "lm-evaluation-harness results",
-            Late("lm_eval.layout").is_results,
-            Late("lm_eval.runs").read_run,
-        ),
-        80: Reader(
-            "lm-evaluation-harness samples",
-            Late("lm_eval.layout").is_samples,
-            Late("lm_eval.runs").read_run,
-        ),
+        70: Reader("lm-evaluation-harness results", _layout.is_results, _runs.read_run),
+        80: Reader("lm-evaluation-harness samples", _layout.is_samples, _runs.read_run),
     },
     suites=("lm-eval",),
 )

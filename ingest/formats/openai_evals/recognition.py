@@ -24,12 +24,6 @@ def is_log(candidate: Candidate) -> bool:
 
 FORMAT = Format(
     "openai/evals",
-    readers={
-        170: Reader(
-            "openai/evals log",
-            is_log,
-            Late("openai_evals.log").read_log,
-        ),
-    },
+    readers={170: Reader("openai/evals log", is_log, Late("openai_evals.log").read_log)},
     suites=("openai_evals",),
 )

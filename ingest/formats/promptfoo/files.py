@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.formats.common.json_spans import ObjectSpans
+    from ingest.formats.common.records import LineRecord
     from ingest.reading import Block, ImportContext
     from warehouse.core.types import Json, JsonObject
 
@@ -30,12 +31,6 @@ TABLES = ("results", "result_scores", "reported_metrics", "tasks", "artifacts")
 
 _MOST_MEMBER_BYTES = 64 * 2**20
 _MOST_ROW_BYTES = 256 * 2**20
-
-
-def decline_table(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Report that a table of promptfoo lacks what an evaluation has."""
-    context.decline(path, "a table of promptfoo lacks most of an evaluation; export it as JSON")
-    yield from ()
 
 
 def read_lines(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -61,15 +56,14 @@ def read_lines(path: Path, context: ImportContext) -> Iterator[Reading]:
 def _line_blocks(path: Path, run_id: str, *, redact: bool) -> Iterator[Block]:
     rows = RowCollector(path, run_id)
     evaluation = EvaluationRows({}, rows)
-    for block in json_lines(path, redact=redact):
-        rows.rejects += block.rejects
-        rows.secrets += block.secrets
-        for record in block.records:
-            if isinstance(record.value, dict):
-                evaluation.add(record.value, record.line)
-            else:
-                rows.rejects.append(record.rejected("not a JSON object"))
-            yield from rows.full()
+
+    def add(record: LineRecord) -> None:
+        if isinstance(record.value, dict):
+            evaluation.add(record.value, record.line)
+        else:
+            rows.rejects.append(record.rejected("not a JSON object"))
+
+    yield from rows.add_lines(json_lines(path, redact=redact), add)
     yield from rows.rest()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingest.format import Format, Reader
+from ingest.format import Format, Reader, declining
 from ingest.late import Late
 from ingest.reading import Candidate
 from warehouse.core.files import open_regular
@@ -73,34 +73,17 @@ def database_of(path: Path) -> Path | None:
     return None if ending is None else path.with_name(path.name.removesuffix(ending) or "-")
 
 
+_files = Late("promptfoo.files")
+_database = Late("promptfoo.database")
+_TABLE_IS = "a table of promptfoo lacks most of an evaluation; export it as JSON"
 FORMAT = Format(
     "promptfoo",
     readers={
-        180: Reader(
-            "promptfoo evaluation",
-            is_export,
-            Late("promptfoo.files").read_export,
-        ),
-        190: Reader(
-            "promptfoo results",
-            is_lines,
-            Late("promptfoo.files").read_lines,
-        ),
-        200: Reader(
-            "promptfoo database",
-            is_database,
-            Late("promptfoo.database").read_database,
-        ),
-        210: Reader(
-            "log of a promptfoo database",
-            is_companion,
-            Late("promptfoo.database").decline_companion,
-        ),
-        220: Reader(
-            "promptfoo table",
-            is_table,
-            Late("promptfoo.files").decline_table,
-        ),
+        180: Reader("promptfoo evaluation", is_export, _files.read_export),
+        190: Reader("promptfoo results", is_lines, _files.read_lines),
+        200: Reader("promptfoo database", is_database, _database.read_database),
+        210: Reader("log of a promptfoo database", is_companion, _database.decline_companion),
+        220: Reader("promptfoo table", is_table, declining(_TABLE_IS)),
     },
     suites=("promptfoo",),
 )

@@ -5,13 +5,8 @@ from __future__ import annotations
 from ingest.format import Format, Reader
 from ingest.late import Late
 
+_files = Late("settings.files")
 FORMAT = Format(
     "settings",
-    readers={
-        260: Reader(
-            "settings",
-            Late("settings.files").is_settings,
-            Late("settings.files").decline_settings,
-        ),
-    },
+    readers={260: Reader("settings", _files.is_settings, _files.decline_settings)},
 )
