@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ingest.formats.tables.masking import searched
 from ingest.formats.tables.values import json_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from ingest.reading import Reject
 
@@ -40,9 +43,19 @@ class TableBatch:
     secrets: list[tuple[int, str]] = field(default_factory=list)
 
 
-class TableFile(Protocol):
-    """A table in a file."""
+@dataclass(slots=True)
+class TableFile(ABC):
+    """A table in a file.
 
+    Attributes:
+        path: the file.
+        redact: whether possible secrets are masked.
+    """
+
+    path: Path
+    redact: bool = False
+
+    @abstractmethod
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows.
 
@@ -56,12 +69,18 @@ class TableFile(Protocol):
         """
 
 
-def batch_of(lines: pl.Series, frame: pl.DataFrame, wanted: Collection[str] | None) -> TableBatch:
-    """Return a batch of the rows of a frame that has all columns."""
+def batch_of(
+    lines: pl.Series, frame: pl.DataFrame, wanted: Collection[str] | None, *, redact: bool
+) -> TableBatch:
+    """Return a batch of the rows of a frame that has all columns, searched for secrets."""
+    secrets: list[tuple[int, str]] = []
+    if wanted is not None:
+        frame, secrets = searched(lines, frame, redact=redact)
     others = [] if wanted is None else [name for name in frame.columns if name not in wanted]
     fields = [json_fields(frame[name]) for name in others]
     values = frame.drop(others)
-    return TableBatch(lines=lines, values=values, extra=joined_fields(fields, len(frame)))
+    extra = joined_fields(fields, len(frame))
+    return TableBatch(lines=lines, values=values, extra=extra, secrets=secrets)
 
 
 def joined_fields(fields: list[pl.Series], n_rows: int) -> pl.Series:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ingest.formats.tables.batches import TableFile
     from ingest.formats.tables.columns.column_map import TableSpec
     from warehouse.core.schemas import Table
 
@@ -33,7 +34,7 @@ class TableBlocks:
     def __init__(self, path: Path, spec: TableSpec, *, redact: bool) -> None:
         self._path = path
         self._spec = spec
-        self._file = open_table(path, redact=redact)
+        self._file: TableFile | ByModel = open_table(path, redact=redact)
         if spec.map.models:
             self._file = ByModel(self._file, spec.map)
 

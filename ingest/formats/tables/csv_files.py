@@ -17,8 +17,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from ingest.formats.common.lines import line_blocks
-from ingest.formats.tables.batches import MOST_COLUMNS, UnusableTableError, batch_of
-from ingest.formats.tables.masking import searched
+from ingest.formats.tables.batches import MOST_COLUMNS, TableFile, UnusableTableError, batch_of
 from ingest.reading import HEAD_BYTES, Reject
 from warehouse.core.files import open_regular
 from warehouse.core.formats.json_text import json_text
@@ -38,36 +37,29 @@ _MARKS = re.compile("[\U0010ff80-\U0010ffff]")
 _SHIFT = 0x10FF80 - 0xDC80
 
 
-class CsvFile:
+class CsvFile(TableFile):
     """A table in a CSV file with a header; its delimiter is found in the header."""
-
-    def __init__(self, path: Path, *, redact: bool = False) -> None:
-        self._path = path
-        self._redact = redact
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
-        delimiter, columns = _header(self._path)
-        feed = _Feed(self._path)
-        rows = _Rows(columns, redact=self._redact)
+        delimiter, columns = _header(self.path)
+        feed = _Feed(self.path)
+        rows = _Rows(columns, redact=self.redact)
         n_read = 1
         try:
             for block, is_last in _with_last(self._blocks(feed, delimiter, columns, rows)):
                 is_open = is_last and feed.has_open_quote
                 lines, frame = rows.placed(block, is_marked=feed.is_marked, is_open=is_open)
-                secrets: list[tuple[int, str]] = []
-                if wanted is not None:
-                    frame, secrets = searched(lines, frame, redact=self._redact)
-                batch = batch_of(lines, frame, wanted)
+                batch = batch_of(lines, frame, wanted, redact=self.redact)
                 batch.rejects = rows.take_rejects() + feed.take_rejects()
-                batch.secrets = secrets + rows.take_secrets()
+                batch.secrets += rows.take_secrets()
                 n_read = int(batch.lines[-1]) if len(batch.lines) else n_read
                 yield batch
         except pa.ArrowInvalid as error:
             rows.rejects.append(
                 Reject(f"from here on not readable as CSV (an open quote?): {error}", n_read + 1)
             )
-        rest = batch_of(*rows.placed(rows.none), wanted)
+        rest = batch_of(*rows.placed(rows.none), wanted, redact=self.redact)
         rest.rejects = rows.take_rejects() + feed.take_rejects()
         rest.secrets = rows.take_secrets()
         yield rest

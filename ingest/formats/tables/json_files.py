@@ -15,6 +15,7 @@ from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.formats.tables.batches import (
     MOST_COLUMNS,
     TableBatch,
+    TableFile,
     UnusableTableError,
     joined_fields,
 )
@@ -25,7 +26,6 @@ from warehouse.core.in_memory import open_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
     import duckdb
 
@@ -36,25 +36,21 @@ _SELECT = """
 """
 
 
-class JsonLinesFile:
+class JsonLinesFile(TableFile):
     """A table with an object in each line."""
-
-    def __init__(self, path: Path, *, redact: bool = False) -> None:
-        self._path = path
-        self._redact = redact
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
         with open_in_memory() as connection:
             objects = _Objects(connection, wanted)
-            for block in line_blocks(self._path):
+            for block in line_blocks(self.path):
                 if block.reject is not None:
                     yield objects.batch([], [], [block.reject])
                     continue
                 data = block.data
                 secrets = find_secrets(data) if wanted is not None else []
                 located = lines_of(data, secrets, block.first_line)
-                if self._redact:
+                if self.redact:
                     data = mask(data, secrets)
                 lines = data.removesuffix(b"\n").split(b"\n")
                 numbers = range(block.first_line, block.first_line + len(lines))
@@ -63,16 +59,12 @@ class JsonLinesFile:
                 yield batch
 
 
-class JsonListFile:
+class JsonListFile(TableFile):
     """A table in a JSON file: a list of objects; the line of a row is its position in the list."""
-
-    def __init__(self, path: Path, *, redact: bool = False) -> None:
-        self._path = path
-        self._redact = redact
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
-        elements = Elements(self._path, is_masked=self._redact)
+        elements = Elements(self.path, is_masked=self.redact)
         texts: list[bytes] = []
         try:
             for record in elements.read():

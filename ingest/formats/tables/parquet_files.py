@@ -8,30 +8,24 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ingest.formats.tables.batches import MOST_COLUMNS, UnusableTableError, batch_of
-from ingest.formats.tables.masking import searched
+from ingest.formats.tables.batches import MOST_COLUMNS, TableFile, UnusableTableError, batch_of
 from warehouse.core.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from pathlib import Path
 
     from ingest.formats.tables.batches import TableBatch
 
 _ROWS = 50_000
 
 
-class ParquetTable:
+class ParquetTable(TableFile):
     """A table in a Parquet file."""
-
-    def __init__(self, path: Path, *, redact: bool = False) -> None:
-        self._path = path
-        self._redact = redact
 
     def batches(self, wanted: Collection[str] | None) -> Iterator[TableBatch]:
         """Yield the rows; see `TableFile`."""
         first = 1
-        with open_regular(self._path) as file:
+        with open_regular(self.path) as file:
             try:
                 parquet = pq.ParquetFile(file)
                 if len(parquet.schema_arrow) > MOST_COLUMNS:
@@ -44,13 +38,8 @@ class ParquetTable:
                         pl.col(pl.Duration).dt.total_microseconds() / 1e6,
                         pl.col(pl.Categorical, pl.Enum).cast(pl.String),
                     )
-                    secrets: list[tuple[int, str]] = []
                     lines = pl.int_range(first, first + len(frame), eager=True)
-                    if wanted is not None:
-                        frame, secrets = searched(lines, frame, redact=self._redact)
                     first += len(frame)
-                    batch = batch_of(lines, frame, wanted)
-                    batch.secrets = secrets
-                    yield batch
+                    yield batch_of(lines, frame, wanted, redact=self.redact)
             except pa.ArrowInvalid as error:
                 raise UnusableTableError(f"not readable as Parquet: {error}") from error
