@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,19 +22,14 @@ class ProjectFiles:
     """The task and model files of the logs of one import; each project is searched once."""
 
     def __init__(self) -> None:
-        self._task_files: dict[Path, list[Path]] = {}
-        self._names: dict[Path, str | None] = {}
-        self._model_files: dict[tuple[Path, str | None], list[Path]] = {}
+        self._task_files = cache(_task_files)
+        self._model_files = cache(_model_files)
+        self._name_in = cache(_name_in)
 
     def model_name(self, log: Path, model_path: str | None) -> str | None:
         """Return the name of the model in the file that a log names; None if it has none."""
-        paths = self._model_files_of(log, model_path)
-        if not paths:
-            return None
-        path = paths[0]
-        if path not in self._names:
-            self._names[path] = _name_in(path)
-        return self._names[path]
+        paths = self._model_files(log.parent, model_path)
+        return self._name_in(paths[0]) if paths else None
 
     def files(self, log: Path, model_path: str | None) -> Iterator[Path]:
         """Yield the model file that a log names, and the task files of its project.
@@ -41,33 +37,21 @@ class ProjectFiles:
         The project is the log's folder or the one above. A path that leads out of the project is
         skipped: a log must not choose which other files are read.
         """
-        yield from self._model_files_of(log, model_path)
-        for project in _projects(log):
-            if project not in self._task_files:
-                self._task_files[project] = _task_files(project)
-            yield from self._task_files[project]
-
-    def _model_files_of(self, log: Path, model_path: str | None) -> list[Path]:
-        key = log.parent, model_path
-        if key not in self._model_files:
-            self._model_files[key] = _model_files(log, model_path)
-        return self._model_files[key]
+        yield from self._model_files(log.parent, model_path)
+        for project in (log.parent, log.parent.parent):
+            yield from self._task_files(project)
 
 
-def _model_files(log: Path, model_path: str | None) -> list[Path]:
+def _model_files(folder: Path, model_path: str | None) -> list[Path]:
     if not model_path or not _stays_inside(model_path):
         return []
     return [
         project / model_path
-        for project in _projects(log)
+        for project in (folder, folder.parent)
         # Most logs are imported without their model files: a path of each takes much longer.
         if os.path.isfile(f"{project}/{model_path}")  # noqa: PTH113
         and _is_file_in(project / model_path, project)
     ]
-
-
-def _projects(log: Path) -> tuple[Path, Path]:
-    return log.parent, log.parent.parent
 
 
 def _name_in(path: Path) -> str | None:
