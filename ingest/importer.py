@@ -7,6 +7,7 @@ nothing behind and can be repeated.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ingest.discovery import find_files
@@ -62,7 +63,7 @@ def import_paths(
     with (
         shared_lake_lock(lake.store_path),
         lake.write("import") as writer,
-        ImportSession(lake.register(writer.scratch), writer, options) as session,
+        closing(ImportSession(lake.register(writer.scratch), writer, options)) as session,
     ):
         session.summary.n_other = found.n_other
         session.summary.n_tables = found.n_tables

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ingest.notices import Level, Notice
 from ingest.provenance import file_row, quarantine_row, violation_row
@@ -28,7 +28,6 @@ from warehouse.core.schemas import FILES, QUARANTINE, VIOLATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from ingest.reading import ImportOptions, Reading, Reject
     from warehouse.core.formats.yaml.fields import Violation
@@ -104,15 +103,8 @@ class ImportSession:
         self._shared: dict[Callable[[], object], object] = {}
         self._closing = ExitStack()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close what readers share."""
         self._closing.close()
 
     # For readers; see `ImportContext`.

@@ -259,36 +259,19 @@ def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:
 def completed(rows: pa.Table, table: Table, shared: Mapping[str, str]) -> pa.Table:
     """Return rows with all columns of a table; `shared` has the columns equal for all rows."""
     schema = arrow_schema(table)
-    columns = []
-    for column in schema:
-        if column.name in shared:
-            columns.append(_repeated(shared[column.name], len(rows)))
-        elif column.name in rows.column_names:
-            columns.append(rows[column.name])
-        else:
-            columns.append(_nulls(column.type, len(rows)))
+    # Most columns of a block are equal to those of the blocks before: they share their memory.
+    n_rows = max(len(rows), _SHARED_ROWS)
+    columns = [
+        rows[column.name]
+        if column.name in rows.column_names and column.name not in shared
+        else _column_of(shared.get(column.name), column.type, n_rows).slice(0, len(rows))
+        for column in schema
+    ]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-# Most columns of a block are equal to those of the blocks before: they share their memory.
-
-
-def _repeated(text: str, n_rows: int) -> pa.Array:
-    return _column_of(text, pa.string(), _shared_size(n_rows)).slice(0, n_rows)
-
-
-def _nulls(arrow_type: pa.DataType, n_rows: int) -> pa.Array:
-    return _column_of(None, arrow_type, _shared_size(n_rows)).slice(0, n_rows)
-
-
-def _shared_size(n_rows: int) -> int:
-    return max(n_rows, _SHARED_ROWS)
 
 
 @lru_cache(maxsize=16)
 def _column_of(text: str | None, arrow_type: pa.DataType, n_rows: int) -> pa.Array:
-    if text is None:
-        return pa.nulls(n_rows, arrow_type)
     return pa.repeat(pa.scalar(text, arrow_type), n_rows)
 
 

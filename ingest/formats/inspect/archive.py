@@ -15,8 +15,7 @@ from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
-    from typing import BinaryIO, Self
+    from typing import BinaryIO
 
 _ZSTD = 93  # Python's zipfile cannot read it before 3.14
 _ENCRYPTED = 1
@@ -56,15 +55,8 @@ class Archive:
             self._file.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def read(self, member: zipfile.ZipInfo) -> bytes:

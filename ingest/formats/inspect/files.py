@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -80,7 +80,7 @@ def open_log(path: Path) -> Iterator[LogFile]:
             path.suffix == ".eval" and not start.lstrip().startswith(b"{")
         ):
             try:
-                with Archive(path) as archive:
+                with closing(Archive(path)) as archive:
                     yield _ArchivedLog(archive)
             except UnusableArchiveError as error:
                 raise UnusableLogError(str(error)) from error
