@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from bench.data.poster_samples import EVENTS, POSTERS, make_batch
 from bench.ratios import Ratio
 from bench.scores.poster_plain import plain_comparisons, plain_scores, plain_view
+from warehouse.engine.scoring.bootstrap import compare_all
 from warehouse.engine.scoring.posters.batches import score_batch
 from warehouse.engine.scoring.posters.records import text as poster_text
-from warehouse.engine.scoring.statistics.bootstrap import compare_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from poster_cases import read_cases
 from support import needs_reference
 
-from warehouse.engine.scoring.posters.comparisons import compare_pairs
-from warehouse.engine.scoring.statistics.bootstrap import (
+from warehouse.engine.scoring.bootstrap import (
     Difference,
     compare_all,
     confidence_interval,
@@ -16,12 +15,13 @@ from warehouse.engine.scoring.statistics.bootstrap import (
     mean,
     paired_difference,
 )
-from warehouse.engine.scoring.statistics.bootstrap_batches import (
+from warehouse.engine.scoring.bootstrap_batches import (
     confidence_interval_batch,
     difference_batch,
     holm_batch,
     paired_difference_batch,
 )
+from warehouse.engine.scoring.posters.comparisons import compare_pairs
 
 
 def plain_mean(values: list[float]) -> float:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.engine.statistics.adjustment import holm
+from warehouse.engine.scoring.bootstrap import holm
 
 
 def test_worked_example():

@@ -27,7 +27,7 @@ from ingest.formats.helm.requests import (
     request_rows,
     row_without_request,
 )
-from ingest.formats.helm.statistics import figure_rows, score_rows
+from ingest.formats.helm.stats import figure_rows, score_rows
 from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.json_text import is_exact, json_text
 from warehouse.core.formats.values import TOO_DEEP, is_integer, utf8

@@ -4,8 +4,8 @@ import sys
 from support import ROOT
 
 MODULES = (
-    "statistics.bootstrap",
-    "statistics.bootstrap_batches",
+    "bootstrap",
+    "bootstrap_batches",
     "posters.batches",
     "posters.meta",
 )

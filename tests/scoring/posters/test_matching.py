@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from warehouse.engine.scoring.posters.hungarian import assign, find_cheapest
 from warehouse.engine.scoring.posters.matching import CORE, FULL, EventPairs
-from warehouse.engine.scoring.statistics.hungarian import assign, find_cheapest
 
 Costs = list[list[float]]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from warehouse.analysis.decisions.evidence import find_evidence
 from warehouse.analysis.decisions.series import CALL_METRICS
-from warehouse.engine.statistics.adjustment import holm
+from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.detectable import detectable_mean, detectable_proportion
 

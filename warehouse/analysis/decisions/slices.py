@@ -9,7 +9,7 @@ import numpy as np
 from warehouse.analysis.decisions.comparison import ALPHA
 from warehouse.analysis.decisions.evidence import tested_differences
 from warehouse.analysis.decisions.sentences import p_text
-from warehouse.engine.statistics.adjustment import holm
+from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.slices import slices_p_value
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.engine.scoring import palindrome
+from warehouse.engine.scoring import bootstrap_batches, palindrome
 from warehouse.engine.scoring.custom import scorers
 from warehouse.engine.scoring.openclaw.rules import read_rules
 from warehouse.engine.scoring.openclaw.validators import validate_batch
@@ -18,7 +18,6 @@ from warehouse.engine.scoring.posters.types import (
     POSTER_SCORE,
 )
 from warehouse.engine.scoring.regex.matching import full_match_batch
-from warehouse.engine.scoring.statistics import bootstrap_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,7 +18,7 @@ from warehouse.analysis.decisions.gate.words import (
     series_name,
     tasks_words,
 )
-from warehouse.engine.statistics.adjustment import holm
+from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.bounded_means import (
     bounded_mean_limits,
     excess_of_bounded_means,

@@ -5,7 +5,7 @@ from itertools import combinations
 from statistics import pstdev
 
 from warehouse.core.types import Row
-from warehouse.engine.scoring.statistics.bootstrap import (
+from warehouse.engine.scoring.bootstrap import (
     Difference,
     compare_all,
     holm,

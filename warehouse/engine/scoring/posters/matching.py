@@ -5,9 +5,9 @@ from functools import partial
 from operator import add
 from typing import NamedTuple
 
+from warehouse.engine.scoring.posters.hungarian import assign, find_cheapest
 from warehouse.engine.scoring.posters.records.record import EVENT_FIELDS
 from warehouse.engine.scoring.posters.records.text import string_score
-from warehouse.engine.scoring.statistics.hungarian import assign, find_cheapest
 
 EVENT_WEIGHTS = {
     "date": 0.3,

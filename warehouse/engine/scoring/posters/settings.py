@@ -1,13 +1,13 @@
 """The settings behind poster scores, as reports and runs record them."""
 
 from warehouse.core.types import JsonObject
+from warehouse.engine.scoring.bootstrap import ALPHA, RESAMPLES, SEED
 from warehouse.engine.scoring.posters.matching import CORE_EVENT_WEIGHTS, EVENT_WEIGHTS
 from warehouse.engine.scoring.posters.parts import (
     MISSING_FIELD_PENALTY,
     QUALITY_WEIGHTS,
     TOP_WEIGHTS,
 )
-from warehouse.engine.scoring.statistics.bootstrap import ALPHA, RESAMPLES, SEED
 
 
 def scoring_settings() -> dict[str, JsonObject]:

@@ -8,14 +8,14 @@ other rows.
 from collections.abc import Callable, Sequence
 
 from warehouse.core.types import Row
-from warehouse.engine.scoring.columns import reason_of
-from warehouse.engine.scoring.statistics.bootstrap import (
+from warehouse.engine.scoring.bootstrap import (
     Difference,
     confidence_interval,
     difference,
     holm,
     paired_difference,
 )
+from warehouse.engine.scoring.columns import reason_of
 
 Scores = Sequence[float | None]
 Column = Sequence[Scores | None]

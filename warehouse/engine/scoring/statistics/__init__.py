@@ -1,1 +1,0 @@
-"""Statistics that follow the original programs to the last bit."""
