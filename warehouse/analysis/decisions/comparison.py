@@ -17,6 +17,7 @@ from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.arrays import MIN_CLUSTERS, cluster_sums
 from warehouse.engine.statistics.detectable import detectable_mean, detectable_proportion
+from warehouse.engine.statistics.macros import mcnemar_p_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -161,6 +162,7 @@ def compare(
     held = [max(evidence[place].p_value, missing.get(place, 0.0)) for place in family]
     adjusted = dict(zip(family, holm(held), strict=True))
     alpha = ALPHA / max(1, len(family))
+    p_mcnemar = _p_mcnemar(evidence)
     rows = []
     for place, (contest, found) in enumerate(zip(shared, evidence, strict=True)):
         detectable = _detectable(contest, found, alpha)
@@ -173,6 +175,7 @@ def compare(
             replace(
                 row,
                 p_missing=missing.get(place),
+                p_mcnemar=p_mcnemar.get(place),
                 noninferior=None if margin is None else _is_noninferior(worst, margin, sign),
             )
         )
@@ -194,6 +197,14 @@ def _with_missing(contests: Sequence[Contest], seed: int) -> dict[int, float]:
             found[place] = 1.0
     evidence = find_evidence(list(against.values()), seed=seed)
     return found | {p: each.p_value for p, each in zip(against, evidence, strict=True)}
+
+
+def _p_mcnemar(evidence: Sequence[Evidence]) -> dict[int, float]:
+    """Return McNemar's p-values of the pairs that the score test compares, by place."""
+    counts = {place: each.n_only for place, each in enumerate(evidence) if each.n_only}
+    if not counts:
+        return {}
+    return dict(zip(counts, mcnemar_p_values(*zip(*counts.values(), strict=True)), strict=True))
 
 
 def subset(paired: Paired, keep: Iterable[bool]) -> Paired:
@@ -280,7 +291,7 @@ def _row(
         n_excluded=paired.n_excluded,
         n_changed=paired.n_changed,
         n_differing=found.n_differing,
-        p_mcnemar=found.p_mcnemar,
+        p_mcnemar=None,
         p_exchangeable=found.p_exchangeable,
         ratio=ratio,
         ratio_low=limits.low if limits else None,

@@ -17,7 +17,6 @@ import numpy as np
 from warehouse.analysis.decisions.series import CALL_METRICS
 from warehouse.engine.statistics.arrays import cluster_sums
 from warehouse.engine.statistics.bounded_means import bounded_mean_limits, equality_of_bounded_means
-from warehouse.engine.statistics.mcnemar import mcnemar
 from warehouse.engine.statistics.proportions import Interval
 from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
 from warehouse.engine.statistics.symmetry import symmetric_means
@@ -47,7 +46,6 @@ class Evidence:
         ratio: of the first side's typical value to the second's, and its interval; only of
             logarithms.
         n_only: tasks that only the first passed, and only the second; only of `score`.
-        p_mcnemar: McNemar's exact p-value; only of `score`.
         p_exchangeable: p-value of sign flips: may each difference as well have the other sign?
     """
 
@@ -58,7 +56,6 @@ class Evidence:
     interval: Interval | None = None
     ratio: tuple[float, Interval | None] | None = None
     n_only: tuple[int, int] | None = None
-    p_mcnemar: float | None = None
     p_exchangeable: float | None = None
 
 
@@ -99,7 +96,6 @@ def _by_score(pairs: Sequence[Paired]) -> list[Evidence]:
             n_differing=a + b,
             interval=difference_interval(a, b, n),
             n_only=(a, b),
-            p_mcnemar=mcnemar(a, b).exact,
         )
         for a, b, p_value in zip(only_a, only_b, equality_p_values(only_a, only_b, n), strict=True)
     ]

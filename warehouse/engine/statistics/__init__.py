@@ -1,5 +1,5 @@
-"""Statistics of paired comparisons: tests, intervals and adjustments, as functions of arrays.
+"""Statistics of paired comparisons: tests and intervals, as functions of arrays.
 
-They know neither the store nor DuckDB. `docs/comparisons.md` says when each is used and how well it
-keeps its level and coverage.
+They do not know the store. What views compute, too, is in `macros`. `docs/comparisons.md` says when
+each is used and how well it keeps its level and coverage.
 """
