@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import Row, print_table, summary
-from warehouse.engine.statistics.proportions import newcombe
+from warehouse.engine.statistics.macros import newcombe_intervals
 from warehouse.engine.statistics.score_test import difference_interval, equality_p_values
 
 if TYPE_CHECKING:
@@ -89,12 +89,9 @@ def widths(n: int) -> Widths:
     rest = np.repeat([n - a - b for a, b in pairs], [n - a - b + 1 for a, b in pairs])
     both = np.concatenate([np.arange(n - a - b + 1) for a, b in pairs])
     pair_positions = np.repeat(np.arange(len(pairs)), [n - a - b + 1 for a, b in pairs])
-    theirs = np.array(
-        [
-            newcombe(int(n_both), *pairs[position], int(n_rest - n_both))
-            for n_both, position, n_rest in zip(both, pair_positions, rest, strict=True)
-        ]
-    )
+    discordant = np.array(pairs)[pair_positions]
+    passes = np.column_stack([both, discordant, rest - both]).tolist()
+    theirs = np.array(newcombe_intervals(passes))
     cells = []
     for (rate_a, rate_b), share in product(_cells(), _BOTH):
         of_pairs, difference = chances(n, rate_a, rate_b), rate_a - rate_b

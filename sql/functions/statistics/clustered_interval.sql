@@ -4,9 +4,9 @@
 -- clusters is worth: N = m(1 - m) / Var(m) after adding two clusters of mean size, one that passes all and
 -- one that passes none, times C / (C + 2) as in effective_tasks, and at most the number of tasks. In
 -- place of the normal quantile it has Student's with one degree of freedom less than the effective number
--- of clusters, (Σ size)² / Σ size²: a cluster that has half of the tasks decides alone. `docs/scores.md`
--- has its coverage.
-CREATE OR REPLACE MACRO clustered_interval(sums, sizes) AS
+-- of clusters, (Σ size)² / Σ size²: a cluster that has half of the tasks decides alone; `quantile` is one of
+-- another level. `docs/scores.md` has its coverage.
+CREATE OR REPLACE MACRO clustered_interval(sums, sizes, quantile := NULL) AS
     list_transform(
         [{
             n: list_sum(sizes)::DOUBLE,
@@ -18,7 +18,7 @@ CREATE OR REPLACE MACRO clustered_interval(sums, sizes) AS
             [{
                 mean: t.total / t.n,
                 padded: (t.total + t.n / t.c) / (t.n + 2 * t.n / t.c),
-                quantile: student_quantile(t.df)
+                quantile: coalesce(quantile, student_quantile(t.df))
             }],
             lambda s: list_transform(
                 [least(

@@ -1,8 +1,10 @@
 -- The 95 % interval of the difference of two paired proportions, a list of its two ends: Newcombe's
 -- hybrid of Wilson's intervals with a continuity-corrected phi (Newcombe 1998, Statistics in Medicine
 -- 17, 2635, method 10). The arguments count the tasks that both passed, only one of them, or neither;
--- NULL if there are none.
-CREATE OR REPLACE MACRO newcombe_interval(n_both, n_only_a, n_only_b, n_neither) AS
+-- NULL if there are none. `quantile` is that of wilson_low.
+CREATE OR REPLACE MACRO newcombe_interval(
+    n_both, n_only_a, n_only_b, n_neither, quantile := 1.959963984540054
+) AS
     list_transform(
         [{
             n: (n_both + n_only_a + n_only_b + n_neither)::DOUBLE,
@@ -18,10 +20,10 @@ CREATE OR REPLACE MACRO newcombe_interval(n_both, n_only_a, n_only_b, n_neither)
                     0
                 ),
                 difference: (t.a - t.b) / nullif(t.n, 0),
-                below_a: t.a / nullif(t.n, 0) - wilson_low(t.a, t.n),
-                above_a: wilson_high(t.a, t.n) - t.a / nullif(t.n, 0),
-                below_b: t.b / nullif(t.n, 0) - wilson_low(t.b, t.n),
-                above_b: wilson_high(t.b, t.n) - t.b / nullif(t.n, 0)
+                below_a: t.a / nullif(t.n, 0) - wilson_low(t.a, t.n, quantile := quantile),
+                above_a: wilson_high(t.a, t.n, quantile := quantile) - t.a / nullif(t.n, 0),
+                below_b: t.b / nullif(t.n, 0) - wilson_low(t.b, t.n, quantile := quantile),
+                above_b: wilson_high(t.b, t.n, quantile := quantile) - t.b / nullif(t.n, 0)
             }],
             lambda s: CASE WHEN s.difference IS NOT NULL THEN [
                 s.difference - sqrt(

@@ -72,36 +72,6 @@ def clustered_interval(sums: Floats, sizes: Floats, *, level: float = _LEVEL) ->
     return wilson(total / n * min(n, trials), min(n, trials), level=level, df=df)
 
 
-def newcombe(
-    n_both: int, n_only_a: int, n_only_b: int, n_neither: int, *, level: float = _LEVEL
-) -> Interval | None:
-    """Return the interval of the difference of two paired proportions; None without a task.
-
-    Newcombe's hybrid of Wilson's intervals with a continuity-corrected phi (Newcombe 1998,
-    Statistics in Medicine 17, 2635, method 10). Equal to the SQL macro `newcombe_interval`.
-
-    Args:
-        n_both: tasks that both models passed.
-        n_only_a: tasks that only the first passed.
-        n_only_b: tasks that only the second passed.
-        n_neither: tasks that neither passed.
-        level: confidence, between 0 and 1.
-    """
-    n = n_both + n_only_a + n_only_b + n_neither
-    passed_a, passed_b = n_both + n_only_a, n_both + n_only_b
-    of_a, of_b = wilson(passed_a, n, level=level), wilson(passed_b, n, level=level)
-    if of_a is None or of_b is None:
-        return None
-    excess = float(n_both) * n_neither - float(n_only_a) * n_only_b
-    corrected = max(excess - n / 2, 0.0) if excess > 0 else excess
-    product = float(passed_a) * (n - passed_a) * passed_b * (n - passed_b)
-    phi = corrected / sqrt(product) if product > 0 else 0.0
-    rate_a, rate_b = passed_a / n, passed_b / n
-    below = _hybrid(rate_a - of_a.low, of_b.high - rate_b, phi)
-    above = _hybrid(of_a.high - rate_a, rate_b - of_b.low, phi)
-    return Interval(rate_a - rate_b - below, rate_a - rate_b + above)
-
-
 def clopper_pearson_high(passed: float, n: float, *, confidence: float) -> float:
     """Return an upper bound of a proportion that is exact for whole numbers; 1.0 without a trial.
 
@@ -117,8 +87,3 @@ def clopper_pearson_high(passed: float, n: float, *, confidence: float) -> float
     if passed >= n:
         return 1.0
     return float(betaincinv(passed + 1, n - passed, confidence))
-
-
-def _hybrid(of_a: float, of_b: float, phi: float) -> float:
-    """Return the distance of an end from the difference, of the distances of the single ends."""
-    return float(sqrt(of_a**2 - 2 * phi * of_a * of_b + of_b**2))

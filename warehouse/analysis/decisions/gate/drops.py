@@ -24,13 +24,13 @@ from warehouse.engine.statistics.bounded_means import (
     excess_of_bounded_means,
     missed_bounded_mean,
 )
+from warehouse.engine.statistics.macros import newcombe_intervals
 from warehouse.engine.statistics.margins import (
     excess_of_means,
     mean_limits,
     missed_mean,
     missed_proportion,
 )
-from warehouse.engine.statistics.proportions import newcombe
 from warehouse.engine.statistics.score_test import excess_of_proportions
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _p_failed(
 
 def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     """Decide the drop rules together: their p-values are adjusted by Holm's method."""
-    decisions = [each.decision for each in tested]
+    decisions = _with_newcombe(tested, level=1 - rules.alpha)
     adjusted = holm([each.p_value for each in decisions])
     with_failed = holm(
         [each.p_value if each.p_missing is None else each.p_missing for each in decisions]
@@ -119,9 +119,19 @@ def decide_drops(tested: Sequence[Tested], rules: Rules) -> list[Decision]:
     )
     level = rules.alpha / max(1, len(tested))
     return [
-        _decided(each, rules, p_values, level)
-        for each, *p_values in zip(tested, adjusted, with_failed, of_baseline, strict=True)
+        _decided(replace(each, decision=decision), rules, p_values, level)
+        for each, decision, *p_values in zip(
+            tested, decisions, adjusted, with_failed, of_baseline, strict=True
+        )
     ]
+
+
+def _with_newcombe(tested: Sequence[Tested], *, level: float) -> list[Decision]:
+    """Return the decisions, those by the score test with their intervals."""
+    by_score = [place for place, each in enumerate(tested) if each.decision.test == "score"]
+    passes = [_passes(tested[place].paired) for place in by_score]
+    limits = dict(zip(by_score, newcombe_intervals(passes, level=level), strict=True))
+    return [_with_limits(each.decision, limits.get(place)) for place, each in enumerate(tested)]
 
 
 def _tested(decision: Decision, rules: Rules, paired: Paired, clusters: Indices | None) -> Decision:
@@ -198,23 +208,26 @@ def _changed(n_changed: int, against: str) -> str:
 
 
 def _of_proportions(decision: Decision, rules: Rules, paired: Paired) -> Decision:
-    passed_a, passed_b = paired.means_a > 0, paired.means_b > 0
     n, limit = decision.n_tasks, decision.rule.limit
-    only_a, only_b = int((passed_a & ~passed_b).sum()), int((passed_b & ~passed_a).sum())
-    both = int((passed_a & passed_b).sum())
-    limits = newcombe(both, only_a, only_b, n - both - only_a - only_b, level=1 - rules.alpha)
+    _, only_a, only_b, _ = _passes(paired)
     if rules.proves:
         p_value = excess_of_proportions(only_b, only_a, n, -limit)
     else:
         p_value = excess_of_proportions(only_a, only_b, n, limit)
-    tested = replace(
+    return replace(
         decision,
         n_only_baseline=only_a,
         n_only_candidate=only_b,
         p_value=p_value,
         test="score",
     )
-    return _with_limits(tested, limits)
+
+
+def _passes(paired: Paired) -> tuple[int, int, int, int]:
+    """Return how many tasks both sides passed, only the first, only the second, and neither."""
+    a, b = paired.means_a > 0, paired.means_b > 0
+    both, only_a, only_b, neither = (int(each.sum()) for each in (a & b, a & ~b, b & ~a, ~a & ~b))
+    return both, only_a, only_b, neither
 
 
 def _of_means(
