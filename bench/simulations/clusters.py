@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import print_table, summary
-from warehouse.engine.statistics.proportions import clustered_interval, wilson
+from warehouse.engine.statistics.macros import macros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from tools.simulation_tables import Row
     from warehouse.engine.statistics.arrays import Floats
 
+# Of a row of sums of clusters: ours, and Wilson's.
+_INTERVALS = """
+SELECT
+    clustered_interval(sums, $sizes::BIGINT[]),
+    [wilson_low(list_sum(sums), $n), wilson_high(list_sum(sums), $n)]
+FROM (SELECT unnest($sums::DOUBLE[][]) AS sums)
+"""
 _SEED = 41
 SIMULATIONS = 2000
 CLUSTERS = (6, 10, 20, 50, 200)
@@ -43,9 +50,8 @@ def cell(n_clusters: int, kind: str, rate: float, correlation: float, n: int) ->
     sizes = SIZES[kind](n_clusters).astype(np.int64)
     rates = _cluster_rates(random, rate, correlation, (n, n_clusters))
     sums = random.binomial(sizes, rates).astype(np.float64)
-    of_sizes = sizes.astype(np.float64)
-    ours = np.array([clustered_interval(each, of_sizes) for each in sums])
-    wilsons = np.array([wilson(each.sum(), float(sizes.sum())) for each in sums])
+    parameters = {"sums": sums.tolist(), "sizes": sizes.tolist(), "n": int(sizes.sum())}
+    ours, wilsons = np.array(macros().execute(_INTERVALS, parameters).fetchall()).swapaxes(0, 1)
     means = sums.sum(axis=1) / sizes.sum()
     spread = ((sums - means[:, None] * sizes) ** 2).sum(axis=1) * n_clusters / (n_clusters - 1)
     reach = stats.t.ppf(0.975, n_clusters - 1) * np.sqrt(spread) / sizes.sum()

@@ -15,7 +15,7 @@ from warehouse.analysis.decisions.contests import Choice, find_contests
 from warehouse.app.agents.session import open_session
 from warehouse.app.agents.tools import call_tool
 from warehouse.engine.statistics.bounded_means import equality_of_bounded_means
-from warehouse.engine.statistics.proportions import clustered_interval
+from warehouse.engine.statistics.macros import macros
 
 PAGES, SIZE = 12, 5
 
@@ -77,6 +77,12 @@ def sums_of(values):
     return np.array([sum(page) for page in of_pages]), np.array([len(page) for page in of_pages])
 
 
+def clustered_interval(sums, sizes):
+    query = "SELECT clustered_interval($1::DOUBLE[], $2::BIGINT[])"
+    [(ends,)] = macros().execute(query, [sums.tolist(), sizes.tolist()]).fetchall()
+    return ends
+
+
 @pytest.mark.parametrize("suite", ["pages", "gaps"])
 def test_boards_have_the_interval_of_clusters(store, suite):
     rows = store.sql(
@@ -87,7 +93,7 @@ def test_boards_have_the_interval_of_clusters(store, suite):
     for model, n_clusters, *ends in rows:
         sums, sizes = sums_of(rates(store, suite)[model])
         assert n_clusters == PAGES
-        assert ends == pytest.approx(clustered_interval(sums, sizes.astype(float)), abs=1e-12)
+        assert ends == pytest.approx(clustered_interval(sums, sizes), abs=1e-12)
     others = {
         "metrics": f"SELECT model, mean_low, mean_high FROM metrics WHERE suite = '{suite}' "
         "AND metric = 'passed'",
@@ -173,7 +179,7 @@ def test_the_gate_and_the_plan_count_clusters(store, tmp_path):
     assert decision["n_clusters"] == PAGES
     assert decision["p_value"] == pytest.approx(p_value / 2, abs=1e-12)
     sums, sizes = sums_of(rates(store, "pages")["b"])
-    limits = clustered_interval(sums, sizes.astype(float))
+    limits = clustered_interval(sums, sizes)
     assert [floor["low"], floor["high"]] == pytest.approx(limits, abs=1e-9)
     planned = command(
         store.path, "plan", "a", "b", "--suite", "pages", "--difference", "0.1", "--format", "json"

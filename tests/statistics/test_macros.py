@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.engine.statistics.macros import mcnemar_p_values, newcombe_intervals
+from warehouse.engine.statistics.macros import (
+    TaskMeans,
+    macros,
+    mcnemar_p_values,
+    newcombe_intervals,
+    share_intervals,
+)
 
 
 def test_mcnemars_published_example():
@@ -46,3 +52,72 @@ def test_newcombes_interval_is_of_wilsons_at_any_level():
         a, b = (stats.binomtest(k, 50).proportion_ci(level, method="wilson") for k in (30, 0))
         low, high = 0.6 - np.hypot(0.6 - a.low, b.high), 0.6 + np.hypot(a.high - 0.6, 0 - b.low)
         assert newcombe_intervals([(0, 30, 0, 20)], level=level) == [pytest.approx((low, high))]
+
+
+@pytest.mark.parametrize("n_clusters", [6, 9, 40])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_interval_of_clusters_equals_its_formula(n_clusters, level):
+    random = np.random.default_rng(n_clusters)
+    sizes = random.integers(1, 9, n_clusters)
+    sums = random.binomial(sizes, random.beta(1, 1, n_clusters)).astype(float)
+    n, size = sizes.sum(), sizes.mean()
+    # With a cluster that passes all and one that passes none.
+    padded_sums, padded_sizes = np.append(sums, [size, 0]), np.append(sizes, [size, size])
+    middle = padded_sums.sum() / padded_sizes.sum()
+    variance = ((padded_sums - middle * padded_sizes) ** 2).sum() / padded_sizes.sum() ** 2
+    shrunk = n_clusters / (n_clusters + 2)
+    trials = min(n, shrunk * middle * (1 - middle) / variance)
+    df = max(1, n**2 // (sizes**2).sum() - 1)
+    z, mean = stats.t.ppf((1 + level) / 2, df), sums.sum() / n
+    centre = (mean + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    reach = z * np.sqrt(mean * (1 - mean) / trials + z**2 / (4 * trials**2)) / (1 + z**2 / trials)
+    # The tasks of a cluster share its rate; a second sample is of other data.
+    clusters = np.repeat(np.arange(n_clusters), sizes)
+    means = 100 * (sums / sizes)[clusters]
+    samples = [TaskMeans(means, int(n), 100.0, clusters), TaskMeans(np.ones(9), 9)]
+    found, other = share_intervals(samples, level=level)
+    assert found == pytest.approx((100 * (centre - reach), 100 * (centre + reach)), abs=1e-9)
+    assert other == pytest.approx(stats.binomtest(9, 9).proportion_ci(level, method="wilson"))
+
+
+@pytest.mark.parametrize("n_clusters", [6, 40])
+def test_the_interval_of_other_means_in_clusters_is_students(n_clusters):
+    random = np.random.default_rng(n_clusters)
+    sizes, sums = random.integers(1, 9, n_clusters), random.normal(size=n_clusters)
+    n, mean = sizes.sum(), sums.sum() / sizes.sum()
+    df = max(1, n**2 // (sizes**2).sum() - 1)
+    spread = ((sums - mean * sizes) ** 2).sum() * n_clusters / (n_clusters - 1)
+    reach = stats.t.ppf(0.975, df) * np.sqrt(spread) / n
+    query = "SELECT clustered_student_interval($1, $2::BIGINT[])"
+    [(ends,)] = macros().execute(query, [sums.tolist(), sizes.tolist()]).fetchall()
+    assert ends == pytest.approx([mean - reach, mean + reach], abs=1e-10)
+
+
+def test_clusters_of_one_task_that_all_pass_are_no_certainty():
+    six, five = (TaskMeans(np.ones(n), n, 1.0, np.arange(n)) for n in (30, 5))
+    (low, high), none = share_intervals([six, five])
+    t = stats.t.ppf(0.975, 29)
+    assert (low, high) == (pytest.approx(30 / (30 + t**2)), 1.0)
+    assert none is None
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+@pytest.mark.parametrize(("passed", "n"), [(0, 5), (5, 5), (3, 17), (500, 997)])
+def test_tasks_asked_once_have_the_wilson_interval_of_scipy(passed, n, level):
+    means = np.repeat([1.0, 0.0], [passed, n - passed])
+    theirs = stats.binomtest(passed, n).proportion_ci(level, method="wilson")
+    [found] = share_intervals([TaskMeans(means, n)], level=level)
+    assert found == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_attempts_that_differ_as_much_as_tasks_count():
+    """With p = 1/2 and all rates 1/2: n·p(1 - p) / s² trials, at most the attempts."""
+    rates = np.full(20, 0.5)
+    many, few, once = (TaskMeans(rates, n) for n in (1000, 60, 20))
+    s2 = (20 / 4 + 1) / 22 - 1 / 4
+    found = share_intervals([many, few, once])
+    z2 = stats.norm.ppf(0.975) ** 2
+    for (low, high), trials in zip(found, (20 / 4 / s2, 60, 20), strict=True):
+        # (p + z² / 2N ± ...) / (1 + z² / N) with p = 1/2: half a width of z / 2 / sqrt(N + z²).
+        assert (high + low) / 2 == pytest.approx(0.5)
+        assert (high - low) / 2 == pytest.approx(np.sqrt(z2 / (trials + z2)) / 2)

@@ -10,35 +10,57 @@ import numpy as np
 from warehouse.analysis.decisions.gate.decision import Decision, Outcome
 from warehouse.analysis.decisions.gate.words import amount, few_words, series_name, tasks_words
 from warehouse.analysis.decisions.paired import least_means
-from warehouse.engine.statistics.arrays import cluster_sums
+from warehouse.engine.statistics.macros import TaskMeans, share_intervals
 from warehouse.engine.statistics.margins import mean_limits
 from warehouse.engine.statistics.percentiles import OpenInterval, percentile_limits
-from warehouse.engine.statistics.proportions import Interval, clustered_interval, wilson
+from warehouse.engine.statistics.proportions import Interval
 from warehouse.engine.statistics.ratios import ratio_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from warehouse.analysis.decisions.gate.calls import CallTotals
     from warehouse.analysis.decisions.gate.rules import Rule, Rules
     from warehouse.analysis.decisions.paired import Panel
-    from warehouse.engine.statistics.arrays import Floats, Indices
+    from warehouse.engine.statistics.arrays import Floats
 
 _SHOWN = 10
 
 
-def decide_value(rule: Rule, rules: Rules, panel: Panel, *, row: int) -> Decision:
+def decide_values(
+    rule: Rule, rules: Rules, rows: Sequence[tuple[Panel, int]]
+) -> Iterator[Decision]:
     """Decide a rule of the least value, by the lower end of the candidate's interval.
 
     Args:
         rule: the rule.
         rules: the gate.
-        panel: the panel with the candidate's series.
-        row: its position.
+        rows: the panels with a series of the candidate, and its position.
     """
-    means, clusters = _values(panel, panel.means[row])
-    n_asked = int(panel.is_asked[row].sum())
-    decision = Decision(
+    judged, worst = [], []
+    for panel, row in rows:
+        least = least_means(panel, row, is_rescored=rules.scorer is not None)
+        judged.append(_task_means(panel, row, panel.means[row]))
+        worst.append(_task_means(panel, row, least))
+    limits = _intervals([*judged, *worst], 1 - rules.alpha)
+    for (panel, row), values, *ends in zip(
+        rows, judged, limits[: len(rows)], limits[len(rows) :], strict=True
+    ):
+        yield _decided_value(_value(rule, panel, row, values), rules, panel.scale, ends)
+
+
+def _task_means(panel: Panel, row: int, means: Floats) -> TaskMeans:
+    """Return the values that are known; a task that has one without a verdict counts once."""
+    tasks = np.flatnonzero(~np.isnan(means))
+    n_unjudged = len(tasks) - int((~np.isnan(panel.means[row])).sum())
+    n_attempts = int(panel.n_attempts[row].sum()) + n_unjudged
+    return TaskMeans(means[tasks], n_attempts, panel.scale, panel.clusters_of(tasks))
+
+
+def _value(rule: Rule, panel: Panel, row: int, values: TaskMeans) -> Decision:
+    """Return the figures of a candidate's value; the outcome is not decided."""
+    means, clusters = values.means, values.clusters
+    return Decision(
         rule=rule,
         outcome=Outcome.INCONCLUSIVE,
         reason="",
@@ -50,78 +72,52 @@ def decide_value(rule: Rule, rules: Rules, panel: Panel, *, row: int) -> Decisio
         candidate_run_ids=tuple(panel.series[row].runs),
         n_tasks=len(means),
         n_clusters=None if clusters is None else len(set(clusters.tolist())),
-        n_unjudged=n_asked - len(means),
+        n_unjudged=int(panel.is_asked[row].sum()) - len(means),
         candidate_value=float(means.mean()) if len(means) else None,
     )
-    if len(means) < rules.min_coverage * n_asked:
+
+
+def _decided_value(
+    decision: Decision,
+    rules: Rules,
+    scale: float | None,
+    ends: Sequence[Interval | None],
+) -> Decision:
+    """Decide by the intervals: as judged, and with the missing verdicts counted as failed."""
+    n_tasks, least, (limits, worst) = decision.n_tasks, decision.rule.limit, ends
+    n_asked = n_tasks + (decision.n_unjudged or 0)
+    if n_tasks < rules.min_coverage * n_asked:
         return replace(
             decision,
-            reason=f"{len(means):,} of the {n_asked:,} tasks asked have a value, less than "
+            reason=f"{n_tasks:,} of the {n_asked:,} tasks asked have a value, less than "
             f"min_coverage ({100 * rules.min_coverage:.3g} %)",
         )
-    if few := few_words(len(means), decision.n_clusters, rules.min_tasks):
+    if few := few_words(n_tasks, decision.n_clusters, rules.min_tasks):
         return replace(decision, reason=few)
-    n_attempts, level = int(panel.n_attempts[row].sum()), 1 - rules.alpha
-    limits = value_interval(means, n_attempts, panel.scale, clusters=clusters, level=level)
     if limits is None:
-        return replace(decision, reason=f"only {tasks_words(len(means))}, too few for an interval")
-    is_kept = limits.low >= rule.limit
-    low, limit = amount(limits.low, panel.scale), amount(rule.limit, panel.scale)
+        return replace(decision, reason=f"only {tasks_words(n_tasks)}, too few for an interval")
+    is_kept = limits.low >= least
+    value = amount(decision.candidate_value or 0.0, scale)
+    low, limit = amount(limits.low, scale), amount(least, scale)
     reason = (
-        f"{amount(float(means.mean()), panel.scale)} on {tasks_words(len(means))}; the lower end "
-        f"of its interval, {low}, is {'at least' if is_kept else 'below'} {limit}"
+        f"{value} on {tasks_words(n_tasks)}; the lower end of its interval, {low}, is "
+        f"{'at least' if is_kept else 'below'} {limit}"
     )
     outcome = Outcome.PASSED if is_kept else Outcome.FAILED
-    least = least_means(panel, row, is_rescored=rules.scorer is not None)
-    worst, clusters = _values(panel, least)
-    n_attempts += len(worst) - len(means)
-    ends = value_interval(worst, n_attempts, panel.scale, clusters=clusters, level=level)
-    if is_kept and ends is not None and ends.low < rule.limit:
+    if is_kept and worst is not None and worst.low < least:
         outcome = Outcome.INCONCLUSIVE
-        low = amount(ends.low, panel.scale)
+        low = amount(worst.low, scale)
         reason += f"; inconclusive: with the missing verdicts counted as failed, it is {low}"
     return replace(decision, outcome=outcome, reason=reason, low=limits.low, high=limits.high)
 
 
-def _values(panel: Panel, row: Floats) -> tuple[Floats, Indices | None]:
-    """Return the values that are known, and the clusters of their tasks."""
-    tasks = np.flatnonzero(~np.isnan(row))
-    return row[tasks], panel.clusters_of(tasks)
-
-
-def value_interval(
-    means: Floats,
-    n_attempts: int,
-    scale: float | None,
-    *,
-    clusters: Indices | None = None,
-    level: float,
-) -> Interval | None:
-    """Return the interval of a mean over tasks.
-
-    That of the leaderboard: of shares Wilson's, of as many trials as the variance between tasks
-    (SQL macro `effective_tasks`) or clusters is worth; otherwise Student's.
-
-    Args:
-        means: mean of the attempts at each task: shape (tasks,), at least one.
-        n_attempts: attempts at all of them.
-        scale: largest possible value, 1 or 100; None if not known.
-        clusters: the number of each task's cluster; by default, each task is one.
-        level: confidence, between 0 and 1.
-    """
-    if scale is None:
-        return mean_limits(means, clusters=clusters, level=level)
-    n, rates = len(means), means / scale
-    if clusters is not None:
-        limits = clustered_interval(
-            cluster_sums(rates, clusters), np.bincount(clusters).astype(np.float64), level=level
-        )
-        return None if limits is None else Interval(scale * limits.low, scale * limits.high)
-    middle = (float(rates.sum()) + 1) / (n + 2)
-    variance = (float((rates**2).sum()) + 1) / (n + 2) - middle**2
-    trials = max(float(n), min(float(n_attempts), n * middle * (1 - middle) / variance))
-    limits = wilson(float(rates.mean()) * trials, trials, level=level)
-    return None if limits is None else Interval(scale * limits.low, scale * limits.high)
+def _intervals(values: Sequence[TaskMeans], level: float) -> list[Interval | None]:
+    """Return the intervals of means: of shares those of the leaderboard, else Student's."""
+    shares = iter(share_intervals([each for each in values if each.scale], level=level))
+    return [
+        next(shares) if each.scale else mean_limits(each.means, clusters=each.clusters, level=level)
+        for each in values
+    ]
 
 
 def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:

@@ -13,7 +13,7 @@ from warehouse.analysis.decisions.gate.floors import (
     decide_cost,
     decide_latency,
     decide_tasks,
-    decide_value,
+    decide_values,
 )
 from warehouse.analysis.decisions.gate.rules import CONFIRMED, check_rules
 from warehouse.analysis.decisions.gate.runs import (
@@ -180,8 +180,7 @@ class _Gate:
             if self._rules.anchor is not None:
                 yield from self._drops(rule, ANCHOR, is_confirming=is_confirming)
         elif rule.kind == "min_value":
-            for panel, row in self._candidate_rows(rule):
-                yield decide_value(rule, self._rules, panel, row=row)
+            yield from decide_values(rule, self._rules, list(self._candidate_rows(rule)))
         elif rule.kind == "must_pass":
             yield decide_tasks(rule, list(self._candidate_rows(rule)))
         else:
