@@ -17,8 +17,7 @@ import numpy as np
 from scipy import stats
 
 from tools.simulation_tables import print_table, summary
-from warehouse.engine.statistics.percentiles import percentile_limits
-from warehouse.engine.statistics.ratios import MIN_TASKS, ratio_limits
+from warehouse.engine.statistics.macros import macros
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +29,16 @@ if TYPE_CHECKING:
 
     Ends = tuple[float | None, float | None]
 
+# Of each row of costs and passes of tasks.
+_RATIOS = """
+SELECT ratio_interval({
+    n: len(a), n_counted: len(list_filter(c, lambda x: x > 0)),
+    amount: list_sum(a), total: list_sum(c), amount_squares: list_dot_product(a, a),
+    products: list_dot_product(a, c), squares: list_dot_product(c, c)
+})
+FROM (SELECT unnest($a::DOUBLE[][]) AS a, unnest($c::DOUBLE[][]) AS c)
+"""
+MIN_TASKS = 20  # of an interval of costs
 _SEED = 31
 SIMULATIONS = 2000
 TASKS = (10, 20, 50, 200, 1000)
@@ -53,22 +62,54 @@ def cell(
     share = 0.0 if is_cost else float(figure[1:]) / 100
     truth = np.exp(spread**2 / 2) / _PASS_RATE if is_cost else 0.0
     truth = truth or np.exp(spread * stats.norm.ppf(share))
-    found: list[tuple[Ends, Ends]] = []
+    drawn: list[Floats] = []
+    totals: list[tuple[Floats, Floats]] = []
     for _ in range(simulations):
         of_task = random.normal(size=n)[tasks]
         own = random.normal(size=len(tasks))
         values: Floats = np.exp(spread * (of_task + own) / np.sqrt(2))
         if is_cost:
             is_passed = random.random(len(tasks)) < _PASS_RATE
-            costs, passed = _task_sums(tasks, values), _task_sums(tasks, is_passed)
-            limits = ratio_limits(costs, passed)
-            if limits is not None:
-                found.append((limits, _fieller(costs, passed)))
+            totals.append((_task_sums(tasks, values), _task_sums(tasks, is_passed)))
         else:
-            clustered = percentile_limits(values, share, tasks=tasks)
-            found.append((clustered, percentile_limits(values, share)))
-    ours, textbook = (_judged(ends, truth) for ends in zip(*found, strict=True))
+            drawn.append(np.sort(values))
+    if is_cost:
+        found = _of_costs(totals)
+    else:
+        ordered = np.array(drawn)
+        found = [_of_percentiles(ordered, share, size) for size in (n, len(tasks))]
+    ours, textbook = (_judged(ends, truth) for ends in found)
     return (*ours, *textbook)
+
+
+def _of_costs(totals: Sequence[tuple[Floats, Floats]]) -> list[list[Ends]]:
+    """Return our intervals and Fieller's, where there is ours."""
+    parameters = dict(
+        zip(
+            "ac",
+            ([row.tolist() for row in each] for each in zip(*totals, strict=True)),
+            strict=True,
+        )
+    )
+    rows = macros().execute(_RATIOS, parameters).fetchall()
+    found = [
+        (ends, _fieller(*each))
+        for (ends,), each in zip(rows, totals, strict=True)
+        if ends[0] is not None
+    ]
+    return [list(each) for each in zip(*found, strict=True)]
+
+
+def _of_percentiles(ordered: Floats, share: float, n: int) -> list[Ends]:
+    """Return the intervals of rows of sorted values, as if `n` of each were independent."""
+    query = "SELECT percentile_interval(range($size), $n, percentile_ranks($n, $share))"
+    size = ordered.shape[1]
+    [(at,)] = macros().execute(query, {"size": size, "n": n, "share": share}).fetchall()
+    low, high = (
+        [None] * len(ordered) if place is None else ordered[:, place].tolist()
+        for place in (at["low"], at["high"])
+    )
+    return list(zip(low, high, strict=True))
 
 
 def _task_sums(tasks: Indices, values: npt.ArrayLike) -> Floats:

@@ -1,32 +1,15 @@
-"""The macros of percentiles and ratios equal the functions, and views take the task as the unit."""
+"""The intervals of percentiles and costs in views and gates take the task as the unit."""
 
 import csv
+from math import ceil, exp, sqrt
 
-import duckdb
 import numpy as np
 import pytest
+from gate_cases import decide
+from scipy import stats
 from support import command, new_store
 
-from warehouse.engine.statistics.percentiles import percentile_limits, percentile_ranks
-from warehouse.engine.statistics.ratios import ratio_limits
-from warehouse.engine.views.sql_files import shipped_sql
-
-
-@pytest.fixture(scope="module")
-def macros():
-    with duckdb.connect() as connection:
-        for file in shipped_sql():
-            if file.is_function:
-                connection.execute(file.sql)
-        yield connection
-
-
-@pytest.mark.parametrize("share", [0.5, 0.95, 0.99])
-def test_ranks_are_those_of_the_function(macros, share):
-    numbers = [*range(300), 1000, 20_000]
-    query = f"SELECT n, percentile_ranks(n, {share}) FROM (SELECT unnest($1) AS n)"
-    for n, ranks in macros.execute(query, [numbers]).fetchall():
-        assert tuple(ranks.values()) == percentile_ranks(n, share)
+from warehouse.analysis.decisions.gate.rules import Rule
 
 
 def import_calls(folder, calls):
@@ -41,6 +24,21 @@ def import_calls(folder, calls):
     ended = command(store.path, "import", folder / "calls.csv", "--yes", "--suite", "quiz")
     assert ended.code == 0, ended.err
     return store
+
+
+def order_statistics(values, n, tail):
+    """Return the ends of p95 as if `n` values were independent."""
+    below, above = (int(rank) for rank in stats.binom.ppf([tail, 1 - tail], n, 0.95))
+    ordered, each = np.sort(values), len(values) / n
+    return ordered[int((below - 1) * each + 1e-9)], ordered[ceil((above + 1) * each - 1e-9) - 1]
+
+
+def by_delta_method(amounts, counts, tail):
+    """Return the ends of the ratio of sums over tasks."""
+    n, ratio = len(amounts), amounts.sum() / counts.sum()
+    errors = amounts / amounts.sum() - counts / counts.sum()
+    reach = stats.t.ppf(1 - tail, n - 1) * sqrt((errors**2).sum() * n / (n - 1))
+    return ratio * exp(-reach), ratio * exp(reach)
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
@@ -61,14 +59,19 @@ def test_views_have_the_intervals_of_the_tasks(tmp_path, attempts):
     [(*counts, low, high)] = store.sql(f"SELECT {columns} FROM latency").fetchall()
     # With three attempts the last task has two: 239² / (79 · 9 + 4) = 79.9.
     assert counts == [len(tasks), 80, 80 if attempts == 1 else 79]
-    assert (low, high) == percentile_limits(latencies, 0.95, tasks=tasks)
+    assert (low, high) == order_statistics(latencies, counts[2], 0.025)
     columns = "cost_per_passed_usd, cost_per_passed_usd_low, cost_per_passed_usd_high"
     [(ratio, *ends)] = store.sql(f"SELECT {columns} FROM costs").fetchall()
     assert ratio == pytest.approx(costs.sum() / passed.sum())
-    assert ends == pytest.approx(
-        ratio_limits(np.bincount(tasks, weights=costs), np.bincount(tasks, weights=passed * 1.0)),
-        rel=1e-9,
-    )
+    sums = np.bincount(tasks, weights=costs), np.bincount(tasks, weights=passed * 1.0)
+    assert ends == pytest.approx(by_delta_method(*sums, 0.025), rel=1e-9)
+    # The gate uses a single end, at its own level.
+    rules = [Rule(kind=kind, limit=1.0) for kind in ("max_p95_ms", "max_cost_per_passed_usd")]
+    sides = {"candidate": "m", "baseline": None, "suite": "quiz", "alpha": 0.1}
+    slow, dear = decide(store, *rules, **sides).decisions
+    expected = order_statistics(latencies, counts[2], 0.1)
+    assert (slow.low, slow.high) == pytest.approx(expected, rel=1e-12)
+    assert (dear.low, dear.high) == pytest.approx(by_delta_method(*sums, 0.1), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "has_median", "has_upper"), [(5, 0, 0), (6, 1, 0), (72, 1, 1)])

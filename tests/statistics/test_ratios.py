@@ -4,7 +4,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from warehouse.engine.statistics.ratios import ratio_limits
+from warehouse.engine.statistics.macros import macros
+
+QUERY = """
+SELECT ratio_error(sums), ratio_interval(sums) FROM (
+    SELECT {
+        n: len(a), n_counted: len(list_filter(c, lambda x: x > 0)),
+        amount: list_sum(a), total: list_sum(c), amount_squares: list_dot_product(a, a),
+        products: list_dot_product(a, c), squares: list_dot_product(c, c)
+    } AS sums
+    FROM (SELECT unnest($a::DOUBLE[][]) AS a, unnest($c::DOUBLE[][]) AS c)
+)
+"""
+
+
+def ratios(*samples):
+    """Return the standard error and the interval of each pair of amounts and counts of tasks."""
+    amounts, counts = ([each.tolist() for each in column] for column in zip(*samples, strict=True))
+    return macros().execute(QUERY, {"a": amounts, "c": counts}).fetchall()
 
 
 def test_equals_the_delta_method():
@@ -15,39 +32,41 @@ def test_equals_the_delta_method():
     gradient = np.array([1 / means[0], -1 / means[1]])
     reach = stats.t.ppf(0.975, 39) * np.sqrt(gradient @ covariance @ gradient)
     ratio = means[0] / means[1]
-    found = ratio_limits(amounts, counts)
-    assert found == pytest.approx((ratio * np.exp(-reach), ratio * np.exp(reach)), abs=1e-12)
-    one_sided = stats.t.ppf(0.95, 39) / stats.t.ppf(0.975, 39) * reach
-    assert ratio_limits(amounts, counts, tail=0.05) == pytest.approx(
-        (ratio * np.exp(-one_sided), ratio * np.exp(one_sided)), abs=1e-12
-    )
+    [(error, ends)] = ratios((amounts, counts))
+    assert error == pytest.approx(reach / stats.t.ppf(0.975, 39), abs=1e-12)
+    # The ends have ten digits.
+    assert ends == pytest.approx([ratio * np.exp(-reach), ratio * np.exp(reach)], rel=1e-9)
 
 
 def test_the_unit_does_not_matter():
     amounts, counts = np.arange(1.0, 31.0), np.tile([1.0, 0.0, 2.0], 10)
-    low, high = ratio_limits(amounts, counts)
-    assert ratio_limits(100 * amounts, counts) == pytest.approx((100 * low, 100 * high))
+    samples = ((amounts, counts), (100 * amounts, counts), (2 * amounts, 2 * counts))
+    (error, ends), (_, dearer), (doubled, same) = ratios(*samples)
+    assert dearer == pytest.approx([100 * end for end in ends])
     # Attempts that are all alike double both sums of a task.
-    assert ratio_limits(2 * amounts, 2 * counts) == pytest.approx((low, high))
+    assert (doubled, same) == (pytest.approx(error), pytest.approx(ends))
 
 
 def test_few_tasks_have_none():
     amounts, counts = np.ones(20), np.repeat([1.0, 0.0], [10, 10])
-    assert ratio_limits(amounts, counts) is not None
-    assert ratio_limits(amounts[1:], counts[1:]) is None
-    assert ratio_limits(amounts, np.repeat([9.0, 0.0], [9, 11])) is None
-    assert ratio_limits(np.zeros(20), counts) is None
-    assert ratio_limits(np.array([]), np.array([])) is None
+    enough, *few = ratios(
+        (amounts, counts),
+        (amounts[1:], counts[1:]),
+        (amounts, np.repeat([9.0, 0.0], [9, 11])),
+        (np.zeros(20), counts),
+        (np.array([]), np.array([])),
+    )
+    assert enough[0] > 0
+    assert few == [(None, [None, None])] * 4
 
 
 @pytest.mark.parametrize("n", [50, 200])
 @pytest.mark.parametrize("rate", [0.5, 0.9])
 def test_coverage(n, rate):
     random = np.random.default_rng([2, n, int(10 * rate)])
-    truth, hits = np.exp(0.125) / rate, 0
-    for _ in range(1000):
-        limits = ratio_limits(random.lognormal(0, 0.5, n), (random.random(n) < rate) * 1.0)
-        hits += limits is not None and limits.low <= truth <= limits.high
+    samples = [(random.lognormal(0, 0.5, n), (random.random(n) < rate) * 1.0) for _ in range(1000)]
+    truth = np.exp(0.125) / rate
+    hits = sum(ends[0] <= truth <= ends[1] for _, ends in ratios(*samples))
     assert hits / 1000 >= 0.93 - 3.3 * np.sqrt(0.93 * 0.07 / 1000)
 
 
@@ -56,7 +75,9 @@ def test_a_cost_a_tenth_below_a_limit_is_rarely_above_it():
     costs = random.lognormal(sigma=1.0, size=(1_000, 50))
     passes = (random.random((1_000, 50)) < 0.6).astype(float)
     limit = np.exp(0.5) / 0.6 / 0.9
-    plain = costs.sum(axis=1) / passes.sum(axis=1) > limit
-    ends = [ratio_limits(*night, tail=0.05) for night in zip(costs, passes, strict=True)]
-    assert np.mean([end is not None and end.low > limit for end in ends]) <= 0.02
-    assert plain.mean() > 0.2
+    plain = costs.sum(axis=1) / passes.sum(axis=1)
+    errors = np.array([error for error, _ in ratios(*zip(costs, passes, strict=True))])
+    # As the gate decides: the lower end is used alone with 95 % confidence.
+    lower = plain * np.exp(-stats.t.ppf(0.95, 49) * errors)
+    assert (lower > limit).mean() <= 0.02
+    assert (plain > limit).mean() > 0.2

@@ -1,9 +1,10 @@
 -- The ranks, from 1, of the ends of a percentile's 95 % interval among `n` independent values, `low` and
 -- `high`: how many of them are at or below the percentile is binomial. NULL where even the smallest or
 -- largest value is not far enough away. `share` is 0 to 1. Counts beyond 10 standard deviations are left
--- out. Equal to `warehouse.engine.statistics.percentiles.percentile_ranks`.
-CREATE OR REPLACE MACRO percentile_ranks(n, share) AS (
-    SELECT {low: max(k) FILTER (at_most <= 0.025) + 1, high: min(k) FILTER (at_least <= 0.025)}
+-- out. `tail` is the probability that an end is on the wrong side of the percentile, at most: 0.05 for an
+-- end that is used alone with 95 % confidence.
+CREATE OR REPLACE MACRO percentile_ranks(n, share, tail := 0.025) AS (
+    SELECT {low: max(k) FILTER (at_most <= tail) + 1, high: min(k) FILTER (at_least <= tail)}
     FROM (
         SELECT
             k,

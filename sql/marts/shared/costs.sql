@@ -2,7 +2,7 @@
 -- grain: run × provider × model × settings
 -- first: run_id, model, settings, total_cost_usd, n_results, cost_per_passed_usd
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars
--- cost_per_passed_usd_low: lower end of its 95 % interval over the tasks, US dollars; see ratio_interval.
+-- cost_per_passed_usd_low: lower end of its 95 % interval over the tasks, US dollars; see ratio_error.
 --     NULL below 20 tasks of known cost, or where fewer than 10 of them were passed
 -- cost_per_passed_usd_high: upper end of that interval
 -- n_results: calls of the model, without answers that came from a cache, which cost nothing

@@ -46,8 +46,7 @@ repeated AS (
         entries.series,
         count(*) FILTER (tasks.n_timed > 0) AS n_timed_tasks,
         count(*) FILTER (tasks.n_started > 0) AS n_started_tasks,
-        CAST(floor(sum(tasks.n_timed) ** 2 / nullif(sum(tasks.n_timed ** 2), 0) + 1e-9) AS BIGINT)
-            AS n_independent
+        independent_tasks(sum(tasks.n_timed), sum(tasks.n_timed ** 2)) AS n_independent
     FROM tasks
     JOIN scores.repeated_entries AS entries ON tasks.entry = entries.entry
     GROUP BY entries.run_id, entries.series
@@ -59,8 +58,7 @@ ranked AS (
         coalesce(repeated.n_timed_tasks, answered.n_timed) AS n_timed_tasks,
         coalesce(repeated.n_started_tasks, len(answered.ttfts_ms)) AS n_started_tasks,
         coalesce(repeated.n_independent, answered.n_timed) AS n_independent,
-        percentile_ranks(coalesce(repeated.n_independent, answered.n_timed), 0.95) AS ranks,
-        answered.n_timed / nullif(coalesce(repeated.n_independent, answered.n_timed), 0) AS n_each
+        percentile_ranks(coalesce(repeated.n_independent, answered.n_timed), 0.95) AS ranks
     FROM answered
     LEFT JOIN repeated USING (run_id, series)
 )
@@ -77,13 +75,10 @@ SELECT
     n_independent,
     CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.50) END AS p50_ms,
     CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.95) END AS p95_ms,
-    CASE
-        WHEN n_timed_tasks >= 6
-            THEN times_ms[CAST(floor((ranks.low - 1) * n_each + 1e-9) AS BIGINT) + 1]
-    END AS p95_ms_low,
-    CASE
-        WHEN n_timed_tasks >= 6 THEN times_ms[CAST(ceil(ranks.high * n_each - 1e-9) AS BIGINT)]
-    END AS p95_ms_high,
+    CASE WHEN n_timed_tasks >= 6 THEN percentile_interval(times_ms, n_independent, ranks).low END
+        AS p95_ms_low,
+    CASE WHEN n_timed_tasks >= 6 THEN percentile_interval(times_ms, n_independent, ranks).high END
+        AS p95_ms_high,
     CASE WHEN n_timed_tasks >= 6 THEN linear_percentile(times_ms, 0.99) END AS p99_ms,
     mean_ms,
     CASE WHEN n_started_tasks >= 6 THEN linear_percentile(ttfts_ms, 0.50) END AS ttft_p50_ms

@@ -46,46 +46,68 @@ by_task AS (
         suite, task_set, provider, model, settings, task_id,
         coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
         count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
-        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)) AS latencies
+        count(latency_ms) FILTER (is_answered) AS n_timed
     FROM of_calls
     GROUP BY ALL
 ),
 of_tasks AS (
     SELECT
         suite, task_set, provider, model, settings,
-        list(cost_usd ORDER BY task_id) AS task_costs_usd,
-        list(n_passed ORDER BY task_id) AS task_passes,
-        list(coalesce(latencies, []) ORDER BY task_id) AS task_latencies_ms
+        count(*) FILTER (n_passed > 0) AS n_passed_tasks,
+        -- In this order, so that the last digits are the same every time.
+        ratio_error({
+            n: count(*),
+            n_counted: n_passed_tasks,
+            amount: sum(cost_usd ORDER BY task_id),
+            total: sum(n_passed),
+            amount_squares: sum(cost_usd * cost_usd ORDER BY task_id),
+            products: sum(cost_usd * n_passed ORDER BY task_id),
+            squares: sum(n_passed ** 2)
+        }) AS cost_error,
+        independent_tasks(sum(n_timed), sum(n_timed ** 2)) AS n_independent
     FROM by_task
     GROUP BY ALL
+),
+totals AS (
+    SELECT
+        suite,
+        task_set,
+        of_calls.provider,
+        model,
+        settings,
+        concat_ws(
+            ' ',
+            model,
+            '(' || nullif(concat_ws(', ', of_calls.provider, nullif(settings, '')), '') || ')'
+        ) AS name,
+        count(DISTINCT task_id) AS n_tasks,
+        count(*) AS n_calls,
+        count(cost_usd) AS n_cost_known,
+        coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
+        count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
+        count(*) FILTER (is_answered) AS n_answered,
+        count(latency_ms) FILTER (is_answered) AS n_timed,
+        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)) AS times_ms,
+        any_value(n_passed_tasks) AS n_passed_tasks,
+        any_value(cost_error) AS cost_error,
+        any_value(n_independent) AS n_independent
+    FROM of_calls
+    JOIN of_tasks
+        USING (suite, task_set, model, settings)
+    WHERE of_calls.provider IS NOT DISTINCT FROM of_tasks.provider
+    GROUP BY suite, task_set, of_calls.provider, model, settings
+),
+ranked AS (
+    SELECT *, percentile_ranks(n_independent, 0.95, tail := $tail) AS ranks
+    FROM totals
 )
 SELECT
-    suite,
-    task_set,
-    concat_ws(
-        ' ',
-        model,
-        '(' || nullif(concat_ws(', ', of_calls.provider, nullif(settings, '')), '') || ')'
-    ) AS name,
-    count(DISTINCT task_id) AS n_tasks,
-    count(*) AS n_calls,
-    count(cost_usd) AS n_cost_known,
-    coalesce(exact_sum(cost_usd), 0.0) AS cost_usd,
-    count(*) FILTER (passed AND cost_usd IS NOT NULL) AS n_passed,
-    count(*) FILTER (is_answered) AS n_answered,
-    count(latency_ms) FILTER (is_answered) AS n_timed,
-    linear_percentile(
-        list_sort(list(latency_ms) FILTER (is_answered AND latency_ms IS NOT NULL)), 0.95
-    ) AS p95_ms,
-    any_value(task_costs_usd) AS task_costs_usd,
-    any_value(task_passes) AS task_passes,
-    any_value(task_latencies_ms) AS task_latencies_ms
-FROM of_calls
-JOIN of_tasks
-    USING (suite, task_set, model, settings)
-WHERE of_calls.provider IS NOT DISTINCT FROM of_tasks.provider
-GROUP BY suite, task_set, of_calls.provider, model, settings
-ORDER BY suite, task_set, of_calls.provider, model, settings
+    * EXCLUDE (provider, model, settings, times_ms, n_independent, ranks),
+    linear_percentile(times_ms, 0.95) AS p95_ms,
+    percentile_interval(times_ms, n_independent, ranks).low AS p95_low_ms,
+    percentile_interval(times_ms, n_independent, ranks).high AS p95_high_ms
+FROM ranked
+ORDER BY suite, task_set, provider, model, settings
 """
 
 
@@ -102,12 +124,14 @@ class CallTotals:
         n_cost_known: calls whose cost is known.
         cost_usd: cost of these, US dollars.
         n_passed: how many of these passed.
+        n_passed_tasks: tasks with such a call.
+        cost_error: standard error of the logarithm of the cost of a passed call, see the macro
+            `ratio_error`.
         n_answered: calls that were answered.
         n_timed: answered calls whose latency is known.
         p95_ms: 95th percentile of the latency, milliseconds.
-        task_costs_usd: known cost of each task.
-        task_passes: passed calls of known cost of each task.
-        task_latencies_ms: latencies of each task's answers, milliseconds.
+        p95_low_ms: lower end of it, one-sided; None where the data do not bound it.
+        p95_high_ms: upper end likewise.
     """
 
     suite: str
@@ -118,24 +142,26 @@ class CallTotals:
     n_cost_known: int
     cost_usd: float
     n_passed: int
+    n_passed_tasks: int
+    cost_error: float | None
     n_answered: int
     n_timed: int
     p95_ms: float | None
-    task_costs_usd: list[float]
-    task_passes: list[int]
-    task_latencies_ms: list[list[float]]
+    p95_low_ms: float | None
+    p95_high_ms: float | None
 
 
 def read_totals(
-    connection: duckdb.DuckDBPyConnection, runs: Sequence[SidedRun]
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[SidedRun], *, alpha: float
 ) -> list[CallTotals]:
     """Return the totals of the calls of some runs, each model and settings apart.
 
     Args:
         connection: an open warehouse.
         runs: the runs.
+        alpha: probability that an end of the latency is on the wrong side, at most.
     """
-    parameters: dict[str, object] = {
+    parameters: dict[str, object] = {"tail": alpha} | {
         name: [getattr(run.key, name) for run in runs] for name in SeriesKey._fields[1:]
     }
     parameters["run_id"] = [run.run_id for run in runs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +11,9 @@ import numpy as np
 from warehouse.analysis.decisions.gate.decision import Decision, Outcome
 from warehouse.analysis.decisions.gate.words import amount, few_words, series_name, tasks_words
 from warehouse.analysis.decisions.paired import least_means
+from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import TaskMeans, share_intervals
 from warehouse.engine.statistics.margins import mean_limits
-from warehouse.engine.statistics.percentiles import OpenInterval, percentile_limits
-from warehouse.engine.statistics.proportions import Interval
-from warehouse.engine.statistics.ratios import ratio_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rule, Rules
     from warehouse.analysis.decisions.paired import Panel
     from warehouse.engine.statistics.arrays import Floats
+    from warehouse.engine.statistics.proportions import Interval
 
 _SHOWN = 10
 
@@ -138,20 +138,20 @@ def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
             reason=f"no call passed, for {spent}",
         )
     cost = totals.cost_usd / totals.n_passed
-    costs, passes = np.array(totals.task_costs_usd), np.array(totals.task_passes, dtype=np.float64)
-    ends = ratio_limits(costs, passes, tail=rules.alpha) if costs.any() else Interval(0.0, 0.0)
     decision = replace(decision, candidate_value=cost)
-    if ends is None:
+    # Of what costs nothing there is no error.
+    error = totals.cost_error if totals.cost_usd else 0.0
+    if error is None:
         # Nothing tells a model that hardly ever passes from one that is cheap enough.
         return replace(
             decision,
-            reason=f"{cost:.4g} US dollars for each passed call, but {np.count_nonzero(passes)} of "
-            f"{tasks_words(len(passes))} passed, too few for an interval",
+            reason=f"{cost:.4g} US dollars for each passed call, but {totals.n_passed_tasks} of "
+            f"{tasks_words(totals.n_tasks)} passed, too few for an interval",
         )
+    reach = error and error * student_quantile(1 - rules.alpha, totals.n_tasks - 1)
     return _within(
-        decision,
+        replace(decision, low=cost * exp(-reach), high=cost * exp(reach)),
         rules,
-        OpenInterval(*ends),
         f"{cost:.4g} US dollars for each passed call ({spent}, {totals.n_passed:,} passed)",
         "{:.4g}",
     )
@@ -167,38 +167,30 @@ def decide_latency(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
         )
     if totals.n_tasks < rules.min_tasks:
         return replace(decision, reason=_few(totals, rules))
-    by_task = totals.task_latencies_ms
-    ends = percentile_limits(
-        np.array([value for values in by_task for value in values]),
-        0.95,
-        tasks=np.repeat(np.arange(len(by_task)), [len(values) for values in by_task]),
-        tail=rules.alpha,
-    )
     return _within(
-        replace(decision, candidate_value=totals.p95_ms),
+        replace(
+            decision,
+            candidate_value=totals.p95_ms,
+            low=totals.p95_low_ms,
+            high=totals.p95_high_ms,
+        ),
         rules,
-        ends,
         f"95 % of {totals.n_timed:,} answers took at most {totals.p95_ms:,.0f} ms",
         "{:,.0f}",
     )
 
 
-def _within(
-    decision: Decision, rules: Rules, ends: OpenInterval, figure: str, form: str
-) -> Decision:
+def _within(decision: Decision, rules: Rules, figure: str, form: str) -> Decision:
     """Decide a largest value by the one-sided ends of the candidate's; between them it is noise."""
-    limit = decision.rule.limit
-    decision = replace(decision, low=ends.low, high=ends.high)
-    if ends.low is not None and ends.low > limit:
-        reason = (
-            f"{figure}, likely at least {form.format(ends.low)}: more than {form.format(limit)}"
-        )
+    limit, low, high = decision.rule.limit, decision.low, decision.high
+    if low is not None and low > limit:
+        reason = f"{figure}, likely at least {form.format(low)}: more than {form.format(limit)}"
         return replace(decision, outcome=Outcome.FAILED, reason=reason)
-    if ends.high is not None and ends.high <= limit:
-        reason = f"{figure}, likely at most {form.format(ends.high)}: within {form.format(limit)}"
+    if high is not None and high <= limit:
+        reason = f"{figure}, likely at most {form.format(high)}: within {form.format(limit)}"
         return replace(decision, outcome=Outcome.PASSED, reason=reason)
     noise = "within noise of the limit"
-    if ends.high is None and (decision.candidate_value or 0.0) <= limit:
+    if high is None and (decision.candidate_value or 0.0) <= limit:
         noise = "on too few tasks to exclude more than the limit"
     reason = f"{figure}, {noise}, {form.format(limit)}"
     outcome = Outcome.INCONCLUSIVE if rules.proves else Outcome.PASSED

@@ -189,7 +189,7 @@ class _Gate:
                 if key.side != CANDIDATE or not self._is_meant(rule, key.suite, key.task_set):
                     continue
                 counted = (*runs.deciding, *(runs.confirming if is_confirming else ()))
-                for totals in read_totals(self._connection, counted):
+                for totals in read_totals(self._connection, counted, alpha=self._rules.alpha):
                     decision = decide(rule, self._rules, totals)
                     run_ids = tuple(run.run_id for run in counted)
                     yield replace(decision, candidate_run_ids=run_ids)
