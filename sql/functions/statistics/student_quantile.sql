@@ -1,5 +1,6 @@
 -- The 97.5 % quantile of Student's t, within 1e-12: a table up to 10 degrees of freedom, then a
--- polynomial in their reciprocal, fitted to the quantiles at 200 Chebyshev nodes.
+-- polynomial in their reciprocal, fitted to the quantiles at 200 Chebyshev nodes. Python has those of all
+-- levels from scipy: as a function of Python, views that call it would fail in other clients.
 CREATE OR REPLACE MACRO student_quantile(df) AS
     CASE
         WHEN df < 1 THEN NULL

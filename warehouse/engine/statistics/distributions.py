@@ -21,7 +21,10 @@ def normal_quantile(probability: float) -> float:
 
 
 def student_quantile(probability: float, df: float) -> float:
-    """Return a quantile of Student's t distribution with `df` degrees of freedom."""
+    """Return a quantile of Student's t distribution with `df` degrees of freedom.
+
+    Views have the macro `student_quantile`, of one level: in other clients they cannot call Python.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(df, probability))
