@@ -80,7 +80,7 @@ def newcombe_intervals(
             and neither; None if there are none.
         level: confidence, between 0 and 1.
     """
-    quantiles = [normal_quantile((1 + level) / 2)] * len(passes)
+    quantiles = [normal_quantile((1 + level) / 2) for _ in passes]
     call = "newcombe_interval(n[1], n[2], n[3], n[4], quantile := quantile)"
     return _intervals(call, n=passes, quantile=quantiles)
 
