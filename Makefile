@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What evalstore needs is installed; what development needs, too.
+DEMO_READY := $(VENV)/.demo-ready
 READY := $(VENV)/.ready
 
 OLDEST := build/oldest
@@ -13,7 +15,7 @@ TOOLS := inspect lm_eval promptfoo
 
 .PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
 
-demo: $(READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
+demo: $(DEMO_READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
 
 # mypy runs next to the tests, and its output comes after theirs; either fails the target.
@@ -159,18 +161,29 @@ dist: $(READY)  ## build the wheel and the source distribution in dist, and chec
 	@$(BIN)/python -m hatchling build -d dist
 	@$(BIN)/python -m pytest -q -n 2 -m slow tests/warehouse/test_wheel.py
 
+# The second file has only what development adds; what is in both has one version.
 lock:  ## choose the newest versions that pyproject.toml allows (needs uv on the PATH)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-	  --custom-compile-command "make lock" --group dev pyproject.toml -o requirements.lock
+	$(compile) pyproject.toml -o requirements.lock
+	$(compile) --group dev -c requirements.lock -o requirements-dev.lock
 
-# The environment is created without ensurepip, which some systems lack, and filled by the pip of
-# $(PYTHON). The stamp is written last, so that an interrupted set-up starts again.
-$(READY): requirements.lock pyproject.toml
+define compile
+uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command "make lock"
+endef
+
+# The environment is created without ensurepip, which some systems lack. A stamp is written last, so
+# that an interrupted set-up starts again.
+$(DEMO_READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "evalstore needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
-	@echo "==> creating the environment in $(VENV) (a minute or two, once)"
+	@echo "==> creating the environment in $(VENV) (once)"
 	@$(PYTHON) -m venv --clear --without-pip $(VENV)
-	@$(PYTHON) -m pip --python $(VENV) install --quiet --require-hashes -r requirements.lock
-	@$(PYTHON) -m pip --python $(VENV) install --quiet --no-deps --no-build-isolation -e .
+	@$(PYTHON) -m tools.install $(VENV) --require-hashes -r requirements.lock
+	@$(PYTHON) -m tools.install $(VENV) --no-deps -e .
+	@touch $@
+
+$(READY): requirements-dev.lock $(DEMO_READY)
+	@echo "==> installing what development needs in $(VENV) (once)"
+	@$(PYTHON) -m tools.install $(VENV) --require-hashes -r requirements-dev.lock
 	@touch $@
 
 bench: $(READY)  ## measure the ratios of short benchmarks, into bench/RESULTS.md (about 10 minutes)
