@@ -13,7 +13,7 @@ SPARK := build/tools/spark
 DOCS_SITE := build/tools/docs-site
 TOOLS := inspect lm_eval promptfoo
 
-.PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations clean
+.PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations mutants clean
 
 demo: $(DEMO_READY)  ## import the samples, show the leaderboard, export the specification's files, write a site
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
@@ -198,6 +198,12 @@ bench-quick: $(READY)  ## run every benchmark with small sizes: both sides must 
 
 simulations: $(READY)  ## run the simulations, and write their tables into the docs (hours; NAME=pairs runs one)
 	@$(BIN)/python -m bench.simulations $(NAME)
+
+# ONLY=sql/marts changes only files whose paths start so.
+N := 300
+SEED := 1
+mutants: $(READY)  ## change N random places (SEED=1), one after another, and print which no test notices (hours)
+	@$(BIN)/python -m tools.mutants --n $(N) --seed $(SEED) --only "$(ONLY)"
 
 clean:  ## remove what the other targets created
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis

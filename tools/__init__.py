@@ -1,1 +1,1 @@
-"""Generators of pages in `docs/`, of tables of simulations, and of the picture of the README."""
+"""Generators of pages in `docs/` and of other figures, the check of a release, mutants."""

@@ -1,0 +1,170 @@
+"""Mutants: which are made, and whether those that tests notice are told from the others."""
+
+import subprocess
+
+import pytest
+
+from tools import mutants
+from tools.edits import python_edits, sql_edits
+from tools.mutants import area_tests, copy_checkout, sample_mutants, survivors
+
+PYTHON = '''\
+"""1 < 2 and not 3."""
+from dataclasses import dataclass
+if TYPE_CHECKING:
+    N = 1
+Key = int | None
+
+@dataclass(frozen=True)
+class Row:
+    ids: list[int] = field(lambda: 1 + x)
+
+def f(a: dict[1 < 2], *b, **c) -> 1 < 2:
+    n += -0.5  # 1 + 1
+    if g(n) and not (é) is not (  # 2 < 3
+        d
+    ): raise Bad(f"{n + 1} rows")
+    return [x for x in y if x], zip(u, v, strict=True)
+'''
+SQL = """\
+-- 1 < 2 AND 3
+CREATE OR REPLACE MACRO f(a, b := 0.5) AS (
+    SELECT * EXCLUDE x, count(*), t.*, a * 2, 'x = ''1''', "1 = 2", CAST(a AS DECIMAL(18, 3))
+    FROM t WHERE a BETWEEN 1 AND b AND NOT c IS NOT NULL OR d->>'$[0]' IS NULL
+)
+"""
+
+
+def replaced(source, edits):
+    """Return what each edit replaces and by what, in the order of the source."""
+    data = source.encode()
+    return [(data[edit.start : edit.end].decode(), edit.new.decode()) for edit in sorted(edits)]
+
+
+def test_python_is_changed_where_it_decides_or_computes():
+    assert replaced(PYTHON, python_edits(PYTHON.encode())) == [
+        ("1", "2"),
+        ("+", "-"),
+        ("+=", "-="),
+        ("0.5", "0.25"),
+        ("and", "or"),
+        ("not", ""),
+        ("is not", "is"),
+        ("x", "(not (x))"),
+    ]
+
+
+def test_changed_python_is_valid():
+    data = PYTHON.encode()
+    for edit in python_edits(data):
+        compile(data[: edit.start] + edit.new + data[edit.end :], "changed", "exec")
+
+
+def test_sql_is_changed_where_it_decides_or_computes():
+    assert replaced(SQL, sql_edits(SQL.encode())) == [
+        ("0.5", "0.25"),
+        ("*", "/"),
+        ("2", "3"),
+        ("1", "2"),
+        ("AND", "OR"),
+        ("NOT", ""),
+        ("IS NOT", "IS"),
+        ("OR", "AND"),
+        ("IS", "IS NOT"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "new"),
+    [
+        ("a < b", "<="),
+        ("a <= b", "<"),
+        ("a == b", "!="),
+        ("a in b", "not in"),
+        ("a not  in b", "in"),
+        ("a // b", "*"),
+        ("a |= b", "&="),
+        ("True", "False"),
+        ("0.0", "1.0"),
+        ("a if b.c else d", "(not (b.c))"),
+    ],
+)
+def test_each_operator_has_another(source, new):
+    assert [edit.new.decode() for edit in python_edits(source.encode())] == [new]
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Return a repository with a module, a view, and tests that see half of the module."""
+    monkeypatch.setattr(mutants, "AREAS", {"lib": ("unit",), "lib/sql": ("sql",)})
+    files = {
+        "lib/__init__.py": "",
+        "lib/sizes.py": "def is_large(n):\n    return n > 9\n\n\ndef half(n):\n    return n / 2\n",
+        "lib/sql/rows.sql": "SELECT 1 + 1\n",
+        "tests/unit/test_a.py": "def test_nothing():\n    assert True\n",
+        "tests/unit/test_sizes.py": (
+            "from lib.sizes import half, is_large\n\n\ndef test_sizes():\n"
+            "    assert half(4) == 2\n    assert is_large(11)\n    assert not is_large(9)\n"
+        ),
+        "tests/sql/test_views.py": "VIEWS = ['rows']\n",
+        "pytest.ini": "[pytest]\nmarkers =\n    slow: slow\n",
+        ".gitignore": "*.log\n",
+        "large.log": "",
+    }
+    for name, text in files.items():
+        path = tmp_path / "given" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "given", check=True)
+    return copy_checkout(tmp_path / "given", tmp_path)
+
+
+def test_a_copy_has_what_git_does_not_ignore(checkout):
+    names = {path.name for path in checkout.iterdir()}
+    assert names == {"lib", "tests", "pytest.ini", ".gitignore"}
+
+
+def test_the_same_seed_gives_the_same_mutants_of_the_chosen_files(checkout):
+    def sample(n, seed, only=""):
+        return sorted(map(str, sample_mutants(checkout, only=only, n=n, seed=seed)))
+
+    assert sample(2, 1) == sample(2, 1)
+    assert len({tuple(sample(2, seed)) for seed in range(9)}) > 1
+    assert sample(99, 1, "lib/sizes") == [
+        "lib/sizes.py:2  return n > 9 → return n > 10",
+        "lib/sizes.py:2  return n > 9 → return n >= 9",
+        "lib/sizes.py:6  return n / 2 → return n * 2",
+        "lib/sizes.py:6  return n / 2 → return n / 3",
+    ]
+    [view, *_] = sample_mutants(checkout, only="lib/sql", n=1, seed=1)
+    assert view.area == "lib/sql"
+
+
+def test_tests_that_name_the_file_come_first(checkout):
+    tests = ["tests/unit/test_sizes.py", "tests/unit/test_a.py"]
+    assert area_tests(checkout, "lib", "lib/sizes.py") == tests
+    assert area_tests(checkout, "lib", "lib/other.py") == tests[::-1]
+
+
+@pytest.mark.slow
+def test_survivors_are_those_that_no_test_notices(checkout):
+    made = sample_mutants(checkout, only="lib/sizes", n=99, seed=1)
+    before = (checkout / "lib/sizes.py").read_bytes()
+    assert [str(mutant) for mutant in survivors(checkout, made)] == [
+        "lib/sizes.py:2  return n > 9 → return n > 10"
+    ]
+    assert (checkout / "lib/sizes.py").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_tests_that_fail_without_a_mutant_are_an_error(checkout):
+    (checkout / "tests/unit/test_a.py").write_text("def test_a():\n    raise ValueError\n")
+    made = sample_mutants(checkout, only="lib/sizes", n=1, seed=1)
+    with pytest.raises(ValueError, match="the tests of lib fail without a mutant"):
+        next(survivors(checkout, made))
+
+
+@pytest.mark.slow
+def test_what_does_not_end_is_killed(checkout):
+    (checkout / "tests/unit/test_a.py").write_text("def test_a():\n    while True: pass\n")
+    assert not mutants.is_green(checkout, ["tests/unit/test_a.py"], seconds=3)
