@@ -97,22 +97,28 @@ def sample_mutants(root: Path, *, only: str, n: int, seed: int) -> list[Mutant]:
 
 
 def area_tests(root: Path, area: str, path: str) -> list[str]:
-    """Return the test files of an area, first those that import the module or name the view."""
+    """Return the test files of an area, those that probably see most of the file first.
+
+    These import the module or name the view; then come those with the name of file or folder.
+    """
     tests = root / "tests"
     found = [
         file
         for place in AREAS[area]
-        for file in (
-            [tests / place]
-            if (tests / place).is_file()
-            else sorted((tests / place).rglob("test_*.py"))
-        )
+        for file in sorted((tests / place).rglob("test_*.py")) or [tests / place]
     ]
     source = Path(path)
     module = ".".join(source.with_suffix("").parts)
     word = f"{module} import" if source.suffix == ".py" else source.stem
-    found.sort(key=lambda file: word not in file.read_text("utf-8"))
-    return [file.relative_to(root).as_posix() for file in dict.fromkeys(found)]
+
+    def distance(file: Path) -> tuple[bool, bool]:
+        named = any(
+            name in file.relative_to(tests).as_posix() for name in (source.stem, source.parent.name)
+        )
+        return word not in file.read_text("utf-8"), not named
+
+    ordered = sorted(dict.fromkeys(found), key=distance)
+    return [file.relative_to(root).as_posix() for file in ordered]
 
 
 def copy_checkout(source: Path, folder: Path) -> Path:

@@ -141,9 +141,11 @@ def test_the_same_seed_gives_the_same_mutants_of_the_chosen_files(checkout):
 
 
 def test_tests_that_name_the_file_come_first(checkout):
-    tests = ["tests/unit/test_sizes.py", "tests/unit/test_a.py"]
-    assert area_tests(checkout, "lib", "lib/sizes.py") == tests
-    assert area_tests(checkout, "lib", "lib/other.py") == tests[::-1]
+    (checkout / "tests/unit/test_all_sizes.py").write_text("")
+    named, other, importing = (f"tests/unit/test_{name}.py" for name in ("all_sizes", "a", "sizes"))
+    assert area_tests(checkout, "lib", "lib/sizes.py") == [importing, named, other]
+    assert area_tests(checkout, "lib", "lib/sizes/more.py") == [named, importing, other]
+    assert area_tests(checkout, "lib", "lib/more.py") == [other, named, importing]
 
 
 @pytest.mark.slow
