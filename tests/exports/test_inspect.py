@@ -212,6 +212,19 @@ def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
+def test_a_log_without_samples_keeps_model_and_task(store, tmp_path):
+    import_into(store, write_eval(tmp_path / "log.eval", header(), []))
+    [path] = export(store, tmp_path / "out")
+    made = members(path)
+    given = header()["eval"]
+    for name in ("_journal/start.json", "header.json"):
+        assert made[name]["eval"]["model"] == given["model"]
+        assert made[name]["eval"]["task"] == given["task"]
+    assert made["_journal/summaries/1.json"] == made["summaries.json"] == []
+    assert not any(name.startswith("samples/") for name in made)
+    assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
+
+
 @pytest.mark.campaign
 @needs_reference
 def test_all_seen_logs_come_back_as_they_were(tmp_path):
