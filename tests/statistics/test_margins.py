@@ -58,6 +58,7 @@ def test_the_power_is_that_of_the_score_as_normal(rate, excess, margin):
 def test_the_power_is_certain_where_nothing_varies():
     assert excess_power(0.0, 1.0, margin=0.02, n_tasks=10) == 1.0
     assert excess_power(0.0, 0.0, margin=0.0, n_tasks=10) == 0.0
+    assert excess_power(0.0, 0.0, margin=-0.02, n_tasks=300) == 1.0
 
 
 @pytest.mark.parametrize(
