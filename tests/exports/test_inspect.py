@@ -212,16 +212,19 @@ def test_an_unfinished_log_stays_unfinished(store, tmp_path):
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
-def test_a_log_without_samples_keeps_model_and_task(store, tmp_path):
-    import_into(store, write_eval(tmp_path / "log.eval", header(), []))
-    [path] = export(store, tmp_path / "out")
-    made = members(path)
-    given = header()["eval"]
+@pytest.mark.parametrize("samples", [[], [sample()]], ids=["no samples", "one sample"])
+def test_a_short_log_comes_back_as_it_was(store, tmp_path, samples):
+    head = {**header(ids=[2], task_args={"x": 1}), "results": figures(value=0.5, stderr=0.25)}
+    log = write_eval(tmp_path / "log.eval", head, samples)
+    import_into(store, log)
+    [path] = export(store, tmp_path / "new" / "out")
+    given, made = members(log), members(path)
     for name in ("_journal/start.json", "header.json"):
-        assert made[name]["eval"]["model"] == given["model"]
-        assert made[name]["eval"]["task"] == given["task"]
-    assert made["_journal/summaries/1.json"] == made["summaries.json"] == []
-    assert not any(name.startswith("samples/") for name in made)
+        given[name]["eval"] = {k: v for k, v in given[name]["eval"].items() if v != {}}
+    assert {name: made[name] for name in given} == given
+    assert len(made["summaries.json"]) == len(samples)
+    with zipfile.ZipFile(path) as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert import_into(store, path).outcomes == {FileOutcome.UNCHANGED: 1}
 
 
