@@ -338,6 +338,26 @@ def test_repeated_rows(store, cli, tmp_path):
     assert rows(store, "SELECT DISTINCT run_id FROM lake.results") == [("t",)]
 
 
+@pytest.mark.parametrize("again", ["yes,1.0,0.0", "yes,,"])
+def test_a_row_is_repeated_if_all_of_it_is_equal(store, cli, tmp_path, again):
+    first = again.replace(".0", "")
+    text = f"model,item,output,f1,em\na,q1,{first}\na,q2,yes,1,1\na,q1,{again}\n"
+    done = cli("import", table(tmp_path / "t.csv", text), "--yes")
+    assert done.lines["results"] == "2 new"
+    assert len(scores(store)) == (2 if again == "yes,," else 4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("yes,1,0", "no,1,0"), ("yes,,", "yes,1,"), ("yes,1,", "yes,,"), ("yes,1,0", "yes,0,1")],
+)
+def test_a_row_with_another_answer_or_score_is_a_contradiction(cli, tmp_path, first, second):
+    text = f"model,item,output,f1,em\na,q1,{first}\na,q2,yes,1,1\na,q1,{second}\n"
+    done = cli("import", table(tmp_path / "t.csv", text), "--yes")
+    assert done.code == 2
+    assert "t.csv:4: a result with the run, model, task and attempt of line 2" in done.err
+
+
 FORMS = {
     "csv": lambda frame, path: frame.write_csv(path),
     "jsonl": lambda frame, path: frame.write_ndjson(path),
