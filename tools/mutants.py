@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
-_SQL_TESTS = ("sql/test_golden.py", "sql", "decisions", "checking")
+_SQL_TESTS = ("sql", "decisions", "checking")
 # Where the tests of a folder of code are, below `tests/`. Of nested folders the innermost counts.
 AREAS = {
     "warehouse/engine/scoring": ("scoring", "sql"),
@@ -99,7 +99,8 @@ def sample_mutants(root: Path, *, only: str, n: int, seed: int) -> list[Mutant]:
 def area_tests(root: Path, area: str, path: str) -> list[str]:
     """Return the test files of an area, those that probably see most of the file first.
 
-    These import the module or name the view; then come those with the name of file or folder.
+    For SQL that is the golden cases. Then come those that import the module or name the view, and
+    those with the name of file or folder.
     """
     tests = root / "tests"
     found = [
@@ -111,11 +112,12 @@ def area_tests(root: Path, area: str, path: str) -> list[str]:
     module = ".".join(source.with_suffix("").parts)
     word = f"{module} import" if source.suffix == ".py" else source.stem
 
-    def distance(file: Path) -> tuple[bool, bool]:
+    def distance(file: Path) -> tuple[bool, bool, bool]:
         named = any(
             name in file.relative_to(tests).as_posix() for name in (source.stem, source.parent.name)
         )
-        return word not in file.read_text("utf-8"), not named
+        is_golden = source.suffix == ".sql" and file.stem == "test_golden"
+        return not is_golden, word not in file.read_text("utf-8"), not named
 
     ordered = sorted(dict.fromkeys(found), key=distance)
     return [file.relative_to(root).as_posix() for file in ordered]
@@ -191,6 +193,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="another seed gives others")
     parser.add_argument("--only", default="", help="how the paths of the files start")
     options = parser.parse_args()
+    # Also then the tests are ended, and the copy is removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with TemporaryDirectory(prefix="mutants-") as folder:
         root = copy_checkout(ROOT, Path(folder))
         mutants = sample_mutants(root, only=options.only, n=options.n, seed=options.seed)

@@ -106,6 +106,8 @@ def checkout(tmp_path, monkeypatch):
             "from lib.sizes import half, is_large\n\n\ndef test_sizes():\n"
             "    assert half(4) == 2\n    assert is_large(11)\n    assert not is_large(9)\n"
         ),
+        "tests/sql/test_a.py": "",
+        "tests/sql/test_golden.py": "",
         "tests/sql/test_views.py": "VIEWS = ['rows']\n",
         "pytest.ini": "[pytest]\nmarkers =\n    slow: slow\n",
         ".gitignore": "*.log\n",
@@ -146,6 +148,9 @@ def test_tests_that_name_the_file_come_first(checkout):
     assert area_tests(checkout, "lib", "lib/sizes.py") == [importing, named, other]
     assert area_tests(checkout, "lib", "lib/sizes/more.py") == [named, importing, other]
     assert area_tests(checkout, "lib", "lib/more.py") == [other, named, importing]
+    assert area_tests(checkout, "lib/sql", "lib/sql/rows.sql") == [
+        f"tests/sql/test_{name}.py" for name in ("golden", "views", "a")
+    ]
 
 
 @pytest.mark.slow
