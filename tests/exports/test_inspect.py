@@ -7,7 +7,8 @@ import zipfile
 import pyarrow.parquet as pq
 import pytest
 from helm_cases import entry, stat, write_run
-from inspect_cases import IDS, figures, header, sample, write_eval
+from inspect_cases import IDS, figures, header, sample, write_eval, write_zip
+from inspect_cases import members as member_texts
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
 
@@ -215,7 +216,8 @@ def test_an_unfinished_log_stays_unfinished(store, tmp_path):
 @pytest.mark.parametrize("samples", [[], [sample()]], ids=["no samples", "one sample"])
 def test_a_short_log_comes_back_as_it_was(store, tmp_path, samples):
     head = {**header(ids=[2], task_args={"x": 1}), "results": figures(value=0.5, stderr=0.25)}
-    log = write_eval(tmp_path / "log.eval", head, samples)
+    notes = ("reductions.json", b'{"kept": "as it was"}')
+    log = write_zip(tmp_path / "log.eval", [*member_texts(head, samples), notes])
     import_into(store, log)
     [path] = export(store, tmp_path / "new" / "out")
     given, made = members(log), members(path)
@@ -250,7 +252,9 @@ def test_a_run_without_a_time_is_not_of_1970(store, tmp_path):
     import_into(store, tmp_path / "result")
     [path] = export(store, tmp_path / "out")
     assert path.name.startswith("bfcl-simple_python_")
-    assert members(path)["header.json"]["eval"]["created"].startswith("1970-01-01T")
+    made = members(path)["header.json"]["eval"]
+    assert made["created"].startswith("1970-01-01T")
+    assert (made["model"], made["dataset"]["sample_ids"]) == ("none/m", ["a"])
     again = store_in(tmp_path / "again")
     import_into(again, path)
     dates = (
