@@ -97,18 +97,18 @@ def sample_mutants(root: Path, *, only: str, n: int, seed: int) -> list[Mutant]:
 
 
 def area_tests(root: Path, area: str, path: str) -> list[str]:
-    """Return the test files of an area, those that probably see most of the file first.
+    """Return the test files of an area, and those anywhere with the name of the file's folder.
 
-    For SQL that is the golden cases. Then come those that import the module or name the view, and
-    those with the name of file or folder.
+    Those that probably see most of the file come first: for SQL the golden cases, then files that
+    import the module or name the view, then those with the name of file or folder.
     """
-    tests = root / "tests"
+    tests, source = root / "tests", Path(path)
     found = [
         file
         for place in AREAS[area]
         for file in sorted((tests / place).rglob("test_*.py")) or [tests / place]
     ]
-    source = Path(path)
+    found += sorted(tests.rglob(f"test_*{source.parent.name}*.py"))
     module = ".".join(source.with_suffix("").parts)
     word = f"{module} import" if source.suffix == ".py" else source.stem
 

@@ -151,6 +151,8 @@ def test_tests_that_name_the_file_come_first(checkout):
     assert area_tests(checkout, "lib/sql", "lib/sql/rows.sql") == [
         f"tests/sql/test_{name}.py" for name in ("golden", "views", "a")
     ]
+    (checkout / "tests/sql/test_toys.py").write_text("")
+    assert area_tests(checkout, "lib", "lib/toys/log.py")[0] == "tests/sql/test_toys.py"
 
 
 @pytest.mark.slow
