@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -219,12 +220,22 @@ def test_an_error_of_a_worker_is_a_message(servers, store, tmp_path):
 
 
 def test_an_environment_is_sent_to_the_workers(servers, store, tmp_path):
-    script = f'#!/bin/sh\n: > "{tmp_path}/used"\nexec "{sys.executable}" "$@"\n'.encode()
+    # What runs in this Python keeps its caches in a folder of its own.
+    script = f"""#!/bin/sh
+echo "$(readlink -f "$0") $*" >> "{tmp_path}/used"
+export EVALSTORE_CACHE="{tmp_path}/cache"
+exec "{sys.executable}" "$@"
+""".encode()
     member = tarfile.TarInfo("bin/python")
     member.mode, member.size = 0o755, len(script)
     with tarfile.open(tmp_path / "packed.tar.gz", "w:gz") as archive:
         archive.addfile(member, io.BytesIO(script))
     to = ("--to", tmp_path / "tables", "--engine", servers.address)
     run(store.path, "sync", *to, "--environment", tmp_path / "packed.tar.gz")
-    assert (tmp_path / "used").exists()
+    for line in (tmp_path / "used").read_text().splitlines():
+        path, _, arguments = line.partition(" ")
+        assert re.search(r"/worker[12]/.+/environment/bin/python$", path)
+        assert "pyspark.daemon" in arguments
+    # The tasks ran in it: each makes an empty warehouse, which is kept as a template.
+    assert [*tmp_path.glob("cache/warehouses/*.duckdb")]
     assert_equal(store, tmp_path / "tables")
