@@ -3,7 +3,7 @@
 import pytest
 
 from warehouse.analysis.decisions.gate.rules import Rule, Rules
-from warehouse.analysis.decisions.gate.rules_file import read_rules_file
+from warehouse.analysis.decisions.gate.rules_file import limit_problem, read_rules_file
 from warehouse.core.errors import BadInput
 
 FULL = b"""\
@@ -102,6 +102,23 @@ def test_anything_else_is_refused_with_its_line(text, message):
     with pytest.raises(BadInput) as caught:
         read_rules_file(text.encode(), "r")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "metric", "problem"),
+    [
+        ("max_drop", 0.99, "passed", None),
+        ("max_drop", 1.0, "passed", "must be below 1"),
+        ("max_drop", 1.0, "f1", None),
+        ("max_drop", 0.0, "passed", None),
+        ("max_drop", -0.01, "f1", "must not be negative"),
+        ("min_value", -1.0, "f1", None),
+        ("min_value", float("inf"), "f1", "must be a finite number"),
+    ],
+)
+def test_limits_have_a_range(kind, limit, metric, problem):
+    found = limit_problem(kind, limit, metric)
+    assert found is None if problem is None else problem in found
 
 
 def test_the_former_name_of_a_key_still_works():

@@ -55,6 +55,13 @@ def test_too_few_tasks_have_none():
     assert detectable_mean(0.0, 100) is None
 
 
+def test_the_detectable_mean_has_the_upper_bound_of_the_error():
+    # The one-sided 80 % interval of a standard error with 29 degrees of freedom.
+    bound = 0.1 * np.sqrt(29 / stats.chi2.ppf(0.2, 29))
+    expected = bound * (stats.t.ppf(0.975, 29) + stats.t.ppf(0.8, 29))
+    assert detectable_mean(0.1, 30) == pytest.approx(expected)
+
+
 def test_mean_difference_by_simulation():
     random = np.random.default_rng(5)
     # The function takes an upper bound of the error: undo it.
