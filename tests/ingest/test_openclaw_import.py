@@ -379,6 +379,22 @@ def test_a_run_with_only_a_config_is_reproduced(store, tmp_path):
     assert n_runs(again) == n_runs(store) == [("other", 2), ("r", 0)]
 
 
+@pytest.mark.parametrize(
+    ("config", "inventory", "expected"),
+    [("a", "b", "a"), (None, "b", "b"), ("a", None, "a"), (None, None, "folder")],
+)
+def test_the_id_of_a_run_without_results(store, tmp_path, config, inventory, expected):
+    """That of the config, or of the inventory, or the folder's name."""
+    folder = write_run(
+        tmp_path / "folder",
+        config={**CONFIG, "run_id": config},
+        inventory={**INVENTORY, "run_id": inventory},
+    )
+    (folder / "results.jsonl").unlink()
+    import_into(store, folder)
+    assert n_runs(store) == [(expected, 0)]
+
+
 def n_runs(store):
     return store.sql("SELECT run_id, n_results FROM runs ORDER BY run_id").fetchall()
 

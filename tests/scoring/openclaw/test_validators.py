@@ -145,6 +145,21 @@ def test_an_unknown_rule_affects_only_what_depends_on_it(answer, passed, violati
 
 
 @pytest.mark.parametrize(
+    ("answer", "expected", "passed"),
+    [
+        ("Call `free`.", ["free"], True),
+        ("Call `free`.", ["uptime"], False),
+        ("Call `free`.", [], True),
+        ("All is well.", ["free"], False),
+        ("All is well.", [], False),
+    ],
+)
+def test_a_tool_must_be_named_and_one_of_those_expected(answer, expected, passed):
+    verdict = validate(answer, {"type": "tool_invocation", "expected_tools": expected})
+    assert verdict.objective_pass is passed
+
+
+@pytest.mark.parametrize(
     ("validator", "reason"),
     [
         ({"type": "tool_invocation", "expected_tools": [5]}, "expected_tools: a name is not"),
