@@ -134,6 +134,12 @@ def test_prove_passes_only_if_a_drop_is_excluded(store):
             {"suite": "tiny", "min_tasks": 1, "metric": "cost"},
             "the store has no value of cost for these sides of tiny",
         ),
+        (
+            "m/none",
+            "m/one",
+            {"suite": "tiny", "task_set": "tiny", "min_tasks": 1, "metric": "cost"},
+            "the store has no value of cost for these sides of tiny/tiny",
+        ),
     ],
 )
 def test_it_says_why_it_is_inconclusive(store, candidate, baseline, fields, reason):

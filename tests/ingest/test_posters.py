@@ -296,6 +296,15 @@ def test_layout_under_benchmark_with_exclusion(samples):
     assert excluded == [{"reason": "carousel"}]
 
 
+def test_a_record_that_is_not_json_is_a_violation(tmp_path):
+    shutil.copytree(SAMPLES, tmp_path / "posters")
+    broken = "8cedf912fc27.json"
+    (tmp_path / "posters" / "benchmark" / "ground_truth" / broken).write_text("{")
+    run(tmp_path / "store", "import", tmp_path / "posters")
+    found = rows(evalstore.open(tmp_path / "store"), "SELECT field, rule FROM checks.violations")
+    assert found == [{"field": f"ground_truth/{broken}", "rule": "record_json"}]
+
+
 @pytest.mark.slow
 def test_benchmark_folder_itself_can_be_given(samples, tmp_path):
     other = tmp_path / "other"

@@ -1,8 +1,10 @@
 """Tables that many processes write have the rows of a warehouse that one process builds."""
 
 import json
+import os
 import random
 import shutil
+import time
 
 import duckdb
 import pytest
@@ -156,6 +158,17 @@ def test_repeated_tasks_leave_no_double_rows(store, tmp_path):
     assert (
         _files(tmp_path / "other") == version.latest(FolderLocation(tmp_path / "other")).objects()
     )
+
+
+def test_files_of_a_sync_that_may_be_going_on_are_kept(tmp_path):
+    new, old = (tmp_path / "tables" / "results" / f"{name}.parquet" for name in ("new", "old"))
+    for path in (new, old):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"rows")
+    two_days_ago = time.time() - 2 * 24 * 3600
+    os.utime(old, (two_days_ago, two_days_ago))
+    driver.sweep(FolderLocation(tmp_path), n_kept=1)
+    assert _files(tmp_path) == {"tables/results/new.parquet"}
 
 
 @pytest.mark.campaign
