@@ -123,6 +123,14 @@ def test_results_and_scores_in_any_order(tmp_path):
     assert digests_after(tmp_path / "parts", by_name[::-2], by_name[1::2], [tree]) == whole
 
 
+def test_without_a_failure_all_have_passed(tmp_path):
+    results(tmp_path, call(0), call(1))
+    scores(tmp_path, figures(2, 2))
+    store = queried_store(tmp_path / "store")
+    import_into(store, tmp_path / "tree")
+    assert query(store, "SELECT passed FROM verdicts") == [{"passed": True}, {"passed": True}]
+
+
 @pytest.mark.slow
 def test_a_pass_needs_both_files_and_right_numbers(tmp_path):
     def passes(store):

@@ -13,6 +13,7 @@ from support import EXAMPLES, child, command, import_into
 from ingest.formats.common import lines
 from ingest.formats.tables import csv_files, parquet_files, values
 from ingest.formats.tables.columns import confirmation
+from ingest.formats.tables.columns.facts import ColumnFacts
 from ingest.reconciliation import FileOutcome
 
 WIDE = """\
@@ -318,6 +319,14 @@ def test_rows_that_cannot_be_used_are_quarantined_with_their_line(store, cli, tm
     assert raw == b"a,\xe4"
     assert cli("import", path, "--strict", "--as", "other").code == 1
     assert rows(store, "SELECT count(DISTINCT run_id) FROM lake.results") == [(1,)]
+
+
+def test_a_column_is_shown_by_its_first_three_values():
+    facts = ColumnFacts("note")
+    facts.add(pl.Series(["a", None, "b", "a"]), decimal_comma=False)
+    assert facts.samples == ["a", "b"]
+    facts.add(pl.Series(["b", "c", "d"]), decimal_comma=False)
+    assert facts.samples == ["a", "b", "c"]
 
 
 def test_repeated_rows(store, cli, tmp_path):

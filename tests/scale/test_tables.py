@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import tempfile
 import time
 
 import duckdb
@@ -23,7 +24,7 @@ from table_content import assert_equal, content
 import evalstore
 from warehouse.app.store import Store
 from warehouse.core.errors import BadInput, EvalstoreError, StoreBusy, StoreDamaged, StoreNewer
-from warehouse.engine.scale import driver, version
+from warehouse.engine.scale import catalog, driver, version
 from warehouse.engine.scale.engine import FUNCTIONS
 from warehouse.engine.scale.verification import verify_tables
 from warehouse.lake.compaction import merge_small
@@ -169,6 +170,28 @@ def test_files_of_a_sync_that_may_be_going_on_are_kept(tmp_path):
     os.utime(old, (two_days_ago, two_days_ago))
     driver.sweep(FolderLocation(tmp_path), n_kept=1)
     assert _files(tmp_path) == {"tables/results/new.parquet"}
+
+
+def test_copies_go_when_no_version_names_them(monkeypatch):
+    """Names are in the order of time: a copy newer than all that is named may be of a sync."""
+    discarded = []
+
+    class Copies:
+        def copies(self):
+            return {f"tables/results/{name}.parquet" for name in "1234"}
+
+        def discard(self, keys):
+            discarded.extend(keys)
+
+    named = {"tables/results/1.parquet", "tables/runs/3.parquet"}
+    monkeypatch.setattr(version, "named_objects", lambda _place: named)
+    version.discard_copies(Copies())
+    assert discarded == ["tables/results/2.parquet"]
+
+
+def test_without_a_cache_folder_catalogs_are_temporary(monkeypatch):
+    monkeypatch.setattr(catalog, "cache_folder", lambda: None)
+    assert catalog._folder().is_relative_to(tempfile.gettempdir())
 
 
 @pytest.mark.campaign
