@@ -454,6 +454,18 @@ def test_groups_are_means_of_their_tasks(store, tmp_path):
     ]
 
 
+def test_a_group_without_its_tasks_cannot_be_recomputed(store, tmp_path):
+    [path, *_] = write_run(tmp_path / "run")
+    document = json.loads(path.read_text())
+    document["results"]["g"] = {"alias": "g", "acc,none": 0.5}
+    document["group_subtasks"] = {"g": ["absent"]}
+    path.write_text(json.dumps(document))
+    import_into(store, tmp_path)
+    query = "SELECT metric, status, reason FROM metric_audit WHERE task_group = 'g'"
+    reason = "the tasks of the group are not recorded"
+    assert rows(store, query) == [("acc", "not recomputable", reason)]
+
+
 def test_statistics_other_than_the_mean(store, tmp_path):
     """A median as in `lm_eval.api.metrics`, errors drawn at random, and a mean over NaN."""
     scores = {"high": [4.0, 1.0, 3.0, 2.0], "odd": [1.0, math.nan, 1.0, 0.0]}
