@@ -12,44 +12,47 @@ from typing import TYPE_CHECKING, Any
 from exports.base import Exported, Exporter
 from exports.inspect.header import SUITE, header_document, log_name, scorer_names, start_document
 from exports.inspect.samples import SAMPLES, sample_documents, summary_of
-from exports.rows import fetch_rows, iterate_rows
+from exports.run_rows import OF_RUNS, results_by_group, rows_by_run
 from exports.selection import SELECTION, path_part, selected_runs
 from warehouse.lake.targets import check_spelling, open_target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import duckdb
 
+    from exports.rows import Document
     from warehouse.app.store import Store
     from warehouse.core.types import Row
 
-_PARTS = """
+# What is a log of its own, in the order of the logs of a run.
+_PART = ("task_set", "provider", "model", "settings")
+_PARTS = f"""
 SELECT
-    provider, model, settings, any_value(parameters) AS parameters, task_set,
+    suite, run_id, provider, model, settings, any_value(parameters) AS parameters, task_set,
     count(*) AS samples, count(*) FILTER (success) AS completed,
     greatest(max(attempt), 1) AS epochs,
-    list(DISTINCT task_id ORDER BY task_id) FILTER (task_id IS NOT NULL) AS ids
+    coalesce(list(DISTINCT task_id ORDER BY task_id) FILTER (task_id IS NOT NULL), []) AS ids
 FROM results
-WHERE suite = $suite AND run_id = $run
-GROUP BY provider, model, settings, task_set
-ORDER BY task_set, provider, model, settings
-"""
-_REPORTED = """
+{OF_RUNS}
+GROUP BY suite, run_id, provider, model, settings, task_set
+ORDER BY suite, run_id, {", ".join(_PART)}
+"""  # noqa: S608 - only names of our own columns
+_REPORTED = f"""
 SELECT *
 FROM reported_metrics
-WHERE suite = $suite AND run_id = $run AND source = 'log'
-ORDER BY seq, reported_id
-"""
-_METRICS = """
+{OF_RUNS}
+WHERE suite = '{SUITE}' AND source = 'log'
+ORDER BY suite, run_id, seq, reported_id
+"""  # noqa: S608 - only names of our own
+_METRICS = f"""
 SELECT *
 FROM metrics
-WHERE suite = $suite AND run_id = $run AND reducer = 'mean' AND mean IS NOT NULL
-    AND provider IS NOT DISTINCT FROM $provider AND model IS NOT DISTINCT FROM $model
-    AND settings = $settings AND task_set IS NOT DISTINCT FROM $task_set
-ORDER BY metric <> 'passed', metric, scorer, filter
-"""
+{OF_RUNS}
+WHERE suite <> '{SUITE}' AND reducer = 'mean' AND mean IS NOT NULL
+ORDER BY suite, run_id, metric <> 'passed', metric, scorer, filter
+"""  # noqa: S608 - only names of our own
 _DOCUMENTS = """
 SELECT name, content
 FROM artifacts
@@ -67,14 +70,27 @@ def export_inspect(store: Store, folder: Path, *, suite: str | None, run: str | 
     """
     exported = Exported()
     with store.reading() as connection:
-        for row in selected_runs(connection, exported, suite, run):
-            key = {"suite": row["suite"], "run": row["run_id"]}
-            parts = fetch_rows(connection, _PARTS, key)
+        runs = selected_runs(connection, exported, suite, run)
+        samples = results_by_group(connection, runs, SAMPLES, by=_PART)
+        for row, (parts, reported, metrics) in rows_by_run(
+            connection, runs, _PARTS, _REPORTED, _METRICS
+        ):
             if not parts and row["suite"] != SUITE:
                 exported.notes.append(f"{row['run_id']}: no results, so that there is no log of it")
+            documents = _documents(connection, row)
             for part in parts or _empty(row):
-                exported.paths.append(_write(connection, row, part, folder))
+                figures = reported or [m for m in metrics if all(m[n] == part[n] for n in _PART)]
+                header = header_document(row, part, figures, part)
+                rows = next(samples) if part["samples"] else ()
+                exported.paths.append(_write(folder, header, rows, documents))
     return exported
+
+
+def _documents(connection: duckdb.DuckDBPyConnection, run: Row) -> list[tuple[str, bytes]]:
+    """Return the further members of one of Inspect's own logs."""
+    if run["suite"] != SUITE:
+        return []
+    return connection.execute(_DOCUMENTS, {"suite": SUITE, "run": run["run_id"]}).fetchall()
 
 
 def _empty(run: Row) -> list[Row]:
@@ -86,14 +102,12 @@ def _empty(run: Row) -> list[Row]:
     return [{**nothing, "model": model, "task_set": run["task_set"], "samples": 0, "ids": []}]
 
 
-def _write(connection: duckdb.DuckDBPyConnection, run: Row, part: Row, folder: Path) -> Path:
-    key = {"suite": run["suite"], "run": run["run_id"]}
-    chosen = {name: part[name] for name in ("provider", "model", "settings", "task_set")}
-    is_own = run["suite"] == SUITE
-    figures = fetch_rows(
-        connection, *((_REPORTED, key) if is_own else (_METRICS, {**key, **chosen}))
-    )
-    header = header_document(run, part, figures, {**part, "ids": part["ids"] or []})
+def _write(
+    folder: Path,
+    header: Document,
+    rows: Iterable[Row],
+    documents: Iterable[tuple[str, bytes]],
+) -> Path:
     path = folder / f"{path_part(log_name(header))}.eval"
     check_spelling(path)
     with (
@@ -102,15 +116,13 @@ def _write(connection: duckdb.DuckDBPyConnection, run: Row, part: Row, folder: P
     ):
         _add(archive, "_journal/start.json", start_document(header))
         summaries = []
-        rows = iterate_rows(connection, SAMPLES, {**key, **chosen}) if part["samples"] else ()
         for sample in sample_documents(rows, scorer_names(header)):
             _add(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
             summaries.append(summary_of(sample))
         _add(archive, "_journal/summaries/1.json", summaries)
         _add(archive, "summaries.json", summaries)
-        if is_own:
-            for name, content in connection.execute(_DOCUMENTS, key).fetchall():
-                archive.writestr(_member(name), bytes(content))
+        for name, content in documents:
+            archive.writestr(_member(name), bytes(content))
         if header.get("status") != "started":
             _add(archive, "header.json", header)
     return path

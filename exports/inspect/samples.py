@@ -17,41 +17,33 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 SUITE = "inspect"
-# A result, its task, and lists of its scores and messages, in order.
+# The results of a block, each with its task and lists of its scores and messages, in order.
 SAMPLES = """
 WITH calls AS (
-    SELECT *
+    SELECT results.*, block.result_number, block.item_hash
     FROM results
-    WHERE suite = $suite AND run_id = $run AND task_set IS NOT DISTINCT FROM $task_set
-        AND model IS NOT DISTINCT FROM $model AND provider IS NOT DISTINCT FROM $provider
-        AND settings = $settings
-),
-
-items AS (
-    SELECT result_id, item_hash
-    FROM result_items
-    WHERE suite = $suite AND run_id = $run
+    JOIN block USING (suite, run_id, result_id)
 ),
 
 versions AS (
     SELECT
-        task_set, task_id, task_hash,
+        suite, task_set, task_id, task_hash,
         arg_min({prompt: prompt, choices: choices, target: target}, task_version) AS task
     FROM tasks
-    WHERE suite = $suite
-    GROUP BY task_set, task_id, task_hash
+    SEMI JOIN calls USING (suite, task_set, task_id, task_hash)
+    GROUP BY suite, task_set, task_id, task_hash
 ),
 
 asked AS (
     SELECT
-        item_hash,
+        items.suite, items.item_hash,
         arg_min({
             prompt: coalesce(question, prompt), choices: choices,
             target: coalesce(target, reference)
         }, task_version) AS task
-    FROM tasks
-    WHERE suite = $suite AND item_hash IS NOT NULL
-    GROUP BY item_hash
+    FROM (FROM item_tasks SEMI JOIN block USING (suite, item_hash)) AS items
+    JOIN tasks USING (suite, task_version)
+    GROUP BY items.suite, items.item_hash
 ),
 
 -- The verdict of one of Inspect's own samples is that of its first score, not another score. The
@@ -63,29 +55,29 @@ recorded AS (
             AS scorer
         )
     FROM result_scores
-    WHERE suite = $suite AND run_id = $run
-        AND (suite <> 'inspect' OR score_id <> result_id || ' passed')
+    JOIN block USING (suite, run_id, result_id)
+    WHERE suite <> 'inspect' OR score_id <> result_id || ' passed'
 ),
 
 outcomes AS (
-    SELECT result_id, passed, outcome
+    SELECT result_number, suite, passed, outcome
     FROM scores.outcomes
-    WHERE suite = $suite AND run_id = $run
+    JOIN block USING (suite, run_id, result_id)
 ),
 
 -- A call without an answer counts as failed, but has no score that says so.
 uncounted AS (
     SELECT
-        result_id, NULL AS scorer, 'passed' AS metric, NULL AS filter,
+        result_number, NULL AS scorer, 'passed' AS metric, NULL AS filter,
         CAST(outcome AS DOUBLE) AS value
     FROM outcomes
-    WHERE $suite <> 'inspect' AND outcome IS NOT NULL
-        AND result_id NOT IN (SELECT result_id FROM recorded WHERE metric = 'passed')
+    ANTI JOIN (FROM recorded WHERE metric = 'passed') AS judged USING (result_number)
+    WHERE suite <> 'inspect' AND outcome IS NOT NULL
 ),
 
 scored AS (
     SELECT
-        result_id,
+        result_number,
         list({
             scorer: scorer, metric: metric, filter: filter, position: position, value: value,
             text: text, answer: answer, explanation: explanation, extra: extra
@@ -93,38 +85,35 @@ scored AS (
         } ORDER BY position, metric <> 'passed', text IS NOT NULL, scorer, metric, filter, score_id
         ) AS scores
     FROM (FROM recorded UNION ALL BY NAME FROM uncounted)
-    GROUP BY result_id
+    GROUP BY result_number
 ),
 
 turns AS (
     SELECT
-        result_id,
+        result_number,
         list({
             role: role, text: text, parts: parts, tool_calls: tool_calls,
             tool_call_id: tool_call_id, error: error, extra: extra
         } ORDER BY seq) AS messages
     FROM messages
-    WHERE suite = $suite AND run_id = $run
-    GROUP BY result_id
+    JOIN block USING (suite, run_id, result_id)
+    GROUP BY result_number
 )
 
 SELECT
-    calls.suite, calls.run_id, calls.result_id, calls.seq, calls.task_id, calls.task_name,
-    calls.attempt, calls.prompt, calls.raw_output, calls.provider,
-    calls.model, calls.success, calls.failure_type, calls.scorer,
+    calls.suite, calls.run_id, calls.result_id, calls.seq, calls.task_set, calls.task_id,
+    calls.task_name, calls.attempt, calls.prompt, calls.raw_output, calls.provider,
+    calls.model, calls.settings, calls.success, calls.failure_type, calls.scorer,
     calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
     calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
     coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages
 FROM calls
-LEFT JOIN items USING (result_id)
-LEFT JOIN versions
-    ON calls.task_set = versions.task_set AND calls.task_id = versions.task_id
-    AND calls.task_hash = versions.task_hash
-LEFT JOIN asked ON items.item_hash = asked.item_hash
-LEFT JOIN outcomes ON calls.result_id = outcomes.result_id
-LEFT JOIN scored ON calls.result_id = scored.result_id
-LEFT JOIN turns ON calls.result_id = turns.result_id
-ORDER BY calls.seq, calls.result_id
+LEFT JOIN versions USING (suite, task_set, task_id, task_hash)
+LEFT JOIN asked USING (suite, item_hash)
+LEFT JOIN outcomes USING (result_number)
+LEFT JOIN scored USING (result_number)
+LEFT JOIN turns USING (result_number)
+ORDER BY result_number
 """
 
 

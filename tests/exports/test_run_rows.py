@@ -1,0 +1,45 @@
+"""Exports read blocks of results and few queries, whatever runs the results are from."""
+
+import pytest
+from support import command, files_in
+
+from exports.rows import fetch_rows, iterate_rows
+from exports.run_rows import OF_RUNS, rows_by_run
+
+_RUNS = "FROM runs ORDER BY suite, run_id"
+_RESULTS = "SELECT suite, run_id, result_id FROM results {} ORDER BY suite, run_id, result_id"
+
+
+def test_each_run_has_its_rows(examples):
+    """Also where runs in between are not chosen, and where a run has none."""
+    with examples.reading() as connection:
+        chosen = fetch_rows(connection, _RUNS, {})[::2]
+        filters = (f"run_id <> '{chosen[1]['run_id']}'", "false")
+        queries = [_RESULTS.format(f"{OF_RUNS} WHERE {each}") for each in filters]
+        found = list(rows_by_run(connection, chosen, *queries))
+        rows = fetch_rows(connection, _RESULTS.format("WHERE " + filters[0]), {})
+        assert list(rows_by_run(connection, [], *queries)) == []
+    keys = [(run["suite"], run["run_id"]) for run in chosen]
+    expected = [[row for row in rows if (row["suite"], row["run_id"]) == key] for key in keys]
+    assert [run for run, _ in found] == chosen
+    assert [by_query for _, by_query in found] == [(rows, []) for rows in expected]
+    assert [bool(rows) for rows in expected[:3]] == [True, False, True]
+
+
+@pytest.mark.parametrize("name", ["inspect"])
+def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, name):
+    """Blocks end within files and between them, and one has results of several runs."""
+    queries = []
+
+    def counted(connection, query, parameters):
+        queries.append(query)
+        return iterate_rows(connection, query, parameters)
+
+    monkeypatch.setattr("exports.run_rows.iterate_rows", counted)
+    command(examples.path, "export", name, "--to", tmp_path / "one")
+    assert len(queries) == len(set(queries)) == 4  # not one for each run
+    monkeypatch.setattr("exports.run_rows._BLOCK", 7)
+    command(examples.path, "export", name, "--to", tmp_path / "two")
+    assert len(queries) > 4 + 8
+    assert len(files_in(tmp_path / "one")) > 4
+    assert files_in(tmp_path / "two") == files_in(tmp_path / "one")
