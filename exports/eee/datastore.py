@@ -16,8 +16,9 @@ from click import Choice, Option
 
 from exports.base import Exported, Exporter
 from exports.eee.aggregate import SUITE, UNKNOWN, aggregate_document, developer_of
-from exports.eee.samples import SampleLines
-from exports.rows import Document, fetch_rows, json_object
+from exports.eee.samples import LINES, SampleLines
+from exports.rows import Document, json_object
+from exports.run_rows import OF_RUNS, results_by_group, rows_by_run
 from exports.selection import SELECTION, path_part, selected_runs
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
@@ -27,43 +28,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import duckdb
-
     from warehouse.app.store import Store
     from warehouse.core.types import Row
 
 _SAMPLES_SUFFIX = "_samples.jsonl"
-_MODELS = """
+# What is a file of its own, in the order of the files of a run.
+_MODEL = ("provider", "model", "settings")
+_MODELS = f"""
 SELECT
-    provider, model, settings, any_value(parameters) AS parameters,
+    suite, run_id, provider, model, settings, any_value(parameters) AS parameters,
     list_sort(list(DISTINCT task_set)) AS task_sets
 FROM results
-WHERE suite = $suite AND run_id = $run
-GROUP BY provider, model, settings
-ORDER BY provider, model, settings
-"""
-_FIGURES = """
+{OF_RUNS}
+GROUP BY suite, run_id, provider, model, settings
+ORDER BY suite, run_id, {", ".join(_MODEL)}
+"""  # noqa: S608 - only names of our own
+_FIGURES = f"""
 SELECT
-    suite, task_set, scorer, metric, filter, 'mean' AS statistic, mean AS value, stderr,
-    'sample' AS stderr_method, mean_low AS low, mean_high AS high, interval_method, n_tasks AS n,
-    NULL::BOOLEAN AS higher_is_better, NULL AS reducer, NULL AS reducer_parameters, NULL AS extra,
+    suite, run_id, provider, model, settings, task_set, scorer, metric, filter,
+    'mean' AS statistic, mean AS value, stderr, 'sample' AS stderr_method, mean_low AS low,
+    mean_high AS high, interval_method, n_tasks AS n, NULL::BOOLEAN AS higher_is_better,
+    NULL AS reducer, NULL AS reducer_parameters, NULL AS extra,
     interval_method = 'wilson' AS is_binary, min >= 0 AND max <= 1 AS is_share
 FROM metrics
-WHERE suite = $suite AND run_id = $run AND reducer = 'mean' AND mean IS NOT NULL
-    AND provider IS NOT DISTINCT FROM $provider AND model IS NOT DISTINCT FROM $model
-    AND settings = $settings
-ORDER BY task_set, metric <> 'passed', metric, scorer, filter
-"""
-_REPORTED = """
+{OF_RUNS}
+WHERE reducer = 'mean' AND mean IS NOT NULL
+ORDER BY suite, run_id, task_set, metric <> 'passed', metric, scorer, filter
+"""  # noqa: S608 - only names of our own
+_REPORTED = f"""
 SELECT
-    suite, provider, model, task_set, scorer, metric, filter, statistic, value, stderr,
+    suite, run_id, provider, model, task_set, scorer, metric, filter, statistic, value, stderr,
     stderr_method, NULL::DOUBLE AS low, NULL::DOUBLE AS high, NULL AS interval_method, n,
     higher_is_better, reducer, reducer_parameters, false AS is_binary, false AS is_share, extra
 FROM reported_metrics
-WHERE suite = $suite AND run_id = $run AND source = 'log' AND value IS NOT NULL
-    AND isfinite(value)
-ORDER BY provider NULLS FIRST, model NULLS FIRST, seq, reported_id
-"""
+{OF_RUNS}
+WHERE source = 'log' AND value IS NOT NULL AND isfinite(value)
+ORDER BY suite, run_id, provider NULLS FIRST, model NULLS FIRST, seq, reported_id
+"""  # noqa: S608 - only names of our own
 
 
 def export_eee(
@@ -83,49 +84,47 @@ def export_eee(
     exported = Exported()
     publisher = {"organization": organization, "relationship": relationship}
     with store.reading() as connection:
-        for row in selected_runs(connection, exported, suite, run):
-            _Run(connection, row, folder, publisher=publisher, exported=exported).write()
+        runs = selected_runs(connection, exported, suite, run)
+        samples = results_by_group(connection, runs, LINES, by=_MODEL, then=["task_set"])
+        for row, (models, figures, reported) in rows_by_run(
+            connection, runs, _MODELS, _FIGURES, _REPORTED
+        ):
+            files = _RunFiles(row, folder, publisher=publisher, exported=exported)
+            for model in models:
+                chosen = _figures_of(model, row, figures, reported)
+                files.write_model(model, chosen, next(samples), is_only=len(models) == 1)
+            if not models:
+                files.write_reported(reported)
     return exported
 
 
-class _Run:
-    """A run on its way out."""
+def _figures_of(model: Row, run: Row, figures: Iterable[Row], reported: Iterable[Row]) -> list[Row]:
+    """Return the figures of a model in a run."""
+    if run["suite"] == SUITE:
+        # What came in this format says itself what its figures are.
+        of_model = [row for row in reported if row["model"] in {None, model["model"]}]
+        # An aggregate without results stays one.
+        if of_model or "source_metadata" in json_object(run["extra"]):
+            return of_model
+    return [row for row in figures if all(row[name] == model[name] for name in _MODEL)]
+
+
+class _RunFiles:
+    """The files of a run."""
 
     def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        run: Row,
-        folder: Path,
-        *,
-        publisher: Mapping[str, str],
-        exported: Exported,
+        self, run: Row, folder: Path, *, publisher: Mapping[str, str], exported: Exported
     ) -> None:
-        self._connection = connection
         self._run = run
-        self._key = {"suite": run["suite"], "run": run["run_id"]}
         self._folder = folder
         self._publisher = publisher
         self._exported = exported
         self._extra = json_object(run["extra"])
-        self._has_aggregate = run["suite"] == SUITE and "source_metadata" in self._extra
 
-    def write(self) -> None:
-        """Write the files of all its models."""
-        models = fetch_rows(self._connection, _MODELS, self._key)
-        for model in models:
-            self._write_model(model, is_only=len(models) == 1)
-        if not models:
-            self._write_reported()
-
-    def _write_model(self, model: Row, *, is_only: bool) -> None:
-        chosen = {name: model[name] for name in ("provider", "model", "settings")}
-        figures = fetch_rows(self._connection, _FIGURES, {**self._key, **chosen})
-        if self._run["suite"] == SUITE:
-            # What came in this format says itself what its figures are.
-            reported = fetch_rows(self._connection, _REPORTED, self._key)
-            of_model = [row for row in reported if row["model"] in {None, model["model"]}]
-            # An aggregate without results stays one.
-            figures = of_model if of_model or self._has_aggregate else figures
+    def write_model(
+        self, model: Row, figures: Sequence[Row], samples: Iterable[Row], *, is_only: bool
+    ) -> None:
+        """Write the files of a model: its aggregate, and its samples."""
         evaluation_id = self._evaluation_id(model, is_only=is_only)
         task_sets = model["task_sets"] or [self._run["suite"]]
         document = aggregate_document(
@@ -137,15 +136,12 @@ class _Run:
         )
         place = self._place(task_sets, model, evaluation_id)
         lines = SampleLines(
-            evaluation_id,
-            model["model"] or UNKNOWN,
-            {**self._key, **chosen},
-            has_task_sets=len(task_sets) > 1,
+            evaluation_id, model["model"] or UNKNOWN, has_task_sets=len(task_sets) > 1
         )
         path = self._folder / f"{place}{_SAMPLES_SUFFIX}"
         checksum = hashlib.sha256()
         check_spelling(path)
-        write_lines(path, _hashed(lines.read(self._connection), checksum))
+        write_lines(path, _hashed(lines.encode(samples), checksum))
         if lines.n_unscored:
             reason = "they have no score, which the format demands of a sample"
             self._exported.omitted[self._run["run_id"], reason] += lines.n_unscored
@@ -164,9 +160,8 @@ class _Run:
             place = self._place(_task_sets(figures), model, evaluation_id)
         self._write_aggregate(place, document)
 
-    def _write_reported(self) -> None:
+    def write_reported(self, rows: Sequence[Row]) -> None:
         """Write the figures of a run without results, as its log reports them."""
-        rows = fetch_rows(self._connection, _REPORTED, self._key)
         named = {(row["provider"], row["model"]) for row in rows}
         of_run = self._run["models"][0] if self._run["models"] else None
         for provider, name in sorted(named, key=str) or [(None, of_run)]:

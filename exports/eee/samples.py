@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from exports.eee.aggregate import SUITE, VERSION, as_text, result_id
 from exports.eee.recorded import recorded_sample
-from exports.rows import Document, iterate_rows, json_object, json_value
+from exports.rows import Document, json_object, json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import duckdb
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from warehouse.core.types import Row
 
@@ -23,94 +21,90 @@ _BREAKS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 # pass, as in every pass rate. Messages are read only where a conversation has more than one turn.
 LINES = """
 WITH calls AS (
-    SELECT *
+    SELECT results.*, block.result_number, block.item_hash
     FROM results
-    WHERE suite = $suite AND run_id = $run
-        AND model IS NOT DISTINCT FROM $model AND provider IS NOT DISTINCT FROM $provider
-        AND settings = $settings
-),
-
-items AS (
-    SELECT result_id, item_hash
-    FROM result_items
-    WHERE suite = $suite AND run_id = $run
+    JOIN block USING (suite, run_id, result_id)
 ),
 
 asked AS (
     SELECT
-        item_hash,
+        items.suite, items.item_hash,
         any_value(coalesce(question, prompt) ORDER BY task_version) AS question,
         any_value(choices ORDER BY task_version) AS choices,
         any_value(coalesce(target, reference) ORDER BY task_version) AS target
-    FROM tasks
-    WHERE suite = $suite AND item_hash IS NOT NULL
-    GROUP BY item_hash
+    FROM (FROM item_tasks SEMI JOIN block USING (suite, item_hash)) AS items
+    JOIN tasks USING (suite, task_version)
+    GROUP BY items.suite, items.item_hash
 ),
 
-judged AS (
-    SELECT result_id, outcome
+outcomes AS (
+    SELECT result_number, suite, passed, outcome
     FROM scores.outcomes
-    WHERE suite = $suite AND run_id = $run AND outcome IS NOT NULL
+    JOIN block USING (suite, run_id, result_id)
+),
+
+judged AS (FROM outcomes WHERE outcome IS NOT NULL),
+
+given AS (
+    SELECT *
+    FROM result_scores
+    JOIN block USING (suite, run_id, result_id)
 ),
 
 -- A score `passed` is the verdict, but for logs that have no other.
 recorded AS (
     SELECT
-        result_id, scorer, metric, filter, value, answer, scorer AS method, false AS is_verdict
-    FROM result_scores
-    WHERE suite = $suite AND run_id = $run AND value IS NOT NULL
-        AND (metric <> 'passed' OR result_id NOT IN (SELECT result_id FROM judged))
+        result_number, scorer, metric, filter, value, answer, scorer AS method,
+        false AS is_verdict
+    FROM given
+    WHERE value IS NOT NULL
+        AND (metric <> 'passed' OR result_number NOT IN (SELECT result_number FROM judged))
     UNION ALL
     SELECT
-        result_id, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), given.answer, given.method, true
+        result_number, NULL, 'passed', NULL, CAST(outcome AS DOUBLE), verdicts.answer,
+        verdicts.method, true
     FROM judged
     LEFT JOIN (
-        SELECT result_id, min(answer) AS answer, min(scorer) AS method
-        FROM result_scores
-        WHERE suite = $suite AND run_id = $run AND metric = 'passed' AND answer IS NOT NULL
-        GROUP BY result_id
-    ) AS given USING (result_id)
+        SELECT result_number, min(answer) AS answer, min(scorer) AS method
+        FROM given
+        WHERE metric = 'passed' AND answer IS NOT NULL
+        GROUP BY result_number
+    ) AS verdicts USING (result_number)
     -- In this format itself the verdict is a part of each score.
-    WHERE $suite <> 'eee'
+    WHERE suite <> 'eee'
 ),
 
 turns AS (
     SELECT
-        result_id,
+        result_number,
         count(*) FILTER (role = 'assistant') AS n_turns,
         list({
             role: role, text: text, tool_calls: tool_calls, tool_call_id: tool_call_id
         } ORDER BY seq) FILTER (role IS NOT NULL) AS messages
     FROM messages
-    WHERE suite = $suite AND run_id = $run
-    GROUP BY result_id
-),
-
-outcomes AS (
-    SELECT result_id, passed
-    FROM verdicts
-    WHERE suite = $suite AND run_id = $run
+    JOIN block USING (suite, run_id, result_id)
+    GROUP BY result_number
 )
 
 SELECT
-    calls.suite, calls.result_id, calls.task_set, calls.task_id, calls.task_name, calls.attempt,
+    calls.suite, calls.run_id, calls.result_id, calls.provider, calls.model, calls.settings,
+    calls.task_set, calls.task_id, calls.task_name, calls.attempt,
     calls.seq, calls.prompt, calls.raw_output, coalesce(recorded.answer, calls.answer) AS answer,
     calls.success, calls.failure_type, calls.latency_ms, calls.ttft_ms, calls.input_tokens,
     calls.output_tokens, calls.tool_call_count, calls.cost_usd, calls.is_cached,
-    calls.started_at, calls.extra, asked.question, asked.choices, asked.target, items.item_hash,
+    calls.started_at, calls.extra, asked.question, asked.choices, asked.target, calls.item_hash,
     recorded.scorer, recorded.metric, recorded.filter, recorded.value, recorded.method,
     recorded.is_verdict, outcomes.passed, turns.n_turns, turns.messages,
     row_number() OVER (
-        PARTITION BY calls.result_id
+        PARTITION BY result_number
         ORDER BY recorded.metric <> 'passed', recorded.metric, recorded.scorer, recorded.filter
     ) AS place
 FROM calls
-LEFT JOIN items USING (result_id)
-LEFT JOIN asked USING (item_hash)
-LEFT JOIN recorded USING (result_id)
-LEFT JOIN turns USING (result_id)
-LEFT JOIN outcomes USING (result_id)
-ORDER BY calls.task_set, calls.seq, calls.result_id, place
+LEFT JOIN asked USING (suite, item_hash)
+LEFT JOIN recorded USING (result_number)
+LEFT JOIN turns USING (result_number)
+LEFT JOIN outcomes USING (result_number)
+ORDER BY result_number, place
 """
 _LONGEST_TURN = 1
 
@@ -121,7 +115,6 @@ class SampleLines:
     Args:
         evaluation_id: id of the evaluation.
         model: id of the model.
-        parameters: values of the query `LINES`.
         has_task_sets: whether the ids of results name their task set.
 
     Attributes:
@@ -129,24 +122,16 @@ class SampleLines:
         n_unscored: results without any score, which the format cannot hold.
     """
 
-    def __init__(
-        self,
-        evaluation_id: str,
-        model: str,
-        parameters: Mapping[str, object],
-        *,
-        has_task_sets: bool,
-    ) -> None:
+    def __init__(self, evaluation_id: str, model: str, *, has_task_sets: bool) -> None:
         self._evaluation_id = evaluation_id
         self._model = model
-        self._parameters = parameters
         self._has_task_sets = has_task_sets
         self.n_lines = 0
         self.n_unscored = 0
 
-    def read(self, connection: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
-        """Yield the lines, in the order of the results."""
-        for row in iterate_rows(connection, LINES, self._parameters):
+    def encode(self, rows: Iterable[Row]) -> Iterator[bytes]:
+        """Yield the lines of rows of the query `LINES`."""
+        for row in rows:
             if row["value"] is None:
                 self.n_unscored += 1
                 continue

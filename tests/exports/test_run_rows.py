@@ -26,7 +26,7 @@ def test_each_run_has_its_rows(examples):
     assert [bool(rows) for rows in expected[:3]] == [True, False, True]
 
 
-@pytest.mark.parametrize("name", ["inspect"])
+@pytest.mark.parametrize("name", ["inspect", "eee"])
 def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, name):
     """Blocks end within files and between them, and one has results of several runs."""
     queries = []
