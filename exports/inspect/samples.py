@@ -124,13 +124,13 @@ def sample_documents(rows: Iterable[Row], scorers: Sequence[str]) -> Iterator[Do
         rows: rows of the query `SAMPLES`.
         scorers: names of the scorers in the order of the log's header.
     """
-    seen: set[tuple[str, int]] = set()
+    following: dict[tuple[str, int], int] = {}  # of a sample, the next epoch that may be free
     for row in rows:
         sample = _own(row, scorers) if row["suite"] == SUITE else _made(row)
-        key = str(sample["id"]), sample["epoch"]
-        while key in seen:
-            key = key[0], key[1] + 1
-        seen.add(key)
+        wanted = key = str(sample["id"]), sample["epoch"]
+        while key in following:
+            key = key[0], following[key]
+        following[key] = following[wanted] = key[1] + 1
         sample["epoch"] = key[1]
         yield sample
 

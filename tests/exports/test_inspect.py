@@ -12,6 +12,7 @@ from inspect_cases import members as member_texts
 from support import REFERENCE, command, digests, files_in, import_into, needs_reference
 from support import new_store as store_in
 
+from exports.inspect.samples import sample_documents
 from ingest.reconciliation import FileOutcome
 from warehouse.core.hashing import file_sha256
 
@@ -261,3 +262,13 @@ def test_a_run_without_a_time_is_not_of_1970(store, tmp_path):
         "SELECT runs.started_at, results.run_date, n_results FROM runs JOIN results USING (run_id)"
     )
     assert again.sql(dates).fetchall() == [(None, None, 1)]
+
+
+def test_repeated_samples_take_the_next_free_epoch():
+    """In as many steps as there are samples, also where some of the epochs are recorded."""
+    epochs = [1, 1, 3, 2, 1, *[1] * 50_000]
+    rows = [
+        {"suite": "inspect", "source": json.dumps({"id": 7, "epoch": epoch})} for epoch in epochs
+    ]
+    made = [sample["epoch"] for sample in sample_documents(rows, ())]
+    assert made == [1, 2, 3, 4, 5, *range(6, 50_006)]
