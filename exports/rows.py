@@ -39,14 +39,17 @@ def iterate_rows(
             yield dict(zip(names, row, strict=True))
 
 
-def unknown_run(connection: duckdb.DuckDBPyConnection, suite: str, run_id: str | None) -> BadInput:
-    """Return the error for a run that the store does not have; None stands for any run."""
-    query = "SELECT run_id FROM runs WHERE suite = $suite ORDER BY run_id"
+def unknown_run(
+    connection: duckdb.DuckDBPyConnection, suite: str | None, run_id: str | None
+) -> BadInput:
+    """Return the error for a run that the store does not have; None stands for any suite or run."""
+    query = "SELECT run_id FROM runs WHERE $suite IS NULL OR suite = $suite ORDER BY suite, run_id"
     known = [str(row["run_id"]) for row in fetch_rows(connection, query, {"suite": suite})]
+    of_suite = "" if suite is None else f"{suite} "
     if run_id is None or not known:
-        return BadInput(f"the store has no {suite} runs")
+        return BadInput(f"the store has no {of_suite}runs; `evalstore runs` lists the runs")
     hint = did_you_mean(run_id, known, "`evalstore runs` lists the runs")
-    return BadInput(f"there is no {suite} run {run_id!r}; {hint}")
+    return BadInput(f"there is no {of_suite}run {run_id!r}; {hint}")
 
 
 def json_value(text: str | None) -> Json:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from click import Option
 
-from exports.rows import fetch_rows
+from exports.rows import fetch_rows, unknown_run
 from warehouse.app.console.completion import complete_run, complete_suite
-from warehouse.core.errors import BadInput
-from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,14 +42,7 @@ def selected_runs(
     """
     runs = fetch_rows(connection, _RUNS, {"suite": suite, "run": run})
     if not runs:
-        known = [
-            str(r["run_id"]) for r in fetch_rows(connection, _RUNS, {"suite": suite, "run": None})
-        ]
-        if run is None or not known:
-            of_suite = "" if suite is None else f"{suite} "
-            raise BadInput(f"the store has no {of_suite}runs; `evalstore runs` lists the runs")
-        hint = did_you_mean(run, known, "`evalstore runs` lists the runs")
-        raise BadInput(f"there is no run {run!r}; {hint}")
+        raise unknown_run(connection, suite, run)
     if run is None:
         for each in runs:
             if each["is_replay"]:

@@ -12,8 +12,10 @@ from click import Option
 
 from exports.base import Exported, Exporter
 from exports.openclaw.lines import result_lines
-from exports.openclaw.summary import summary_document, summary_table
-from exports.rows import fetch_rows, json_object, unknown_run
+from exports.openclaw.summary import GROUPS, TIERS, summary_document, summary_table
+from exports.rows import json_object
+from exports.run_rows import rows_by_run
+from exports.selection import selected_runs
 from warehouse.app.console.completion import run_completer
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.values import utf8
@@ -24,15 +26,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from exports.rows import Document
     from warehouse.app.store import Store
     from warehouse.core.types import Row
 
-_RUNS = """
-SELECT run_id, started_at, ended_at, wall_clock_ms, config, inventory, source, is_replay, n_results
-FROM runs
-WHERE suite = 'openclaw' AND ($run IS NULL OR run_id = $run)
-ORDER BY run_id
-"""
 _SNAPSHOTS = """
 SELECT name, content
 FROM snapshots
@@ -49,21 +46,21 @@ def export_openclaw(store: Store, folder: Path, run: str | None) -> Exported:
     """
     exported = Exported()
     with store.reading() as connection:
-        runs = fetch_rows(connection, _RUNS, {"run": run})
-        if not runs:
-            raise unknown_run(connection, "openclaw", run)
-        for row in runs:
-            if row["is_replay"] and run is None:
-                exported.replays[row["run_id"]] = row["n_results"]
-                continue
+        runs = selected_runs(connection, exported, "openclaw", run)
+        for row, (groups, tiers) in rows_by_run(connection, runs, GROUPS, TIERS):
             target = folder / "runs" / _folder_name(row["run_id"])
             check_spelling(target)
-            _export_run(connection, row, target, exported)
+            summary = summary_document(row, groups, tiers)
+            _export_run(connection, row, summary, target, exported)
     return exported
 
 
 def _export_run(
-    connection: duckdb.DuckDBPyConnection, run: Row, folder: Path, exported: Exported
+    connection: duckdb.DuckDBPyConnection,
+    run: Row,
+    summary: Document,
+    folder: Path,
+    exported: Exported,
 ) -> None:
     def write(name: str, data: bytes) -> None:
         write_whole(folder / name, data)
@@ -78,7 +75,6 @@ def _export_run(
     exported.paths.append(path)
     for name, content in connection.execute(_SNAPSHOTS, {"run": run["run_id"]}).fetchall():
         write(_file_name(name), bytes(content))
-    summary = summary_document(connection, run)
     write("summary.json", _pretty(summary))
     table = summary_table(summary, _value(run, "inventory"), run["run_id"])
     write("summary.md", utf8(table).encode())

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exports.rows import Document, fetch_rows, json_value
+from exports.rows import Document, json_value
+from exports.run_rows import OF_RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
-
-    import duckdb
 
     from warehouse.core.types import Row
 
-_GROUPS = """
+_TIER = (
+    *("provider", "model", "settings", "tier", "tier_name", "rate", "rate_low", "rate_high"),
+    *("n_counted", "routing", "tier_basis", "recorded_rate", "recorded_tier"),
+)
+# The queries of a summary, for `rows_by_run`.
+GROUPS = f"""
 SELECT *
-FROM scores.all_openclaw_summary
-WHERE run_id = $run
-ORDER BY provider, model, coalesce(thinking_level, 'None'), thinking_level NULLS FIRST
-"""
-_TIERS = """
-SELECT provider, model, settings, tier, tier_name, rate, rate_low, rate_high, n_counted,
-    routing, tier_basis, recorded_rate, recorded_tier
+FROM (SELECT 'openclaw' AS suite, * FROM scores.all_openclaw_summary) AS figures
+{OF_RUNS}
+ORDER BY run_id, provider, model, coalesce(thinking_level, 'None'), thinking_level NULLS FIRST
+"""  # noqa: S608 - only names of our own
+TIERS = f"""
+SELECT suite, run_id, {", ".join(_TIER)}
 FROM scores.all_tool_tiers
-WHERE run_id = $run
-ORDER BY tier, rate DESC, provider, model, settings
-"""
+{OF_RUNS}
+ORDER BY run_id, tier, rate DESC, provider, model, settings
+"""  # noqa: S608 - only names of our own
 
 _COUNTS = (
     "provider",
@@ -61,19 +64,22 @@ _TIER_HEADER = (
 )
 
 
-def summary_document(connection: duckdb.DuckDBPyConnection, run: Row) -> Document:
+def summary_document(run: Row, groups: Iterable[Row], tiers: Iterable[Row]) -> Document:
     """Return the content of summary.json: the fields of the specification and our own.
 
     `generated_at` is the end of the run's last call, so that the same data give the same bytes.
+
+    Args:
+        run: the run.
+        groups: its rows of the query `GROUPS`.
+        tiers: its rows of the query `TIERS`.
     """
-    parameters = {"run": run["run_id"]}
-    groups = [_group(row) for row in fetch_rows(connection, _GROUPS, parameters)]
     return {
         "generated_at": _iso(run["ended_at"] or run["started_at"]),
         "run_dir": f"runs/{run['run_id']}",
         "run_wall_clock_ms": run["wall_clock_ms"],
-        "models": groups,
-        "tool_use_tiers": fetch_rows(connection, _TIERS, parameters),
+        "models": list(map(_group, groups)),
+        "tool_use_tiers": [{name: tier[name] for name in _TIER} for tier in tiers],
     }
 
 

@@ -1,8 +1,11 @@
 """Exports read blocks of results and few queries, whatever runs the results are from."""
 
-import pytest
-from support import command, files_in
+import json
 
+import pytest
+from support import command, files_in, import_into
+
+from bench.data.openclaw_rows import write_rows
 from exports.rows import fetch_rows, iterate_rows
 from exports.run_rows import OF_RUNS, rows_by_run
 
@@ -26,16 +29,22 @@ def test_each_run_has_its_rows(examples):
     assert [bool(rows) for rows in expected[:3]] == [True, False, True]
 
 
-@pytest.mark.parametrize("name", ["inspect", "eee"])
-def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, name):
-    """Blocks end within files and between them, and one has results of several runs."""
+@pytest.fixture
+def queries(monkeypatch):
+    """Return the list that gets the queries of exports."""
     queries = []
 
-    def counted(connection, query, parameters):
+    def recorded(connection, query, parameters):
         queries.append(query)
         return iterate_rows(connection, query, parameters)
 
-    monkeypatch.setattr("exports.run_rows.iterate_rows", counted)
+    monkeypatch.setattr("exports.run_rows.iterate_rows", recorded)
+    return queries
+
+
+@pytest.mark.parametrize("name", ["inspect", "eee"])
+def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, queries, name):
+    """Blocks end within files and between them, and one has results of several runs."""
     command(examples.path, "export", name, "--to", tmp_path / "one")
     assert len(queries) == len(set(queries)) == 4  # not one for each run
     monkeypatch.setattr("exports.run_rows._BLOCK", 7)
@@ -43,3 +52,18 @@ def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, name):
     assert len(queries) > 4 + 8
     assert len(files_in(tmp_path / "one")) > 4
     assert files_in(tmp_path / "two") == files_in(tmp_path / "one")
+
+
+def test_summaries_are_read_at_once(store, tmp_path, queries):
+    runs = ("a", "b", "c")
+    for name in runs:
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        write_rows(folder / "results.jsonl", 5, 0, run_id=name)
+    import_into(store, tmp_path / "runs")
+    assert command(store.path, "export", "openclaw", "--to", tmp_path / "out").code == 0
+    assert len(queries) == 2
+    for name in runs:
+        summary = json.loads((tmp_path / "out/runs" / name / "summary.json").read_text("utf-8"))
+        assert summary["run_dir"] == f"runs/{name}"
+        assert [model["n_total"] for model in summary["models"]] == [5]
