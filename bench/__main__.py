@@ -39,6 +39,7 @@ _MODULES: tuple[str, ...] = (
     "scores.validators",
     "stores.checking",
     "stores.compaction",
+    "stores.exports",
     "commands.runner_throughput",
     "commands.recording",
     "scores.pairs",
