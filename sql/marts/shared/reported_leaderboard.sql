@@ -1,6 +1,6 @@
 -- The figures of models that their logs only report, because the store does not have the scores behind
--- them: as reported, and ranked neither here nor among the figures of the leaderboard. Standard errors
--- and ends of intervals are left out, and metrics that are not compared at first sight.
+-- them. They are shown as reported, and ranked neither here nor among the figures of the leaderboard.
+-- Standard errors and ends of intervals are left out, and metrics that are not compared at first sight.
 -- grain: suite × task set × metric × scorer × filter × statistic × reducer × provider × model × settings
 -- inherits: metric_audit
 -- blocks: suite, task_set
