@@ -54,7 +54,8 @@ def logged(tmp_path_factory):
 
 def rows_of(store, name):
     chart = next(chart for chart in CHARTS if chart.name == name)
-    [panel] = panels_of(store, chart, dict.fromkeys(chart.takes))
+    with store.reading() as connection:
+        [panel] = panels_of(connection, chart, dict.fromkeys(chart.takes))
     return panel.rows
 
 

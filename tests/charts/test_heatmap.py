@@ -4,7 +4,6 @@ import random
 import re
 from itertools import pairwise
 
-import altair as alt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,7 @@ from warehouse.analysis.charts.kinds.clusters import clustered
 from warehouse.analysis.charts.kinds.heatmap import CHART
 from warehouse.analysis.charts.kinds.shares import step_of
 from warehouse.analysis.charts.svg import as_svg
-from warehouse.analysis.charts.theme import WIDTH, themed
+from warehouse.analysis.charts.theme import WIDTH
 
 SHARES = st.sampled_from([0.0, 0.25, 0.5, 1.0, float("nan")])
 MATRICES = arrays.arrays(float, st.tuples(st.integers(1, 12), st.integers(1, 8)), elements=SHARES)
@@ -120,7 +119,7 @@ def test_the_largest_picture_is_below_a_megabyte():
     assert "the best 50 of 52 models" in drawn.notes[0]
     assert "the 2000 of 2100 tasks on which models differ most" in drawn.notes[1]
     drawing = Drawing(
-        title="t", chart=themed(alt.vconcat(drawn.chart)), words=[], notes=[], columns=(), rows=[]
+        title="t", pictures=[drawn.chart], width=WIDTH, words=[], notes=[], columns=(), rows=[]
     )
     # Noise, the worst case: half of all neighbours differ.
     assert len(as_svg(drawing)) < 1_000_000

@@ -17,6 +17,7 @@ from exports.site.site import opened_site
 from exports.site.tables import table
 from warehouse.analysis.charts.chart import Drawing
 from warehouse.analysis.charts.registry import draw_chart
+from warehouse.analysis.charts.theme import WIDTH
 from warehouse.app.output.chart_page import as_page
 
 SPEC = {
@@ -127,10 +128,14 @@ def test_a_chart_has_its_figures_behind_it(store):
     assert "suites/tours/history.svg" in names
 
 
+def drawing_of(picture, **table):
+    return Drawing(title="T", pictures=[picture], width=WIDTH, words=[], notes=[], **table)
+
+
 def test_the_table_behind_a_chart_has_rates_in_per_cent():
-    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    chart = alt.Chart(alt.Data(values=[{"n": 1}])).mark_point()
     rows = [{"is_rate": False, "value": 0.5, "n": 2}, {"is_rate": True, "value": 1 / 3, "n": 1}]
-    drawing = Drawing(title="T", chart=chart, words=[], notes=[], columns=("value", "n"), rows=rows)
+    drawing = drawing_of(chart, columns=("value", "n"), rows=rows)
     tables = list(suite._figures(drawing))
     assert [each.rows for each in tables] == [
         [[("33.3 %", None), ("1", None)]],
@@ -139,11 +144,11 @@ def test_the_table_behind_a_chart_has_rates_in_per_cent():
 
 
 def test_the_page_of_a_chart_has_rates_in_per_cent():
-    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    chart = alt.Chart(alt.Data(values=[{"n": 1}])).mark_point()
     names = ("value", "value_low", "n_tasks")
     figures = [(True, 2 / 3, 0.25, 3), (True, None, None, 1), (False, 0.5, 0.25, 2)]
     rows = [dict(zip(("is_rate", *names), each, strict=True)) for each in figures]
-    drawing = Drawing(title="T", chart=chart, words=[], notes=[], columns=names, rows=rows)
+    drawing = drawing_of(chart, columns=names, rows=rows)
     page = as_page(drawing)
     assert re.findall(r"<th[^>]*>([^<]*)</th>", page) == [
         "figure", "low end of the 95 % interval", "tasks",
@@ -178,9 +183,9 @@ def suite_page_of(store):
 
 
 def test_the_table_behind_a_chart_is_bounded():
-    chart = alt.vconcat(alt.Chart(alt.Data(values=[{"n": 1}])).mark_point())
+    chart = alt.Chart(alt.Data(values=[{"n": 1}])).mark_point()
     rows = [{"n": n} for n in range(100_000)]
-    page = as_page(Drawing(title="T", chart=chart, words=[], notes=[], columns=("n",), rows=rows))
+    page = as_page(drawing_of(chart, columns=("n",), rows=rows))
     assert page.count("<tr>") == 5_000 + 1
     assert "95,000 more rows" in page
 

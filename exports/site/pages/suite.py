@@ -14,7 +14,8 @@ from exports.site.page import Page
 from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.chart import SHARES
-from warehouse.analysis.charts.registry import CHARTS, draw_chart
+from warehouse.analysis.charts.panels import panels_of
+from warehouse.analysis.charts.registry import CHARTS, draw_panels
 from warehouse.analysis.charts.svg import as_svg
 from warehouse.analysis.charts.theme import WIDE, WIDTH
 from warehouse.app.commands.history_chart import outage_pieces
@@ -70,6 +71,7 @@ class _Chart:
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each suite, and its charts."""
+    site.keep("latency", "leaderboard", "model_history")
     known = boards(site)
     for row in site.rows(_SUITES):
         suite = row["suite"]
@@ -132,10 +134,9 @@ def _drawn(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, list[Page]]
         try:
             # Altair checks its own specifications: most of the time of a chart, and never wrong.
             with debug_mode(arg=False):
-                wide, narrow = (
-                    draw_chart(site.store, chart.name, suite=suite, width=width)
-                    for width in (WIDE, WIDTH)
-                )
+                wanted = {**dict.fromkeys(chart.takes), "suite": suite}
+                panels = panels_of(site.connection, chart, wanted)
+                wide, narrow = (draw_panels(chart, panels, width=width) for width in (WIDE, WIDTH))
                 if chart.name == "history" and not _has_several_runs(wide):
                     continue
                 pictures = [

@@ -32,7 +32,9 @@ def picture(
         width: width of the axes, pixels.
         height: height of the axes, or of a row, pixels.
     """
-    data = alt.InlineData(values=[{column: row[column] for column in columns} for row in rows])
+    # A tuple: Altair copies what it draws again and again, and lists and dictionaries with it.
+    values = tuple({column: row[column] for column in columns} for row in rows)
+    data = alt.InlineData(values=values)
     return alt.Chart(data, width=width, height=height)
 
 

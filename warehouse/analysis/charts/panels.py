@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warehouse.analysis.charts.chart import Panel
-from warehouse.analysis.charts.theme import WIDTH
 from warehouse.core.paths import SQL
 from warehouse.core.text.formatting import visible
 from warehouse.core.text.text_width import fold
@@ -16,9 +15,10 @@ from warehouse.engine.query import query_errors, rows_by_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import duckdb
+
     from warehouse.analysis.charts.chart import Chart
     from warehouse.core.types import Row
-    from warehouse.engine.base_store import BaseStore
 
 _BY = ("suite", "task_set", "metric", "scorer", "filter")
 _LABEL = 30  # cells, as on a terminal
@@ -26,27 +26,26 @@ _TITLE = 44  # wider in bold letters than the narrowest picture otherwise
 
 
 def panels_of(
-    store: BaseStore, chart: Chart, wanted: Mapping[str, str | None], width: int = WIDTH
+    connection: duckdb.DuckDBPyConnection, chart: Chart, wanted: Mapping[str, str | None]
 ) -> list[Panel]:
     """Return the panels of a chart.
 
     Args:
-        store: the store.
+        connection: an open warehouse.
         chart: the chart.
         wanted: values of the parameters of its query.
-        width: width of the axes, pixels.
     """
     query = (SQL / "charts" / f"{chart.name}.sql").read_text("utf-8")
-    with store.reading() as connection, query_errors(is_users=False):
+    with query_errors(is_users=False):
         rows = rows_by_name(connection.execute(query, dict(wanted)))
-    return [_panel(list(group), width) for _, group in groupby(rows, key=_place)]
+    return [_panel(list(group)) for _, group in groupby(rows, key=_place)]
 
 
 def _place(row: Row) -> list[object]:
     return [row.get(column) for column in _BY]
 
 
-def _panel(rows: list[Row], width: int) -> Panel:
+def _panel(rows: list[Row]) -> Panel:
     labels = _labels(rows)
     metric = _metric(rows[0])
     sets = [row for row in (rows[0]["suite"], rows[0].get("task_set")) if row is not None]
@@ -56,7 +55,6 @@ def _panel(rows: list[Row], width: int) -> Panel:
         metric=_short(metric, _TITLE),
         is_rate=bool(rows[0].get("is_rate")),
         rows=[{**row, "label": labels[_model(row)]} for row in rows],
-        width=width,
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import altair as alt
 
 from warehouse.analysis.charts.chart import Chart, Drawing
 from warehouse.analysis.charts.kinds import (
@@ -16,11 +15,13 @@ from warehouse.analysis.charts.kinds import (
     leaderboard,
 )
 from warehouse.analysis.charts.panels import panels_of
-from warehouse.analysis.charts.theme import WIDTH, themed
+from warehouse.analysis.charts.theme import WIDTH
 from warehouse.core.errors import BadInput
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warehouse.analysis.charts.chart import DrawnPanel, Panel
     from warehouse.engine.base_store import BaseStore
 
@@ -64,14 +65,33 @@ def draw_chart(
             raise BadInput(
                 f"the chart {name!r} is not by {argument.replace('_', ' ')}; leave it out"
             )
-    panels = panels_of(store, chart, {argument: given[argument] for argument in chart.takes}, width)
+    with store.reading() as connection:
+        panels = panels_of(connection, chart, {name: given[name] for name in chart.takes})
     if not panels:
         raise BadInput(_nothing(chart, given))
-    drawn = [(panel, chart.draw(panel)) for panel in panels]
+    try:
+        return draw_panels(chart, panels, width=width)
+    except BadInput as error:
+        raise BadInput("; ".join([_nothing(chart, given), *filter(None, [str(error)])])) from None
+
+
+def draw_panels(chart: Chart, panels: Sequence[Panel], *, width: int = WIDTH) -> Drawing:
+    """Draw a chart of panels, one below the other.
+
+    Args:
+        chart: the chart.
+        panels: its panels.
+        width: width of the axes, pixels.
+
+    Raises:
+        BadInput: no panel has anything to show; the message says why, where that is known.
+    """
+    sized = [replace(panel, width=width) for panel in panels]
+    drawn = [(panel, chart.draw(panel)) for panel in sized]
     shown = [(panel, picture) for panel, picture in drawn if picture.chart is not None]
     notes = [note for _, picture in drawn if picture.chart is None for note in picture.notes]
     if not shown:
-        raise BadInput("; ".join([_nothing(chart, given), *notes]))
+        raise BadInput("; ".join(notes))
     if len(shown) > _MAX_PANELS:
         notes.append(
             f"the first {_MAX_PANELS} of {len(shown)} task sets and metrics; choose by suite, "
@@ -100,15 +120,14 @@ def _nothing(chart: Chart, given: dict[str, str | None]) -> str:
 def _drawing(
     chart: Chart, shown: list[tuple[Panel, DrawnPanel]], notes: list[str], width: int
 ) -> Drawing:
-    pictures = [
-        picture.chart.properties(title=panel.title)
-        for panel, picture in shown
-        if picture.chart is not None
-    ]
-    stacked = alt.vconcat(*pictures).resolve_scale(color="independent")
     return Drawing(
         title=chart.title,
-        chart=themed(stacked, width),
+        pictures=[
+            picture.chart.properties(title=panel.title)
+            for panel, picture in shown
+            if picture.chart is not None
+        ],
+        width=width,
         words=[f"{panel.title}: {picture.words}" for panel, picture in shown],
         notes=[*(note for _, picture in shown for note in picture.notes), *notes],
         columns=("panel", *chart.columns),

@@ -44,7 +44,7 @@ def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
     """
     ET.register_namespace("", _NAMESPACE)
     # Written by Vega from our own specification, so that no entity can be in it.
-    spec = _with_room(drawing.chart.to_dict())
+    spec = _with_room(drawing.spec())
     root = ET.fromstring(vl_convert.vegalite_to_svg(spec))  # noqa: S314
     for text in root.iter(_TEXT):
         size = float(text.attrib["font-size"].removesuffix("px")) / _WIDER
@@ -67,7 +67,7 @@ def as_svg(drawing: Drawing, *, has_style: bool = True) -> str:
 
 def as_png(drawing: Drawing) -> bytes:
     """Return a drawing as a PNG picture in the light colours, twice as large for sharp screens."""
-    picture: bytes = vl_convert.vegalite_to_png(drawing.chart.to_dict(), scale=_SCALE)
+    picture: bytes = vl_convert.vegalite_to_png(drawing.spec(), scale=_SCALE)
     return picture
 
 

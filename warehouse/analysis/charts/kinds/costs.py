@@ -25,10 +25,12 @@ def _draw(panel: Panel) -> DrawnPanel:
     base = picture(rows, _DRAWN, width=panel.width, height=_HEIGHT)
     best = picture(front, (*_DRAWN, "number"), width=panel.width, height=_HEIGHT)
     x, y = _costs(rows), heights(panel)
-    colour = alt.condition("datum.is_on_front", alt.value(ACCENT), alt.value(MUTED))
+    colour = alt.ColorValue(MUTED, condition={"test": "datum.is_on_front", "value": ACCENT})
     line = best.mark_line(interpolate="step-after", color=ACCENT, strokeWidth=1.5, opacity=0.6)
     points = base.mark_point(filled=True, size=60, opacity=0.9).encode(x=x, y=y, color=colour)
-    names = best.mark_text(dy=-10, color=INK, fontWeight="bold").encode(x=x, y=y, text="number:N")
+    names = best.mark_text(dy=-10, color=INK, fontWeight="bold").encode(
+        x=x, y=y, text=alt.Text("number:N")
+    )
     chart = alt.vconcat(line.encode(x=x, y=y) + points + names, _key(panel, front), spacing=6)
     return DrawnPanel(chart=chart, words=_words(panel, front), notes=_notes(panel, rows, front))
 
@@ -45,7 +47,7 @@ def _key(panel: Panel, front: list[PanelRow]) -> alt.Chart:
     text = picture(lines, ("line",), width=panel.width, height=alt.Step(16))
     y = alt.Y("line:N", sort=None, axis=None)
     key: alt.Chart = text.mark_text(align="left", color=INK).encode(
-        y=y, x=alt.value(0), text="line:N"
+        y=y, x=alt.XValue(0), text=alt.Text("line:N")
     )
     return key
 

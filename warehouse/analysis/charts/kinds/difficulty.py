@@ -28,8 +28,9 @@ def _draw(panel: Panel) -> DrawnPanel:
     x = alt.X("band_name:N", sort=names, axis=axis, title=title)
     base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
     squares = base.mark_rect(stroke=GRID).encode(x=x, y=MODELS, color=shares("share passed"))
-    ink = alt.condition(f"datum.value >= {DARK_FROM}", alt.value(ON_DARK), alt.value(INK))
-    text = base.mark_text().encode(x=x, y=MODELS, text="percent:N", color=ink)
+    on_dark = {"test": f"datum.value >= {DARK_FROM}", "value": ON_DARK}
+    ink = alt.ColorValue(INK, condition=on_dark)
+    text = base.mark_text().encode(x=x, y=MODELS, text=alt.Text("percent:N"), color=ink)
     notes = []
     if len(labels) == 1:
         notes.append(f"{panel.title}: with one model, its own scores say how hard a task is")

@@ -37,7 +37,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     colour = alt.Color("label:N", scale=scale, title=None, legend=alt.Legend(symbolOpacity=1))
     lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=heights(panel), color=colour)
     intervals = base.mark_rule(opacity=0.35).encode(
-        x=x, y=heights(panel, "value_low"), y2="value_high:Q", color=colour
+        x=x, y=heights(panel, "value_low"), y2=alt.Y2("value_high:Q"), color=colour
     )
     points = base.mark_point(filled=True, size=40, opacity=1).encode(
         x=x, y=heights(panel), color=colour
@@ -115,7 +115,7 @@ def _marks(base: alt.Chart, x: alt.X) -> alt.LayerChart:
     """Return a line at each tagged run, with its tags along it."""
     lines = base.mark_rule(color=PALE, strokeDash=[3, 3]).encode(x=x)
     text = base.mark_text(color=PALE, angle=270, align="right", baseline="bottom", dx=-4, dy=-3)
-    marks: alt.LayerChart = lines + text.encode(x=x, y=alt.value(0), text="tag:N")
+    marks: alt.LayerChart = lines + text.encode(x=x, y=alt.YValue(0), text=alt.Text("tag:N"))
     return marks
 
 

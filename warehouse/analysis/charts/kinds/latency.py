@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import altair as alt
+
 from warehouse.analysis.charts.axes import HEIGHT, MAX_MODELS, MODELS, amounts, picture
 from warehouse.analysis.charts.chart import Chart, DrawnPanel, Panel, PanelRow
 from warehouse.analysis.charts.theme import ACCENT
@@ -21,7 +23,7 @@ def _draw(panel: Panel) -> DrawnPanel:
     ends = base.mark_tick(color=ACCENT, thickness=2, size=10)
     points = base.mark_point(filled=True, size=55, opacity=1, color=ACCENT)
     chart = (
-        lines.encode(y=MODELS, x=x, x2="p95_ms:Q")
+        lines.encode(y=MODELS, x=x, x2=alt.X2("p95_ms:Q"))
         + ends.encode(y=MODELS, x=upper)
         + points.encode(y=MODELS, x=x)
     )

@@ -16,10 +16,10 @@ def _draw(panel: Panel) -> DrawnPanel:
     if not rows:
         return DrawnPanel(chart=None, words="", notes=notes)
     base = picture(rows, _DRAWN, width=panel.width, height=HEIGHT)
-    colour = alt.condition("datum.is_comparable", alt.value(ACCENT), alt.value(MUTED))
+    colour = alt.ColorValue(MUTED, condition={"test": "datum.is_comparable", "value": ACCENT})
     low = values(panel, "value_low")
     intervals = base.mark_rule(strokeWidth=2, opacity=0.55).encode(
-        y=MODELS, x=low, x2="value_high:Q", color=colour
+        y=MODELS, x=low, x2=alt.X2("value_high:Q"), color=colour
     )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=MODELS, x=values(panel), color=colour
