@@ -86,7 +86,7 @@ def _write(store: Store, folder: Path) -> tuple[float, float]:
         written = SiteFolder(folder)
         for page in assets():
             written.add(page)
-        for page in PAGE_TYPE.pages(site):
+        for page in site.pages(PAGE_TYPE):
             written.add(page)
         written.finish()
     return _processor_seconds() - start, written.n_bytes / 1e6
@@ -162,7 +162,7 @@ def _overview(store: Store, folder: Path, page: Page) -> tuple[float, float]:
     """Return milliseconds until the overview is painted, and what it loads in kilobytes."""
     with opened_site(store, [overview.PAGE_TYPE], samples="none") as site:
         written = SiteFolder(folder)
-        for each in (*assets(), *overview.PAGE_TYPE.pages(site)):
+        for each in (*assets(), *site.pages(overview.PAGE_TYPE)):
             written.add(each)
         written.finish()
     page.goto("about:blank")

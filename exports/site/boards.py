@@ -79,6 +79,11 @@ class Board:
 
 def boards(site: Site) -> list[Board]:
     """Return all leaderboards of a site, in the order of the view."""
+    return site.once(_boards)
+
+
+def _boards(site: Site) -> list[Board]:
+    site.keep("leaderboard")
     groups = {_key(row): row for row in site.rows(_GROUPS)}
     rows = site.rows(_LEADERBOARD)
     return [

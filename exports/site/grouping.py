@@ -22,5 +22,5 @@ def by(rows: Iterable[Row], *names: str) -> defaultdict[tuple[object, ...], list
 
 
 def parts(items: Sequence[T], size: int) -> list[Sequence[T]]:
-    """Return items in parts of at most a size; one empty part for none."""
-    return [items[at : at + size] for at in range(0, len(items), size)] or [items]
+    """Return items in parts of at most a size."""
+    return [items[at : at + size] for at in range(0, len(items), size)]

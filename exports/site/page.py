@@ -1,8 +1,13 @@
-"""What pages are: files of the site."""
+"""What pages are made from, and what becomes of it: files of the site."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+# By the path of each page, from `exports.site.addresses`, what the page is about: suite and ID of
+# a run, the name of a model, or nothing.
+Addresses = Mapping[str, tuple[str | None, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +21,20 @@ class Page:
 
     path: str
     data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a page is made from.
+
+    Attributes:
+        path: path of the page.
+        template: name of its template in `exports/site/templates/`.
+        title: its title.
+        values: variables of the template.
+    """
+
+    path: str
+    template: str
+    title: str
+    values: Mapping[str, object]

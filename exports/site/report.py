@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
 from exports.site.folder import SiteFolder, site_lock
+from exports.site.page import Contents
 from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import assets
 from exports.site.site import opened_site
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exports.site.page import Page
-    from exports.site.site import Site
+    from exports.site.site import PageType, Site
     from warehouse.app.store import Store
 
     OnPage = Callable[[str, int], None]
@@ -69,7 +70,10 @@ def _written(
         written = SiteFolder(folder)
         for file in assets():
             written.add(file)
-        written.stand_in(replace(site, types=()).page("unfinished.html", OVERVIEW, "Not finished"))
+        unfinished = Contents(
+            path=OVERVIEW, template="unfinished.html", title="Not finished", values={}
+        )
+        written.stand_in(replace(site, types=()).page(unfinished))
         for page_type, page in _pages(site):
             if on_page is not None:
                 on_page(page_type, written.n_files)
@@ -80,16 +84,18 @@ def _written(
 
 
 def _pages(site: Site) -> Iterator[tuple[str, Page | None]]:
-    """Yield the pages of a site with the names of their types, the overview last.
+    """Yield the pages to write with the names of their types, the overview last.
 
     Before the first page of a type is made there is None, because that can take long.
     """
-    overview = []
+    overview: list[PageType] = []
     for page_type in site.types:
         yield page_type.name, None
-        for page in page_type.pages(site):
-            if page.path == OVERVIEW:
-                overview.append((page_type.name, page))
-            else:
-                yield page_type.name, page
-    yield from overview
+        addresses = dict(page_type.addresses(site))
+        if addresses.pop(OVERVIEW, None) is not None:
+            overview.append(page_type)
+        for page in site.pages(page_type, addresses):
+            yield page_type.name, page
+    for page_type in overview:
+        for page in site.pages(page_type, {OVERVIEW: ()}):
+            yield page_type.name, page

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from exports.rows import fetch_rows
 from exports.site.addresses import relative
-from exports.site.page import Page
+from exports.site.grouping import parts
+from exports.site.page import Addresses, Contents, Page
 from exports.site.rendering import page_template
 from exports.site.run_names import run_names
 from warehouse.engine.query import query_errors
@@ -23,11 +24,17 @@ if TYPE_CHECKING:
     from warehouse.app.store import Store
     from warehouse.core.types import Row
 
+_Answer = TypeVar("_Answer")
+_BLOCK = 100  # pages
 _RUNS = "SELECT suite, run_id, run_date, started_at FROM runs"
 
 
 def _always(_: Site) -> bool:
     return True
+
+
+def _rendered(site: Site, contents: Contents) -> Iterable[Page]:
+    return [site.page(contents)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,17 +43,27 @@ class PageType:
 
     Attributes:
         name: its name: pages link to those of another type if the site `has` it.
-        pages: yields the pages; the same data give the same pages in the same order.
+        addresses: returns where its pages are; cheap.
+        load: yields what some of its pages are made from, in any order, by a few queries.
+        render: yields a page and the files that go with it, from that alone. They are in the
+            folder of the page's name: `suites/x/` of `suites/x.html` and of `suites/x/index.html`.
         title: name of its entry in the menu of all pages; empty for no entry.
         entry: path of the page that the entry leads to.
         is_shown: whether the site has pages of this type, without which there is no entry.
     """
 
     name: str
-    pages: Callable[[Site], Iterator[Page]]
+    addresses: Callable[[Site], Addresses]
+    load: Callable[[Site, Addresses], Iterable[Contents]]
+    render: Callable[[Site, Contents], Iterable[Page]] = _rendered
     title: str = ""
     entry: str = ""
     is_shown: Callable[[Site], bool] = _always
+
+
+def only(path: str) -> Callable[[Site], Addresses]:
+    """Return the `addresses` of a type with one page."""
+    return lambda _: {path: ()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,58 +87,82 @@ class Site:
     name: str = "evalstore"
     newest: date | None = None
     run_names: RunNames = field(default_factory=dict)
-    _answers: dict[str, list[Row]] = field(default_factory=dict)
+    _answers: dict[object, object] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
 
-    def keep(self, *views: str) -> None:
+    def once(self, make: Callable[[Site], _Answer]) -> _Answer:
+        """Return what a function makes of the site; it is called once for all pages."""
+        if make not in self._answers:
+            self._answers[make] = make(self)
+        return cast("_Answer", self._answers[make])
+
+    def keep(self, *views: str, **queries: str) -> None:
         """Compute views once for all later queries of the site, which name them as before.
 
-        For views that read all results and have far fewer rows: their copies are temporary tables.
+        For views that read all results and have far fewer rows: their copies are temporary tables,
+        whose `rowid` is the order of the view. Queries are kept under names of their own.
         """
-        for view in views:
-            if view not in self._kept:
-                self._kept.add(view)
+        for name, query in ({view: f"FROM {view}" for view in views} | queries).items():
+            if name not in self._kept:
+                self._kept.add(name)
                 # A temporary table comes before a view of the same name.
                 with query_errors(is_users=False):
-                    self.connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view}")
+                    self.connection.execute(f"CREATE TEMP TABLE {name} AS {query}")
 
     def rows(self, query: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
-        """Return the rows of a query on views. One without parameters runs once for all pages."""
+        """Return the rows of a query on views."""
         with query_errors(is_users=False):
-            if parameters is not None:
-                return fetch_rows(self.connection, query, parameters)
-            if query not in self._answers:
-                self._answers[query] = fetch_rows(self.connection, query, {})
-            return self._answers[query]
+            return fetch_rows(self.connection, query, parameters or {})
 
     def has(self, name: str) -> bool:
         """Return whether the site has pages of the type of this name."""
         return any(each.name == name for each in self.types)
 
     def timed(self, rows: Iterable[Row]) -> list[Row]:
-        """Return rows about runs, with a time in `run_date` where several runs have the date."""
+        """Return rows, those about runs with a time in `run_date` where several have the date."""
         names = self.run_names
-        return [{**row, "run_date": names[row["suite"], row["run_id"]].time} for row in rows]
+        return [
+            {**row, "run_date": names[row["suite"], row["run_id"]].time} if "run_id" in row else row
+            for row in rows
+        ]
 
-    def page(self, template: str, path: str, title: str, **values: object) -> Page:
-        """Return a page, rendered from a template that extends `site.html`.
+    def page(self, contents: Contents) -> Page:
+        """Return a page, rendered from its template, which extends `site.html`.
 
-        Args:
-            template: its name in `exports/site/templates/`.
-            path: path of the page, from `exports.site.addresses`.
-            title: its title.
-            values: variables of the template. In it, `link(path)` is the address of another page,
-                and `has(name)` is whether the site has pages of a type.
+        In it, `link(path)` is the address of another page, and `has(name)` is whether the site has
+        pages of a type.
         """
+        path = contents.path
 
         def link(other: str) -> str:
             return relative(other, path)
 
         menu = [(each.title, each.entry) for each in self.types if each.title]
-        text = page_template(template).render(
-            title=title, path=path, link=link, has=self.has, menu=menu, site=self, **values
+        text = page_template(contents.template).render(
+            title=contents.title,
+            path=path,
+            link=link,
+            has=self.has,
+            menu=menu,
+            site=self,
+            **contents.values,
         )
         return Page(path=path, data=text.encode("utf-8", "replace"))
+
+    def pages(
+        self, page_type: PageType, addresses: Addresses | None = None, *, size: int = _BLOCK
+    ) -> Iterator[Page]:
+        """Yield the pages of a type with the files that go with them, in blocks of a size.
+
+        Args:
+            page_type: the type.
+            addresses: those that are wanted; by default, all.
+            size: number of pages whose data are loaded at once; the pages do not depend on it.
+        """
+        wanted = page_type.addresses(self) if addresses is None else addresses
+        for block in parts(list(wanted.items()), size):
+            for contents in page_type.load(self, dict(block)):
+                yield from page_type.render(self, contents)
 
 
 @contextmanager

@@ -50,6 +50,10 @@ def shown_tasks(site: Site) -> list[Row]:
 
     Of each task set those with a pass rate next to 50 %, on which models differ most.
     """
+    return site.once(_tasks)
+
+
+def _tasks(site: Site) -> list[Row]:
     return site.rows(_TASKS)
 
 

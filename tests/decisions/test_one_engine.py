@@ -67,7 +67,7 @@ def test_pages_and_tools_give_what_compare_gives(store, monkeypatch):
 
     monkeypatch.setattr(compare_pages, "compare", compared)
     with opened_site(store, [compare_pages.PAGE_TYPE], samples="none") as site:
-        assert len(list(compare_pages.pages(site))) == 2
+        assert len(list(site.pages(compare_pages.PAGE_TYPE))) == 2
     session = open_session(store.path, max_seconds=60)
     assert len(shown) == 6
     for row in shown:

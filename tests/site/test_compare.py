@@ -16,7 +16,7 @@ from warehouse.analysis.decisions.sentences import sentence
 
 def pages_of(store):
     with opened_site(store, [compare.PAGE_TYPE], samples="none") as site:
-        return {page.path: page.data.decode() for page in compare.pages(site)}
+        return {page.path: page.data.decode() for page in site.pages(compare.PAGE_TYPE)}
 
 
 def said_on(page):

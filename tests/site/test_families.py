@@ -15,7 +15,7 @@ HEADER = re.compile(r"<th[^>]*>([^<]*)</th>")
 def page_of(store, module):
     with opened_site(store, [module.PAGE_TYPE], samples="none") as site:
         assert site.has(module.PAGE_TYPE.name)
-        [page] = module.pages(site)
+        [page] = site.pages(module.PAGE_TYPE)
     return page.data.decode()
 
 

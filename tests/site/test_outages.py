@@ -37,7 +37,7 @@ def outage(store, tmp_path):
 
 def test_pages_name_an_outage(outage):
     with opened_site(outage, [overview.PAGE_TYPE, suite.PAGE_TYPE], samples="none") as site:
-        pages = [*overview.pages(site), *suite.pages(site)]
+        pages = [*site.pages(overview.PAGE_TYPE), *site.pages(suite.PAGE_TYPE)]
     texts = [page.data.decode() for page in pages if page.path.endswith(".html")]
     assert [re.sub("<[^>]*>", "", text).count(SAID) for text in texts] == [1, 1]
 
@@ -45,7 +45,7 @@ def test_pages_name_an_outage(outage):
 def test_what_is_named_is_linked(outage):
     types = [overview.PAGE_TYPE, suite.PAGE_TYPE, model.PAGE_TYPE, run.PAGE_TYPE]
     with opened_site(outage, types, samples="none") as site:
-        [page] = overview.pages(site)
+        [page] = site.pages(overview.PAGE_TYPE)
     [line] = re.findall('<p class="warn".*</p>', page.data.decode())
     links = re.findall('<a href="([^"]*)">([^<]*)</a>', line)
     assert links == [

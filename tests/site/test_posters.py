@@ -15,7 +15,7 @@ def test_a_page_has_every_value_of_its_events(tmp_path):
     store = new_store(tmp_path / "store")
     import_into(store, ROOT / "examples" / "posters")
     with opened_site(store, [posters.PAGE_TYPE], samples="none") as site:
-        pages = {page.path: page.data.decode() for page in posters.pages(site)}
+        pages = {page.path: page.data.decode() for page in site.pages(posters.PAGE_TYPE)}
     rows = store.sql(
         """
         SELECT run_id, task_id, gold_event, predicted_event, similarity

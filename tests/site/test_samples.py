@@ -9,7 +9,7 @@ from peers import PEERS, needs_peers
 from rendering import HOSTILE
 from support import add_rows, import_into
 
-from exports.site.samples.browser import data_of_samples, run_folder
+from exports.site.samples.browser import number_runs, run_folder, run_pieces, shared_pieces
 from exports.site.samples.pieces import PIECE_CHARACTERS, Pieces, piece
 from exports.site.samples.query import number_samples, samples
 from exports.site.samples.runs import RUN_FIELDS, sampled_runs
@@ -30,11 +30,17 @@ def parsed(path, data):
     return json.loads(ESCAPE.sub(code, text))
 
 
+def all_pieces(connection, *, only_failed=False):
+    runs = sampled_runs(connection)
+    number_runs(connection, runs, only_failed=only_failed)
+    yield from shared_pieces(connection, runs)
+    for _, pieces in run_pieces(connection, runs):
+        yield from pieces
+
+
 def data_of(store, *, only_failed=False):
     with store.reading() as connection:
-        pieces = list(
-            data_of_samples(connection, sampled_runs(connection), only_failed=only_failed)
-        )
+        pieces = list(all_pieces(connection, only_failed=only_failed))
     assert len({path for path, _ in pieces}) == len(pieces)
     return {path: parsed(path, data) for path, data in pieces}
 
@@ -215,7 +221,7 @@ def test_an_empty_store_has_an_empty_list(store):
 def test_the_same_store_gives_the_same_bytes(examples):
     def written():
         with examples.reading() as connection:
-            return list(data_of_samples(connection, sampled_runs(connection), only_failed=False))
+            return list(all_pieces(connection, only_failed=False))
 
     assert written() == written()
 
@@ -228,7 +234,7 @@ def test_samples_of_more_than_one_query_come_in_order(store):
     with store.reading() as connection:
         runs = [("own", "a"), ("own", "b")]
         number_samples(connection, runs, only_failed=False, samples_at_once=7)
-        assert [each[:3] for each in samples(connection)] == [
+        assert [each[:3] for each in samples(connection, runs)] == [
             ("own", name, n) for name in "ab" for n in range(30)
         ]
 

@@ -100,7 +100,7 @@ def test_pages_show_no_folder_of_the_machine(tmp_path):
     import_into(store, tmp_path / "log.jsonl", tmp_path / "cut.jsonl")
     store.sync()
     with opened_site(store, [audit.PAGE_TYPE, run.PAGE_TYPE], samples="none") as site:
-        text = b"".join(page.data for each in site.types for page in each.pages(site)).decode()
+        text = b"".join(page.data for each in site.types for page in site.pages(each)).decode()
     assert "/log.jsonl<" in text
     assert str(tmp_path.parent) not in text
 
@@ -164,7 +164,7 @@ def test_figures_of_a_perturbation_say_so(tmp_path):
     import_into(store, helm_cases.write_run(tmp_path / "runs" / "suite" / "run").parent)
     store.sync()
     with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
-        text = list(run.pages(site))[-1].data.decode()
+        text = list(site.pages(run.PAGE_TYPE))[-1].data.decode()
     [table] = (each for each in text.split("<table") if "<caption>Reported" in each)
     heads = re.findall(r"<th[^>]*>([^<]*)</th>", table)
     rows = [re.findall(r">([^<>]*)</td>", row) for row in table.split("<tr>")[2:]]
@@ -178,7 +178,7 @@ def test_figures_of_a_perturbation_say_so(tmp_path):
 def suite_page_of(store):
     """Return the paths of the files of the only suite's page, and its text."""
     with opened_site(store, [suite.PAGE_TYPE], samples="none") as site:
-        files = list(suite.PAGE_TYPE.pages(site))
+        files = list(site.pages(suite.PAGE_TYPE))
     return [page.path for page in files], files[-1].data.decode()
 
 

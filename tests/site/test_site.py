@@ -18,11 +18,13 @@ from exports.site import progress, report
 from exports.site.addresses import relative, slug
 from exports.site.figures import are_shares, change, cost, duration, interval, marks
 from exports.site.folder import JOURNAL, MANIFEST, SiteFolder, site_lock
-from exports.site.page import Page
+from exports.site.page import Contents, Page
+from exports.site.pages import run
 from exports.site.progress import Progress
+from exports.site.registry import PAGE_TYPES
 from exports.site.rendering import POLICY
 from exports.site.report import write_site
-from exports.site.site import PageType
+from exports.site.site import PageType, opened_site
 from exports.site.tables import table
 from warehouse.core.errors import BadInput
 from warehouse.lake.targets import sweep
@@ -190,13 +192,39 @@ def test_two_sites_are_not_written_to_one_folder_at_once(cli, tmp_path):
 def page_type(name, *paths, then=None):
     """Return a type of pages at some paths, whose pages end with an error if it is given."""
 
-    def pages(_):
-        for path in paths:
-            yield Page(path=path, data=name.encode())
+    def load(_, addresses):
+        for path in addresses:
+            yield Contents(path=path, template="", title="", values={})
         if then is not None:
             raise then
 
-    return PageType(name=name, pages=pages)
+    def render(_, contents):
+        return [Page(path=contents.path, data=name.encode())]
+
+    addresses = dict.fromkeys(paths, ())
+    return PageType(name=name, addresses=lambda _: addresses, load=load, render=render)
+
+
+@pytest.mark.parametrize("page_type", PAGE_TYPES, ids=lambda each: each.name)
+def test_pages_depend_on_neither_order_nor_size_of_blocks(examples, page_type):
+    pages = []
+    for size, step in ((1, -1), (1_000, 1)):
+        with opened_site(examples, PAGE_TYPES, samples="all") as site:
+            addresses = dict(list(page_type.addresses(site).items())[::step])
+            made = list(site.pages(page_type, addresses, size=size))
+        pages.append({page.path: page.data for page in made})
+        assert len(pages[-1]) == len(made)
+        assert addresses.keys() <= pages[-1].keys()
+    assert pages[0] == pages[1]
+
+
+def test_one_page_is_made_for_one_address(examples):
+    with opened_site(examples, PAGE_TYPES, samples="none") as site:
+        [address, *_] = (path for path, key in run.PAGE_TYPE.addresses(site).items() if key)
+        key = run.PAGE_TYPE.addresses(site)[address]
+        [page] = site.pages(run.PAGE_TYPE, {address: key})
+    assert page.path == address
+    assert f">{key[1]}</h1>" in page.data.decode()
 
 
 def test_interrupted_site_says_so_and_is_cleaned_up(store, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from warehouse.core.text.formatting import visible_lines
 
 def pages_of(store):
     with opened_site(store, [task.PAGE_TYPE], samples="none") as site:
-        return {page.path: page.data.decode() for page in task.pages(site)}
+        return {page.path: page.data.decode() for page in site.pages(task.PAGE_TYPE)}
 
 
 def test_a_page_has_every_answer_of_its_task(examples):

@@ -90,7 +90,7 @@ def test_models_of_one_name_are_named_with_their_providers(tmp_path):
     add_runs(store, ["here", None])
     with opened_site(store, [], samples="none") as site:
         [board] = boards(site)
-        [page] = (p for p in model.pages(site) if not p.path.endswith("index.html"))
+        [page] = (p for p in site.pages(model.PAGE_TYPE) if not p.path.endswith("index.html"))
     assert sorted(place.provider for place in board.places) == [
         "from an unknown provider", "from here",
     ]  # fmt: skip
@@ -120,7 +120,7 @@ def test_figures_of_one_name_differ_by_their_files(tmp_path):
     }
     add_runs(store, ["here"], [stated | {"file_sha256": each} for each in DIGITS])
     with opened_site(store, [audit.PAGE_TYPE, run.PAGE_TYPE], samples="none") as site:
-        texts = {page.path: page.data.decode() for each in site.types for page in each.pages(site)}
+        texts = {page.path: page.data.decode() for each in site.types for page in site.pages(each)}
     first = re.search(r"<h1>.*?</p>", texts["audit.html"], re.DOTALL)[0]
     assert "Of 2 reported figures, 0 equal what their samples give, 0 differ, and 2 can" in first
     [text] = (text for path, text in texts.items() if path.endswith("s_r0.html"))
@@ -191,5 +191,5 @@ def test_a_list_of_runs_has_times_where_dates_are_equal(store):
         with store.record(suite="tours", model="m", run_id=run_id) as recorded:
             recorded.log(task_id="t", output="!", passed=True)
     with opened_site(store, [run.PAGE_TYPE], samples="none") as site:
-        text = next(iter(run.pages(site))).data.decode()
+        text = next(iter(site.pages(run.PAGE_TYPE))).data.decode()
     assert len(re.findall(r">\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?</td>", text)) == 2

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import AUDIT, run_page
 from exports.site.figures import counted
-from exports.site.site import PageType
+from exports.site.page import Contents
+from exports.site.site import PageType, only
 from exports.site.tables import Table, table
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.core.types import Row
 
@@ -92,31 +93,32 @@ class Check:
     found: Table
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page of the audit."""
+def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     site.keep("metric_audit")
     different = site.rows(_DIFFERENT)
     statuses, reasons = site.rows(_STATUSES), site.rows(_NOT_RECOMPUTABLE)
     checks = sorted(_checks(site), key=lambda each: (not each.n_rows, each.severity, each.name))
-    yield site.page(
-        "audit.html",
-        AUDIT,
-        "Audit",
-        said=figures_sentence(statuses, reasons),
-        checks=checks,
-        n_found=sum(each.n_rows > 0 for each in checks),
-        quarantine=table(site.rows(_QUARANTINE), headings=_QUARANTINE_HEADINGS, limit=_ROWS),
-        rules=table(site.rows(_RULES), headings=_RULE_HEADINGS, limit=_ROWS),
-        statuses=statuses,
-        different=table(
-            different,
-            _DIFFERENT_COLUMNS,
-            headings=_DIFFERENT_HEADINGS,
-            once=_DIFFERENT_COLUMNS,
-            links={"run_id": _run},
-            limit=_ROWS,
-        ),
-        not_recomputable=table(reasons, headings=_REASON_HEADINGS, limit=_ROWS),
+    yield Contents(
+        path=AUDIT,
+        template="audit.html",
+        title="Audit",
+        values={
+            "said": figures_sentence(statuses, reasons),
+            "checks": checks,
+            "n_found": sum(each.n_rows > 0 for each in checks),
+            "quarantine": table(site.rows(_QUARANTINE), headings=_QUARANTINE_HEADINGS, limit=_ROWS),
+            "rules": table(site.rows(_RULES), headings=_RULE_HEADINGS, limit=_ROWS),
+            "statuses": statuses,
+            "different": table(
+                different,
+                _DIFFERENT_COLUMNS,
+                headings=_DIFFERENT_HEADINGS,
+                once=_DIFFERENT_COLUMNS,
+                links={"run_id": _run},
+                limit=_ROWS,
+            ),
+            "not_recomputable": table(reasons, headings=_REASON_HEADINGS, limit=_ROWS),
+        },
     )
 
 
@@ -167,4 +169,4 @@ def _checks(site: Site) -> Iterator[Check]:
         )
 
 
-PAGE_TYPE = PageType(name="audit", pages=pages, title="Audit", entry=AUDIT)
+PAGE_TYPE = PageType(name="audit", addresses=only(AUDIT), load=_load, title="Audit", entry=AUDIT)

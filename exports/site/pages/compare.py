@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import COMPARISONS, compare_page, slug
 from exports.site.boards import Board, boards
 from exports.site.figures import Mark, counted, marks
+from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tasks import task_keys
 from warehouse.analysis.decisions.changed_tasks import changed_tasks
@@ -21,7 +22,7 @@ from warehouse.core.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.analysis.decisions.changed_tasks import ChangedTask
     from warehouse.analysis.decisions.comparison import Comparison, Contest
@@ -101,19 +102,29 @@ class _Compared:
     n_pairs: int
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield a page for each leaderboard with two models or more, and the list of them."""
-    found = _boards(site)
-    chosen = found[:_BOARDS]
-    groups = _groups(site, [each for board in chosen for each in _compared(site, board)])
-    tasks = task_keys(site)
+def _addresses(site: Site) -> Addresses:
+    groups = site.once(_groups)
+    return {**{group.path: (group.path,) for group in groups}, COMPARISONS: ()}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
+    groups, tasks = site.once(_groups), task_keys(site)
     for group in groups:
-        title = f"Comparisons: {group.board.task_set}"
-        yield site.page("compare.html", group.path, title, group=group, tasks=tasks, long=_LONG)
-    n_left_out = len(found) - len(chosen) + _n_unchosen(site)
-    yield site.page(
-        "comparisons.html", COMPARISONS, "Comparisons", groups=groups, n_left_out=n_left_out
-    )
+        if group.path in addresses:
+            yield Contents(
+                path=group.path,
+                template="compare.html",
+                title=f"Comparisons: {group.board.task_set}",
+                values={"group": group, "tasks": tasks, "long": _LONG},
+            )
+    if COMPARISONS in addresses:
+        n_left_out = max(len(_boards(site)) - _BOARDS, 0) + _n_unchosen(site)
+        yield Contents(
+            path=COMPARISONS,
+            template="comparisons.html",
+            title="Comparisons",
+            values={"groups": groups, "n_left_out": n_left_out},
+        )
 
 
 def _mains(site: Site) -> list[Board]:
@@ -153,8 +164,9 @@ def _compared(site: Site, board: Board) -> Iterator[_Compared]:
     yield _Compared(board=board, pairs=by_evidence, n_pairs=len(compared))
 
 
-def _groups(site: Site, found: Sequence[_Compared]) -> list[_Group]:
+def _groups(site: Site) -> list[_Group]:
     """Return the comparisons as their pages show them: one query has the answers of all."""
+    found = [each for board in _boards(site)[:_BOARDS] for each in _compared(site, board)]
     few = [[_largest(contest) for contest, _ in each.pairs] for each in found]
     flips = iter(changed_tasks(site.connection, list(chain.from_iterable(few))))
     return [
@@ -243,5 +255,10 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="compare", pages=pages, title="Comparisons", entry=COMPARISONS, is_shown=_is_shown
+    name="compare",
+    addresses=_addresses,
+    load=_load,
+    title="Comparisons",
+    entry=COMPARISONS,
+    is_shown=_is_shown,
 )

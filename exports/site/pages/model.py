@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import MODELS, model_page, run_page
 from exports.site.boards import boards
 from exports.site.grouping import by
-from exports.site.lists import lists
+from exports.site.lists import list_addresses, lists
+from exports.site.page import Contents
 from exports.site.series import series
 from exports.site.site import PageType
 from exports.site.tables import table
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from exports.site.boards import Board, Place
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.core.types import Row
 
@@ -40,16 +41,23 @@ FROM results
 GROUP BY model
 ORDER BY model NULLS LAST
 """
-_HISTORY = "FROM model_history"
-_DRIFT = "SELECT * FROM drift WHERE is_drift ORDER BY suite, task_set, metric, provider, settings"
-_COSTS = """
+# The models of a block; NULL is one of them.
+_OF_BLOCK = "SEMI JOIN (SELECT unnest($models) AS name) AS block ON model IS NOT DISTINCT FROM name"
+_OWN = f"FROM site_models {_OF_BLOCK} ORDER BY site_models.rowid"
+_HISTORY = f"FROM model_history {_OF_BLOCK} ORDER BY model_history.rowid"
+_DRIFT = f"""
+FROM drift {_OF_BLOCK}
+WHERE is_drift
+ORDER BY suite, task_set, metric, provider, settings
+"""
+_COSTS = f"""
 SELECT
     costs.suite, costs.run_id, costs.run_date, costs.provider, costs.model, costs.settings,
     costs.n_results, costs.n_cost_known, costs.total_cost_usd, costs.mean_cost_usd,
     costs.cost_per_passed_usd, costs.cost_per_passed_usd_low, costs.cost_per_passed_usd_high,
     costs.input_tokens, costs.output_tokens,
     latency.p50_ms, latency.p95_ms, latency.p95_ms_low, latency.p95_ms_high, latency.ttft_p50_ms
-FROM costs
+FROM costs {_OF_BLOCK}
 LEFT JOIN latency
     ON costs.suite = latency.suite
     AND costs.run_id = latency.run_id
@@ -57,9 +65,9 @@ LEFT JOIN latency
     AND costs.model IS NOT DISTINCT FROM latency.model
     AND costs.settings = latency.settings
 ORDER BY costs.run_date DESC NULLS LAST, costs.suite, costs.run_id, costs.provider, costs.settings
-"""
+"""  # noqa: S608 - a constant
 # Each pair from both sides.
-_OTHERS = """
+_PAIRED = """
 WITH pairs AS (
     SELECT
         suite, task_set, 'passed' AS metric, NULL::VARCHAR AS scorer,
@@ -113,6 +121,7 @@ ORDER BY
     other, other_settings, sides.other_provider, provider, settings, n_tasks, difference,
     difference_low
 """
+_OTHERS = f"FROM site_pairs {_OF_BLOCK} ORDER BY site_pairs.rowid"
 _LISTED = ("model", "suites", "n_runs", "n_results", "total_cost_usd", "last_date")
 _COST_COLUMNS = (
     "suite", "run_id", "run_date", "settings", "n_results", "n_cost_known", "total_cost_usd",
@@ -125,42 +134,53 @@ _SETS = 100
 _PAIRS = 60
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the list of models, and the page of each."""
-    site.keep("drift", "costs", "latency")
-    models = site.rows(_MODELS)
+def _addresses(site: Site) -> Addresses:
+    site.keep(site_models=_MODELS)
+    models = site.rows("SELECT model FROM site_models ORDER BY rowid")
+    own = {model_page(row["model"]): (row["model"],) for row in models}
+    return {**list_addresses(site, "site_models", MODELS), **own}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     yield from lists(
         site,
-        models,
+        addresses,
         "Models",
+        relation="site_models",
         first=MODELS,
         columns=_LISTED,
         links={"model": lambda row: model_page(row["model"])},
     )
-    places = _places(site)
-    history = by(site.rows(_HISTORY), "model")
-    drifts, costs, others = (by(site.rows(q), "model") for q in (_DRIFT, _COSTS, _OTHERS))
-    for row in models:
+    models = [name for key in addresses.values() for name in key]
+    if not models:
+        return
+    site.keep("drift", "costs", "latency", "model_history", site_pairs=_PAIRED)
+    rows, *queried = (
+        site.rows(query, {"models": models}) for query in (_OWN, _HISTORY, _DRIFT, _COSTS, _OTHERS)
+    )
+    history, drifts, costs, others = (by(each, "model") for each in queried)
+    places = site.once(_places)
+    for row in rows:
         key = (row["model"],)
         own = _own(row)
-        yield site.page(
-            "model.html",
-            model_page(row["model"]),
-            row["model"] or "unknown model",
-            row=row,
-            ranked=places[row["model"]][:_SETS],
-            n_other_sets=max(len(places[row["model"]]) - _SETS, 0),
-            series=series(history[key], n_series=_SERIES, n_runs=_RUNS),
-            drifts=[(each, drift_pieces(each)) for each in drifts[key]],
-            others=[{**each, "own": own(each)} for each in others[key][:_PAIRS]],
-            n_other_pairs=max(len(others[key]) - _PAIRS, 0),
-            costs=table(
+        values = {
+            "row": row,
+            "ranked": places[row["model"]][:_SETS],
+            "n_other_sets": max(len(places[row["model"]]) - _SETS, 0),
+            "series": series(history[key], n_series=_SERIES, n_runs=_RUNS),
+            "drifts": [(each, drift_pieces(each)) for each in drifts[key]],
+            "others": [{**each, "own": own(each)} for each in others[key][:_PAIRS]],
+            "n_other_pairs": max(len(others[key]) - _PAIRS, 0),
+            "costs": table(
                 site.timed(costs[key]),
                 _COST_COLUMNS,
                 links={"run_id": lambda each: run_page(each["suite"], each["run_id"])},
                 limit=_RUNS,
             ),
-        )
+        }
+        title = row["model"] or "unknown model"
+        path = model_page(row["model"])
+        yield Contents(path=path, template="model.html", title=title, values=values)
 
 
 def _own(row: Row) -> Callable[[Row], str]:
@@ -187,4 +207,4 @@ def _places(site: Site) -> defaultdict[str | None, list[tuple[Board, Place]]]:
     return places
 
 
-PAGE_TYPE = PageType(name="model", pages=pages, title="Models", entry=MODELS)
+PAGE_TYPE = PageType(name="model", addresses=_addresses, load=_load, title="Models", entry=MODELS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OPENCLAW, model_page, run_page
-from exports.site.site import PageType
+from exports.site.page import Contents
+from exports.site.site import PageType, only
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from exports.site.tables import Address
     from warehouse.core.types import Row
@@ -56,20 +57,23 @@ _SUMMARY_HEADINGS = {
 }
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page."""
+def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     tiers, summaries = site.rows(_TIERS), site.rows(_SUMMARIES)
     links = _links(site)
-    yield site.page(
-        "openclaw.html",
-        OPENCLAW,
-        "OpenClaw",
-        n_proven=sum(row["tier"] is not None and row["is_supported"] for row in tiers),
-        n_unproven=sum(row["tier"] is not None and not row["is_supported"] for row in tiers),
-        n_unknown=sum(row["tier"] is None for row in tiers),
-        recommended=[row for row in tiers if row["is_recommended"] and row["is_supported"]],
-        tiers=table(tiers, _TIER_COLUMNS, headings=_TIER_HEADINGS, links=links),
-        summaries=table(summaries, _SUMMARY_COLUMNS, headings=_SUMMARY_HEADINGS, links=links),
+    yield Contents(
+        path=OPENCLAW,
+        template="openclaw.html",
+        title="OpenClaw",
+        values={
+            "n_proven": sum(row["tier"] is not None and row["is_supported"] for row in tiers),
+            "n_unproven": sum(row["tier"] is not None and not row["is_supported"] for row in tiers),
+            "n_unknown": sum(row["tier"] is None for row in tiers),
+            "recommended": [row for row in tiers if row["is_recommended"] and row["is_supported"]],
+            "tiers": table(tiers, _TIER_COLUMNS, headings=_TIER_HEADINGS, links=links),
+            "summaries": table(
+                summaries, _SUMMARY_COLUMNS, headings=_SUMMARY_HEADINGS, links=links
+            ),
+        },
     )
 
 
@@ -88,5 +92,10 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="openclaw", pages=pages, title="OpenClaw", entry=OPENCLAW, is_shown=_is_shown
+    name="openclaw",
+    addresses=only(OPENCLAW),
+    load=_load,
+    title="OpenClaw",
+    entry=OPENCLAW,
+    is_shown=_is_shown,
 )

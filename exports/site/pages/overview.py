@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from exports.site.addresses import OVERVIEW
 from exports.site.boards import boards
 from exports.site.figures import cost, count, counted
+from exports.site.page import Contents
 from exports.site.series import Series, series
-from exports.site.site import PageType
+from exports.site.site import PageType, only
 from warehouse.app.commands.history_chart import drift_pieces, outage_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exports.site.boards import Board
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
 
 # The page and what it loads stay below 300 kB: 12 suites × 3 task sets × 8 models are 150 kB.
@@ -64,29 +65,30 @@ class Suite:
     n_others: int
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the overview."""
+def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     site.keep("drift")
     known = boards(site)
     suites = _suites([board for board in known if board.is_main])
     supported, n_changes = _changes(site, known)
     drifts = site.rows(_DRIFT)
     outages = site.rows(_OUTAGES)
-    yield site.page(
-        "overview.html",
-        OVERVIEW,
-        "Overview",
-        holds=_holds(site),
-        suites=suites[:_SUITES],
-        other_suites=[each.name for each in suites[_SUITES:]],
-        limit=_MODELS,
-        changes=supported[:_CHANGES],
-        n_supported=len(supported),
-        n_changes=n_changes,
-        drifts=[(row, drift_pieces(row)) for row in drifts[:_DRIFTS]],
-        n_drifts=len(drifts),
-        outages=[(row, outage_pieces(row)) for row in outages[:_MOST_OUTAGES]],
-        n_outages=len(outages),
+    yield Contents(
+        path=OVERVIEW,
+        template="overview.html",
+        title="Overview",
+        values={
+            "holds": _holds(site),
+            "suites": suites[:_SUITES],
+            "other_suites": [each.name for each in suites[_SUITES:]],
+            "limit": _MODELS,
+            "changes": supported[:_CHANGES],
+            "n_supported": len(supported),
+            "n_changes": n_changes,
+            "drifts": [(row, drift_pieces(row)) for row in drifts[:_DRIFTS]],
+            "n_drifts": len(drifts),
+            "outages": [(row, outage_pieces(row)) for row in outages[:_MOST_OUTAGES]],
+            "n_outages": len(outages),
+        },
     )
 
 
@@ -141,4 +143,6 @@ def _holds(site: Site) -> list[tuple[str, str]]:
     return facts
 
 
-PAGE_TYPE = PageType(name="overview", pages=pages, title="Overview", entry=OVERVIEW)
+PAGE_TYPE = PageType(
+    name="overview", addresses=only(OVERVIEW), load=_load, title="Overview", entry=OVERVIEW
+)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import PALINDROME, model_page
-from exports.site.site import PageType
+from exports.site.page import Contents
+from exports.site.site import PageType, only
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.core.types import Row
 
@@ -45,24 +46,24 @@ _TASK_HEADINGS = {
 _NAMED = 3  # of the models that solved a task: there may be dozens
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page."""
-
+def _load(site: Site, _: Addresses) -> Iterator[Contents]:
     def model(row: Row) -> str | None:
         return model_page(row["model"]) if site.has("model") else None
 
-    yield site.page(
-        "palindrome.html",
-        PALINDROME,
-        "Palindromes",
-        models=table(
-            site.rows(_MODELS), _MODEL_COLUMNS, headings=_MODEL_HEADINGS, links={"model": model}
-        ),
-        tasks=table(
-            [{**row, "solved_by": _first(row["solved_by"])} for row in site.rows(_TASKS)],
-            _TASK_COLUMNS,
-            headings=_TASK_HEADINGS,
-        ),
+    yield Contents(
+        path=PALINDROME,
+        template="palindrome.html",
+        title="Palindromes",
+        values={
+            "models": table(
+                site.rows(_MODELS), _MODEL_COLUMNS, headings=_MODEL_HEADINGS, links={"model": model}
+            ),
+            "tasks": table(
+                [{**row, "solved_by": _first(row["solved_by"])} for row in site.rows(_TASKS)],
+                _TASK_COLUMNS,
+                headings=_TASK_HEADINGS,
+            ),
+        },
     )
 
 
@@ -78,5 +79,10 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="palindrome", pages=pages, title="Palindromes", entry=PALINDROME, is_shown=_is_shown
+    name="palindrome",
+    addresses=only(PALINDROME),
+    load=_load,
+    title="Palindromes",
+    entry=PALINDROME,
+    is_shown=_is_shown,
 )

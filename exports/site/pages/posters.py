@@ -8,13 +8,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import POSTERS, model_page, poster_page, run_page
+from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.core.types import Row
 
@@ -58,7 +59,7 @@ ORDER BY
 """  # noqa: S608 - our own number
 _MATCHES = """
 FROM poster_matches
-WHERE assignment = 'full'
+WHERE assignment = 'full' AND list_contains($task_ids, task_id)
 ORDER BY
     suite, run_id, task_id, model, gold_index NULLS LAST, predicted_index NULLS LAST
 """
@@ -68,7 +69,7 @@ SELECT
     arg_max(image_url, (seq, image_url)) AS image_url,
     arg_max(image_sha256, (seq, image_sha256)) AS image_sha256
 FROM tasks
-WHERE starts_with(suite, 'posters')
+WHERE starts_with(suite, 'posters') AND list_contains($task_ids, task_id)
 GROUP BY task_id
 ORDER BY task_id
 """
@@ -90,32 +91,42 @@ class _Match:
     lines: list[tuple[str, str | None, str | None, float | None]]
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield a page for each poster of a run, and the list of them."""
+def _posters(site: Site) -> list[tuple[tuple[str, str, str], list[Row]]]:
+    return [(key, list(rows)) for key, rows in groupby(site.rows(_SCORES), key=_key)]
+
+
+def _addresses(site: Site) -> Addresses:
+    own = {poster_page(key[1], key[2]): key for key, _ in site.once(_posters)}
+    return {**own, POSTERS: ()}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
+    if POSTERS in addresses:
+        yield _list(site, site.once(_posters))
+    of_block = set(addresses.values()) - {()}
+    task_ids = sorted({key[-1] or "" for key in of_block})
+    rows = site.rows(_MATCHES, {"task_ids": task_ids})
     matches = {
-        key: [_match(row) for row in rows]
-        for key, rows in groupby(site.rows(_MATCHES), key=lambda row: (*_key(row), row["model"]))
+        key: [_match(row) for row in of_model]
+        for key, of_model in groupby(rows, key=lambda row: (*_key(row), row["model"]))
     }
-    pictures = {row["task_id"]: row for row in site.rows(_PICTURES)}
-    posters = [(key, list(rows)) for key, rows in groupby(site.rows(_SCORES), key=_key)]
-    for (suite, run_id, task_id), scores in posters:
-        yield site.page(
-            "poster.html",
-            poster_page(run_id, task_id),
-            f"Poster {task_id}",
-            run_id=run_id,
-            run_path=run_page(suite, run_id),
-            picture=pictures.get(task_id),
-            models=[
-                (score, matches.get((suite, run_id, task_id, score["model"]), []))
-                for score in scores
-            ],
-            long=_LONG,
-        )
-    yield _list(site, posters)
+    pictures = {row["task_id"]: row for row in site.rows(_PICTURES, {"task_ids": task_ids})}
+    for key, scores in site.once(_posters):
+        if key not in of_block:
+            continue
+        suite, run_id, task_id = key
+        values = {
+            "run_id": run_id,
+            "run_path": run_page(suite, run_id),
+            "picture": pictures.get(task_id),
+            "models": [(score, matches.get((*key, score["model"]), [])) for score in scores],
+            "long": _LONG,
+        }
+        path, title = poster_page(run_id, task_id), f"Poster {task_id}"
+        yield Contents(path=path, template="poster.html", title=title, values=values)
 
 
-def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> Page:
+def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> Contents:
     [row] = site.rows(_N_POSTERS)
     runs = [
         (
@@ -125,20 +136,15 @@ def _list(site: Site, posters: list[tuple[tuple[str, str, str], list[Row]]]) -> 
         )
         for (suite, run_id), group in groupby(posters, key=lambda poster: poster[0][:2])
     ]
-    return site.page(
-        "posters.html",
-        POSTERS,
-        "Posters",
-        report=table(
-            site.rows(_REPORT),
-            _REPORT_COLUMNS,
-            headings=_REPORT_HEADINGS,
-            links={"model": _model, "run_id": _run},
-            unknown=dict.fromkeys(("label", "app_quality_score", "app_core_score"), "none scored"),
-        ),
-        runs=runs,
-        n_left_out=row["n"] - len(posters),
+    report = table(
+        site.rows(_REPORT),
+        _REPORT_COLUMNS,
+        headings=_REPORT_HEADINGS,
+        links={"model": _model, "run_id": _run},
+        unknown=dict.fromkeys(("label", "app_quality_score", "app_core_score"), "none scored"),
     )
+    values = {"report": report, "runs": runs, "n_left_out": row["n"] - len(posters)}
+    return Contents(path=POSTERS, template="posters.html", title="Posters", values=values)
 
 
 def _model(row: Row) -> str:
@@ -183,5 +189,10 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="posters", pages=pages, title="Posters", entry=POSTERS, is_shown=_is_shown
+    name="posters",
+    addresses=_addresses,
+    load=_load,
+    title="Posters",
+    entry=POSTERS,
+    is_shown=_is_shown,
 )

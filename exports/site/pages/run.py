@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from exports.site.addresses import RUNS, model_page, run_page
 from exports.site.grouping import by
-from exports.site.lists import lists
-from exports.site.provenance import provenance
+from exports.site.lists import list_addresses, lists
+from exports.site.page import Contents
+from exports.site.paths import shared_path
 from exports.site.series import is_rate_of, metric_of, points
 from exports.site.site import PageType
 from exports.site.tables import table
@@ -16,7 +17,7 @@ from exports.site.tables import table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.series import Point
     from exports.site.site import Site
     from warehouse.core.types import Row
@@ -25,14 +26,20 @@ _OVERVIEWS = """
 FROM run_overview
 ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id
 """
-_RUNS = "FROM runs ORDER BY suite, run_id"
-_HISTORY = "FROM model_history"
-_COSTS = """
+# The runs of a block.
+_OF_BLOCK = """
+SEMI JOIN (SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id) AS block
+    USING (suite, run_id)
+"""
+_OWN = f"FROM site_runs {_OF_BLOCK} ORDER BY site_runs.rowid"
+_RUNS = f"FROM runs {_OF_BLOCK} ORDER BY suite, run_id"
+_HISTORY = f"FROM model_history {_OF_BLOCK} ORDER BY model_history.rowid"
+_COSTS = f"""
 SELECT
     costs.*,
     latency.n_timed, latency.p50_ms, latency.p95_ms, latency.p95_ms_low, latency.p95_ms_high,
     latency.p99_ms, latency.ttft_p50_ms
-FROM costs
+FROM costs {_OF_BLOCK}
 LEFT JOIN latency
     ON costs.suite = latency.suite
     AND costs.run_id = latency.run_id
@@ -40,17 +47,17 @@ LEFT JOIN latency
     AND costs.model IS NOT DISTINCT FROM latency.model
     AND costs.settings = latency.settings
 ORDER BY costs.suite, costs.run_id, costs.provider, costs.model, costs.settings
-"""
+"""  # noqa: S608 - a constant
 # Four bins for each factor of ten.
-_LATENCIES = """
+_LATENCIES = f"""
 SELECT suite, run_id, floor(4 * log10(greatest(latency_ms, 1)))::INTEGER AS bin, count(*) AS n
-FROM results
+FROM results {_OF_BLOCK}
 WHERE latency_ms IS NOT NULL AND success
 GROUP BY suite, run_id, bin
 ORDER BY suite, run_id, bin
-"""
-_FAILURES = """
-FROM failures
+"""  # noqa: S608 - a constant
+_FAILURES = f"""
+FROM failures {_OF_BLOCK}
 ORDER BY
     suite, run_id, n DESC, model, provider, settings, availability_status, failure_type
 """
@@ -90,6 +97,7 @@ SELECT
     metric_audit.*, perturbation, CASE WHEN has_files THEN left(file_sha256, 12) END AS file,
     count(*) OVER of_run AS n_figures
 FROM metric_audit
+{_OF_BLOCK}
 LEFT JOIN perturbations USING (suite, run_id, reported_id)
 LEFT JOIN stated USING (suite, run_id, reported_id)
 WHERE run_id IS NOT NULL
@@ -99,13 +107,34 @@ QUALIFY row_number() OVER (
 ) <= 60
 ORDER BY suite, run_id, {_DIFFERENT_FIRST}
 """  # noqa: S608 - a constant
-_STATUSES = """
+_STATUSES = f"""
 SELECT suite, run_id, status, count(*) AS n
-FROM metric_audit
+FROM metric_audit {_OF_BLOCK}
 WHERE run_id IS NOT NULL
 GROUP BY suite, run_id, status
 ORDER BY suite, run_id, n DESC, status
-"""
+"""  # noqa: S608 - a constant
+# The imported files of each run, by their hashes.
+_FILES = f"""
+WITH used AS (
+    SELECT suite, run_id, file_sha256 FROM runs {_OF_BLOCK}
+    WHERE file_sha256 IS NOT NULL
+    UNION
+    SELECT suite, run_id, file_sha256 FROM results {_OF_BLOCK}
+    WHERE file_sha256 IS NOT NULL
+    UNION
+    SELECT suite, run_id, file_sha256 FROM reported_metrics {_OF_BLOCK}
+    WHERE file_sha256 IS NOT NULL
+)
+
+SELECT
+    used.suite, used.run_id, used.file_sha256 AS sha256, min(files.path) AS path,
+    min(files.format) AS format, min(files.size_bytes) AS size_bytes
+FROM used
+LEFT JOIN files ON used.file_sha256 = files.sha256
+GROUP BY used.suite, used.run_id, used.file_sha256
+ORDER BY used.suite, used.run_id, path, used.file_sha256
+"""  # noqa: S608 - a constant
 _LISTED = (
     "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",
     "n_cost_known", "total_cost_usd", "origin", "is_replay",
@@ -132,56 +161,63 @@ _FIGURES = 200
 _LONG = 4_000  # characters of a prompt template or a configuration
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the list of runs, and the page of each."""
-    site.keep("costs", "latency", "metric_audit")
-    overviews = site.rows(_OVERVIEWS)
+def _addresses(site: Site) -> Addresses:
+    site.keep(site_runs=_OVERVIEWS)
+    runs = site.rows("SELECT suite, run_id FROM site_runs ORDER BY rowid")
+    own = {run_page(*key): key for key in ((row["suite"], row["run_id"]) for row in runs)}
+    return {**list_addresses(site, "site_runs", RUNS), **own}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     yield from lists(
         site,
-        site.timed(overviews),
+        addresses,
         "Runs",
+        relation="site_runs",
         first=RUNS,
         columns=_LISTED,
         links={"run_id": lambda row: run_page(row["suite"], row["run_id"])},
     )
-    details = by(site.rows(_RUNS), "suite", "run_id")
-    files = provenance(site)
-    history, costs, bins, failures, reported, statuses = (
-        by(site.rows(query), "suite", "run_id")
-        for query in (_HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
+    keys = [key for key in addresses.values() if key]
+    if not keys:
+        return
+    site.keep("costs", "latency", "metric_audit", "model_history")
+    block = {"suites": [suite for suite, _ in keys], "run_ids": [run_id for _, run_id in keys]}
+    rows = site.rows(_OWN, block)
+    details, files, history, costs, bins, failures, reported, statuses = (
+        by(site.rows(query, block), "suite", "run_id")
+        for query in (_RUNS, _FILES, _HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
     )
-    for row in overviews:
+    for row in rows:
         key = row["suite"], row["run_id"]
         [detail] = details[key]
         of_run = reported[key]
-        yield site.page(
-            "run.html",
-            run_page(*key),
-            row["run_id"],
-            row=row,
-            detail=detail,
-            figures=list(_figures(history[key]))[:_FIGURES],
-            n_other_figures=max(len(history[key]) - _FIGURES, 0),
-            costs=table(costs[key], _COST_COLUMNS, links={"model": _model}),
-            has_settings=any(each["settings"] for each in costs[key]),
-            latencies=_histogram(bins[key]),
-            failures=table(
+        values = {
+            "row": row,
+            "detail": detail,
+            "figures": list(_figures(history[key]))[:_FIGURES],
+            "n_other_figures": max(len(history[key]) - _FIGURES, 0),
+            "costs": table(costs[key], _COST_COLUMNS, links={"model": _model}),
+            "has_settings": any(each["settings"] for each in costs[key]),
+            "latencies": _histogram(bins[key]),
+            "failures": table(
                 failures[key],
                 _FAILURE_COLUMNS,
                 headings=_FAILURE_HEADINGS,
                 links={"model": _model},
             ),
-            reported=table(
+            "reported": table(
                 of_run,
                 _REPORTED_COLUMNS,
                 headings=_REPORTED_HEADINGS,
                 once=_REPORTED_ONCE,
                 n_rows=of_run[0]["n_figures"] if of_run else 0,
             ),
-            statuses=statuses[key],
-            files=files[key],
-            texts=_texts(detail),
-        )
+            "statuses": statuses[key],
+            "files": [{**file, "path": shared_path(file["path"])} for file in files[key]],
+            "texts": _texts(detail),
+        }
+        yield Contents(path=run_page(*key), template="run.html", title=row["run_id"], values=values)
 
 
 def _model(row: Row) -> str:
@@ -231,4 +267,4 @@ def _indented(text: str | None) -> str:
         return text
 
 
-PAGE_TYPE = PageType(name="run", pages=pages, title="Runs", entry=RUNS)
+PAGE_TYPE = PageType(name="run", addresses=_addresses, load=_load, title="Runs", entry=RUNS)

@@ -5,17 +5,19 @@ The pages are the same but for the run they name. They read the pieces of `expor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from exports.site.addresses import SAMPLES, samples_page
-from exports.site.page import Page
-from exports.site.samples.browser import data_of_samples
+from exports.site.page import Contents, Page
+from exports.site.samples.browser import number_runs, run_pieces, shared_pieces
 from exports.site.samples.runs import sampled_runs
 from exports.site.site import PageType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exports.site.page import Addresses
+    from exports.site.samples.runs import SampledRun
     from exports.site.site import Site
 
 # In the order in which they need each other.
@@ -39,21 +41,46 @@ _SCRIPTS = (
 )
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the pages, and the pieces of data that they load."""
-    scripts = [f"assets/samples/{name}.js" for name in _SCRIPTS]
-    shared = {"scripts": scripts, "entry": SAMPLES}
+def _addresses(site: Site) -> Addresses:
+    runs = site.once(_runs)
+    own = {samples_page(*key): key for key in ((run.suite, run.run_id) for run in runs)}
+    return {SAMPLES: (), **own}
+
+
+def _runs(site: Site) -> list[SampledRun]:
     runs = sampled_runs(site.connection)
-    yield site.page(
-        "samples.html", SAMPLES, "Samples", heading="Samples", name="", run=None, **shared
-    )
-    for run in runs:
+    number_runs(site.connection, runs, only_failed=site.samples == "failed")
+    return runs
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
+    runs = site.once(_runs)
+    if SAMPLES in addresses:
+        yield _contents(SAMPLES, "Samples", None, shared_pieces(site.connection, runs))
+    chosen = [run for run in runs if samples_page(run.suite, run.run_id) in addresses]
+    for run, pieces in run_pieces(site.connection, chosen):
         path = samples_page(run.suite, run.run_id)
-        title = f"Samples of {run.run_id}"
-        name = path.split("/")[1]
-        yield site.page("samples.html", path, title, heading=title, name=name, run=run, **shared)
-    only_failed = site.samples == "failed"
-    for path, data in data_of_samples(site.connection, runs, only_failed=only_failed):
+        yield _contents(path, f"Samples of {run.run_id}", run, pieces)
+
+
+def _contents(
+    path: str, title: str, run: SampledRun | None, pieces: Iterator[tuple[str, bytes]]
+) -> Contents:
+    values = {
+        "scripts": [f"assets/samples/{name}.js" for name in _SCRIPTS],
+        "entry": SAMPLES,
+        "heading": title,
+        "name": "" if run is None else path.split("/")[1],
+        "run": run,
+        "pieces": pieces,
+    }
+    return Contents(path=path, template="samples.html", title=title, values=values)
+
+
+def _render(site: Site, contents: Contents) -> Iterator[Page]:
+    """Yield a page and the pieces that it loads, which are read as they are written."""
+    yield site.page(contents)
+    for path, data in cast("Iterator[tuple[str, bytes]]", contents.values["pieces"]):
         yield Page(path=path, data=data)
 
 
@@ -62,5 +89,11 @@ def _is_shown(site: Site) -> bool:
 
 
 PAGE_TYPE = PageType(
-    name="samples", pages=pages, title="Samples", entry=SAMPLES, is_shown=_is_shown
+    name="samples",
+    addresses=_addresses,
+    load=_load,
+    render=_render,
+    title="Samples",
+    entry=SAMPLES,
+    is_shown=_is_shown,
 )

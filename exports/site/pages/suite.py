@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 from altair.utils.schemapi import debug_mode
 
 from exports.site.addresses import chart_file, model_page, run_page, suite_page
 from exports.site.boards import boards
-from exports.site.page import Page
+from exports.site.page import Contents, Page
 from exports.site.site import PageType
 from exports.site.tables import table
 from warehouse.analysis.charts.chart import SHARES
@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exports.site.boards import Board
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from exports.site.tables import Table
-    from warehouse.analysis.charts.chart import Chart, Drawing
+    from warehouse.analysis.charts.chart import Chart, Drawing, Panel
+
+    _Panels = tuple[Chart, list[Panel]]
 
 _SUITES = """
 SELECT suite, count(*) AS n_runs, max(run_date) AS last_date
 FROM runs
+WHERE list_contains($suites, suite)
 GROUP BY suite
 ORDER BY suite
 """
@@ -69,27 +73,37 @@ class _Chart:
     figures: list[Table]
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page of each suite, and its charts."""
+def _addresses(site: Site) -> Addresses:
+    suites = site.rows("SELECT DISTINCT suite FROM runs ORDER BY suite")
+    return {suite_page(row["suite"]): (row["suite"],) for row in suites}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     site.keep("latency", "leaderboard", "model_history")
-    known = boards(site)
-    for row in site.rows(_SUITES):
+    for row in site.rows(_SUITES, {"suites": [suite for (suite,) in addresses.values()]}):
         suite = row["suite"]
-        of_suite = [board for board in known if board.suite == suite]
-        drawn = list(_drawn(site, suite))
-        for _, _, pictures in drawn:
-            yield from pictures
-        yield site.page(
-            "suite.html",
-            suite_page(suite),
-            suite,
-            row=row,
-            outages=[(each, outage_pieces(each)) for each in site.rows(_OUTAGES, {"suite": suite})],
-            boards=[board for board in of_suite if board.is_main],
-            limit=_MODELS,
-            others=_others(of_suite),
-            charts=[_chart(*each) for each in drawn],
-        )
+        of_suite = [board for board in boards(site) if board.suite == suite]
+        outages = site.rows(_OUTAGES, {"suite": suite})
+        values = {
+            "row": row,
+            "outages": [(each, outage_pieces(each)) for each in outages],
+            "boards": [board for board in of_suite if board.is_main],
+            "limit": _MODELS,
+            "others": _others(of_suite),
+            "panels": list(_panels(site, suite)),
+        }
+        yield Contents(path=suite_page(suite), template="suite.html", title=suite, values=values)
+
+
+def _render(site: Site, contents: Contents) -> Iterator[Page]:
+    """Yield the pictures of the charts that have something to show, and the page."""
+    values = dict(contents.values)
+    charts = []
+    for chart, panels in cast("list[_Panels]", values.pop("panels")):
+        if (drawn := _drawn(chart, panels, contents.title)) is not None:
+            charts.append(_chart(chart, *drawn))
+            yield from drawn[1]
+    yield site.page(replace(contents, values={**values, "charts": charts}))
 
 
 def _others(boards_of_suite: list[Board]) -> Table:
@@ -126,29 +140,31 @@ def _figures(drawing: Drawing) -> Iterator[Table]:
             yield table(rows, drawing.columns, shares=shares, limit=_FIGURES)
 
 
-def _drawn(site: Site, suite: str) -> Iterator[tuple[Chart, Drawing, list[Page]]]:
-    """Yield the charts of a suite that have something to show, each wide and for phones."""
+def _panels(site: Site, suite: str) -> Iterator[_Panels]:
     for chart in CHARTS:
-        if chart.name in _IN_THE_TABLES:
-            continue
-        try:
-            # Altair checks its own specifications: most of the time of a chart, and never wrong.
-            with debug_mode(arg=False):
-                wanted = {**dict.fromkeys(chart.takes), "suite": suite}
-                panels = panels_of(site.connection, chart, wanted)
-                wide, narrow = (draw_panels(chart, panels, width=width) for width in (WIDE, WIDTH))
-                if chart.name == "history" and not _has_several_runs(wide):
-                    continue
-                pictures = [
-                    Page(
-                        path=chart_file(suite, chart.name, is_narrow=each is narrow),
-                        data=as_svg(each).encode(),
-                    )
-                    for each in (wide, narrow)
-                ]
-        except BadInput:  # nothing to draw: no costs, no dates, a single model
-            continue
-        yield chart, wide, pictures
+        if chart.name not in _IN_THE_TABLES:
+            wanted = {**dict.fromkeys(chart.takes), "suite": suite}
+            yield chart, panels_of(site.connection, chart, wanted)
+
+
+def _drawn(chart: Chart, panels: Sequence[Panel], suite: str) -> tuple[Drawing, list[Page]] | None:
+    """Return a chart and its pictures, wide and for phones; None if it has nothing to show."""
+    try:
+        # Altair checks its own specifications: most of the time of a chart, and never wrong.
+        with debug_mode(arg=False):
+            wide, narrow = (draw_panels(chart, panels, width=width) for width in (WIDE, WIDTH))
+            if chart.name == "history" and not _has_several_runs(wide):
+                return None
+            pictures = [
+                Page(
+                    path=chart_file(suite, chart.name, is_narrow=each is narrow),
+                    data=as_svg(each).encode(),
+                )
+                for each in (wide, narrow)
+            ]
+    except BadInput:  # nothing to draw: no costs, no dates, a single model
+        return None
+    return wide, pictures
 
 
 def _has_several_runs(drawing: Drawing) -> bool:
@@ -157,4 +173,4 @@ def _has_several_runs(drawing: Drawing) -> bool:
     return max(models.values(), default=0) > 1
 
 
-PAGE_TYPE = PageType(name="suite", pages=pages)
+PAGE_TYPE = PageType(name="suite", addresses=_addresses, load=_load, render=_render)

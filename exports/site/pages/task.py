@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from exports.site.addresses import TASKS, samples_page, task_page
 from exports.site.figures import counted, figure
+from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tables import table
 from exports.site.tasks import shown_tasks
@@ -16,7 +17,7 @@ from exports.site.tasks import shown_tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exports.site.page import Page
+    from exports.site.page import Addresses
     from exports.site.site import Site
     from warehouse.core.types import Row
 
@@ -84,51 +85,52 @@ ORDER BY
     asked.suite, asked.task_set, asked.task_id, asked.model, asked.settings, asked.provider,
     asked.run_date NULLS FIRST, asked.run_id, asked.attempt, asked.seq
 """  # noqa: S608 - our own numbers
+_KEYS = ("suites", "task_sets", "task_ids")
 _COLUMNS = ("task_id", "pass_rate", "n_models")
 
 
-def pages(site: Site) -> Iterator[Page]:
-    """Yield the page of each task that has one, and the list of them."""
-    shown = shown_tasks(site)
-    keys = {
-        "suites": [row["suite"] for row in shown],
-        "task_sets": [row["task_set"] for row in shown],
-        "task_ids": [row["task_id"] for row in shown],
-    }
+def _addresses(site: Site) -> Addresses:
+    own = {task_page(*key): key for key in map(_key, shown_tasks(site))}
+    return {**own, TASKS: ()}
+
+
+def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
+    if TASKS in addresses:
+        yield _list(shown_tasks(site))
+    tasks = [key for key in addresses.values() if key]
+    keys = {name: [key[at] for key in tasks] for at, name in enumerate(_KEYS)}
     versions, flaky, texts, asked = (
         _by_task(site.rows(query, keys)) for query in (_DIFFICULTY, _FLAKY, _REFERENCES, _ANSWERS)
     )
-    for key in map(_key, shown):
+    for suite, task_set, task_id in tasks:
+        key = suite or "", task_set or "", task_id or ""
         answers = asked[key]
         text = next(iter(texts[key]), {"reference": None, "prompt": None})
-        suite, task_set, task_id = key
-        yield site.page(
-            "task.html",
-            task_page(suite, task_set, task_id),
-            f"Task {_short(task_id)}",
-            suite=suite,
-            task_set=task_set,
-            prompt=text["prompt"] or next((row["prompt"] for row in answers), None),
-            reference=text["reference"],
-            facts=_facts(versions[key]),
-            flaky=flaky[key],
-            models=_models(answers),
-            limit=_ANSWERS_OF_TASK,
-            n_answers=len(answers),
-            long=_LONG,
-            long_prompt=_LONG_PROMPT,
-            sample=_sample,
-        )
-    yield _list(site, shown)
+        values = {
+            "suite": suite,
+            "task_set": task_set,
+            "prompt": text["prompt"] or next((row["prompt"] for row in answers), None),
+            "reference": text["reference"],
+            "facts": _facts(versions[key]),
+            "flaky": flaky[key],
+            "models": _models(answers),
+            "limit": _ANSWERS_OF_TASK,
+            "n_answers": len(answers),
+            "long": _LONG,
+            "long_prompt": _LONG_PROMPT,
+            "sample": _sample,
+        }
+        title = f"Task {_short(key[2])}"
+        yield Contents(path=task_page(*key), template="task.html", title=title, values=values)
 
 
-def _list(site: Site, shown: list[Row]) -> Page:
+def _list(shown: list[Row]) -> Contents:
     sets = [
         (suite, task_set, rows[0]["n_tasks"], table(rows, _COLUMNS, links={"task_id": _address}))
         for (suite, task_set), group in groupby(shown, key=lambda r: (r["suite"], r["task_set"]))
         for rows in [list(group)]
     ]
-    return site.page("tasks.html", TASKS, "Tasks", sets=sets)
+    return Contents(path=TASKS, template="tasks.html", title="Tasks", values={"sets": sets})
 
 
 def _address(row: Row) -> str:
@@ -188,4 +190,6 @@ def _is_shown(site: Site) -> bool:
     return bool(shown_tasks(site))
 
 
-PAGE_TYPE = PageType(name="task", pages=pages, title="Tasks", entry=TASKS, is_shown=_is_shown)
+PAGE_TYPE = PageType(
+    name="task", addresses=_addresses, load=_load, title="Tasks", entry=TASKS, is_shown=_is_shown
+)

@@ -24,26 +24,41 @@ if TYPE_CHECKING:
 RUNS = "samples/runs"
 
 
-def data_of_samples(
+def number_runs(
     connection: duckdb.DuckDBPyConnection, runs: list[SampledRun], *, only_failed: bool
-) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and bytes of every piece: of the runs, their rows and their records.
+) -> None:
+    """Number the samples of all runs, which pieces are made of afterwards.
 
     Args:
         connection: the store, for reading.
         runs: the runs.
         only_failed: whether to leave out samples that passed, and those without a verdict.
     """
+    keys = [(run.suite, run.run_id) for run in runs]
+    number_samples(connection, keys, only_failed=only_failed)
+
+
+def shared_pieces(
+    connection: duckdb.DuckDBPyConnection, runs: list[SampledRun]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and bytes of the pieces of no run: the list of runs, the index of items."""
     yield from _list_of_runs(runs)
     folders = {(run.suite, run.run_id): run_folder(run.suite, run.run_id) for run in runs}
-    unseen = {(run.suite, run.run_id): run for run in runs}
-    number_samples(connection, list(unseen), only_failed=only_failed)
     yield from data_of_items(connection, folders)
+
+
+def run_pieces(
+    connection: duckdb.DuckDBPyConnection, runs: list[SampledRun]
+) -> Iterator[tuple[SampledRun, Iterator[tuple[str, bytes]]]]:
+    """Yield some of the numbered runs, each with its pieces, to be used before the next."""
+    unseen = {(run.suite, run.run_id): run for run in runs}
     names = list(record_fields(connection))
-    for key, of_run in groupby(samples(connection), key=lambda each: (each.suite, each.run_id)):
-        yield from _pieces_of_run(unseen.pop(key), of_run, names)
+    of_runs = samples(connection, list(unseen))
+    for key, of_run in groupby(of_runs, key=lambda each: (each.suite, each.run_id)):
+        run = unseen.pop(key)
+        yield run, _pieces_of_run(run, of_run, names)
     for run in unseen.values():
-        yield from _pieces_of_run(run, (), names)
+        yield run, _pieces_of_run(run, (), names)
 
 
 def run_folder(suite: str, run_id: str) -> str:

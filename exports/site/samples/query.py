@@ -19,6 +19,10 @@ _FETCHED_AT_ONCE = 500
 
 _TEXTS = ("prompt", "raw_output", "answer", "parsed_output", "extra", "source")
 _SIZE = " + ".join(f"coalesce(strlen(calls.{name}), 0)" for name in _TEXTS)
+_RUNS = (
+    "CREATE OR REPLACE TEMP TABLE {} AS SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id"
+)
+_CHOSEN_RUNS, _BLOCK_RUNS = _RUNS.format("chosen_runs"), _RUNS.format("block_runs")
 # `number` is the place of a sample in its run, whichever samples are chosen: links stay valid.
 _NUMBERS = f"""
 CREATE OR REPLACE TEMP TABLE sample_numbers AS
@@ -66,6 +70,7 @@ FROM placed
 _PARTS = """
 SELECT min(place), max(place), min(run_id), max(run_id)
 FROM sample_numbers
+SEMI JOIN block_runs USING (suite, run_id)
 GROUP BY part
 ORDER BY min(place)
 """
@@ -151,18 +156,15 @@ def number_samples(
         only_failed: whether to leave out samples that passed, and those without a verdict.
         samples_at_once: samples that one query returns at most.
     """
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE chosen_runs AS "
-        "SELECT unnest($suites) AS suite, unnest($run_ids) AS run_id",
-        {"suites": [suite for suite, _ in runs], "run_ids": [run_id for _, run_id in runs]},
-    )
+    connection.execute(_CHOSEN_RUNS, _run_lists(runs))
     connection.execute(_NUMBERS, {"only_failed": only_failed, "samples_at_once": samples_at_once})
     connection.execute(_TASKS)
     find_items(connection)
 
 
-def samples(connection: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
-    """Yield the numbered samples by suite, run and number."""
+def samples(connection: duckdb.DuckDBPyConnection, runs: list[tuple[str, str]]) -> Iterator[Sample]:
+    """Yield the numbered samples of some runs by suite, run and number."""
+    connection.execute(_BLOCK_RUNS, _run_lists(runs))
     query = _query(json_array(ROW_FIELDS), json_array(record_fields(connection)))
     for first, last, low, high in connection.execute(_PARTS).fetchall():
         part = {"first": first, "last": last, "low": low, "high": high}
@@ -176,6 +178,7 @@ _CHOSEN = f"""
     WITH chosen AS (
         SELECT suite, run_id, result_id, number, place
         FROM sample_numbers
+        SEMI JOIN block_runs USING (suite, run_id)
         WHERE place BETWEEN $first AND $last
     ),
 
@@ -202,6 +205,10 @@ _CHOSEN = f"""
         GROUP BY suite, run_id, result_id
     )
 """  # noqa: S608 - names of our own
+
+
+def _run_lists(runs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    return {"suites": [suite for suite, _ in runs], "run_ids": [run_id for _, run_id in runs]}
 
 
 def _query(row: str, record: str) -> str:

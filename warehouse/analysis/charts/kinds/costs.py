@@ -47,7 +47,7 @@ def _key(panel: Panel, front: list[PanelRow]) -> alt.Chart:
     text = picture(lines, ("line",), width=panel.width, height=alt.Step(16))
     y = alt.Y("line:N", sort=None, axis=None)
     key: alt.Chart = text.mark_text(align="left", color=INK).encode(
-        y=y, x=alt.XValue(0), text=alt.Text("line:N")
+        y=y, x=alt.value(0), text=alt.Text("line:N")
     )
     return key
 

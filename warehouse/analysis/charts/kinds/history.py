@@ -115,7 +115,7 @@ def _marks(base: alt.Chart, x: alt.X) -> alt.LayerChart:
     """Return a line at each tagged run, with its tags along it."""
     lines = base.mark_rule(color=PALE, strokeDash=[3, 3]).encode(x=x)
     text = base.mark_text(color=PALE, angle=270, align="right", baseline="bottom", dx=-4, dy=-3)
-    marks: alt.LayerChart = lines + text.encode(x=x, y=alt.YValue(0), text=alt.Text("tag:N"))
+    marks: alt.LayerChart = lines + text.encode(x=x, y=alt.value(0), text=alt.Text("tag:N"))
     return marks
 
 
