@@ -125,8 +125,35 @@ class SiteFolder:
             self._begin(page.path, sha256(page.data).hexdigest())
             write_whole(target, page.data)
 
-    def finish(self) -> None:
-        """Remove what belongs to former pages, and write the manifest."""
+    def keep_all(self, made_from: str) -> bool:
+        """Keep all files if they were made from the same, and none is missing or changed.
+
+        Args:
+            made_from: hash of all that the site is made from.
+        """
+        if self._begun or self._made_from() != made_from:
+            return False
+        for name, digest in self._before.items():
+            try:
+                data = read_regular(self.path / name)
+            except OSError:
+                return False
+            if sha256(data).hexdigest() != digest:
+                return False
+            self.n_bytes += len(data)
+        self._files = dict(self._before)
+        return True
+
+    def _made_from(self) -> str | None:
+        made_from: str | None = json.loads(read_regular(self.path / MANIFEST)).get("made_from")
+        return made_from
+
+    def finish(self, made_from: str = "") -> None:
+        """Remove what belongs to former pages, and write the manifest.
+
+        Args:
+            made_from: hash of all that the site is made from.
+        """
         folders: set[Path] = set()
         for name in sorted(self._before.keys() | self._begun):
             path = self.path / name
@@ -145,7 +172,7 @@ class SiteFolder:
         for folder in sorted(folders - {self.path}, reverse=True):
             with suppress(OSError):  # not empty
                 folder.rmdir()
-        self._write_manifest()
+        self._write_manifest(made_from)
         (self.path / JOURNAL).unlink(missing_ok=True)
 
     def _begin(self, name: str, digest: str) -> None:
@@ -158,8 +185,9 @@ class SiteFolder:
         except OSError as error:
             raise BadInput(f"{path}: cannot be written ({error.strerror})") from error
 
-    def _write_manifest(self) -> None:
-        document = {"about": _ABOUT, "format": _FORMAT, "files": dict(sorted(self._files.items()))}
+    def _write_manifest(self, made_from: str = "") -> None:
+        files = dict(sorted(self._files.items()))
+        document = {"about": _ABOUT, "format": _FORMAT, "made_from": made_from, "files": files}
         data = (json.dumps(document, indent=1) + "\n").encode()
         target = self.path / MANIFEST
         if not _holds(target, data):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import warehouse
 from exports.site.addresses import PAGES
 from exports.site.figures import FOR_TEMPLATES
 from exports.site.page import Page
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
     import jinja2
 
+_SOURCES = {".py", ".html", ".css", ".js"}
+_LIBRARIES = ("altair", "duckdb", "jinja2", "vl-convert-python")
 _HERE = Path(__file__).parent
 _TEMPLATES = _HERE / "templates"
 _ASSETS = _HERE / "assets"
@@ -33,6 +38,16 @@ def page_template(name: str) -> jinja2.Template:
     pages = environment(_TEMPLATES)
     pages.globals.update(policy=POLICY, **FOR_TEMPLATES, **PAGES)
     return pages.get_template(name)
+
+
+def code_digest() -> str:
+    """Return a hash of the code and the templates of pages, and of the libraries that draw."""
+    digest = sha256(repr([version(name) for name in _LIBRARIES]).encode())
+    for folder in (_HERE, Path(warehouse.__path__[0])):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _SOURCES:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def assets() -> Iterator[Page]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from exports.site.addresses import OVERVIEW
 from exports.site.folder import SiteFolder, site_lock
 from exports.site.page import Contents
 from exports.site.registry import PAGE_TYPES
-from exports.site.rendering import assets
+from exports.site.rendering import assets, code_digest
 from exports.site.site import opened_site
 from warehouse.core.errors import OutOfMemory
 from warehouse.engine.connection import memory_limit
+from warehouse.engine.tables.state import read_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +70,9 @@ def _written(
 ) -> SiteFolder:
     with opened_site(store, PAGE_TYPES, samples=samples, name=name) as site:
         written = SiteFolder(folder)
+        made_from = _made_from(site)
+        if written.keep_all(made_from):
+            return written
         for file in assets():
             written.add(file)
         unfinished = Contents(
@@ -79,8 +84,17 @@ def _written(
                 on_page(page_type, written.n_files)
             if page is not None:
                 written.add(page)
-        written.finish()
+        written.finish(made_from)
     return written
+
+
+def _made_from(site: Site) -> str:
+    """Return a hash of all that the pages are made from: data, choices, templates and code."""
+    state = read_state(site.connection)
+    runs = sorted(site.run_names.items())  # an excerpt of a store has fewer, in the same batches
+    types = [page_type.name for page_type in site.types]
+    data = [state.schema, state.definitions, sorted(state.batches), runs]
+    return sha256(repr([data, site.samples, site.name, types, code_digest()]).encode()).hexdigest()
 
 
 def _pages(site: Site) -> Iterator[tuple[str, Page | None]]:

@@ -457,3 +457,23 @@ def test_unknown_cost_is_not_zero(store, tmp_path):
     text = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert '<dt>cost</dt><dd dir="auto">unknown</dd>' in text
     assert "$0" not in text
+
+
+def test_unchanged_site_is_not_rendered_again(store, tmp_path, monkeypatch):
+    logged(store, run_id="r", model="m", verdicts=[True, False])
+    folder = tmp_path / "site"
+    first = write_site(store, folder, samples="none")
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "_pages", None)
+        again = write_site(store, folder, samples="none")
+    assert (again.n_files, again.n_bytes) == (first.n_files, first.n_bytes)
+    assert (again.n_written, again.n_removed) == (0, 0)
+    run_path, model_path = folder / "runs" / "tours_r.html", folder / "models" / "m.html"
+    before = run_path.read_bytes(), model_path.read_bytes()
+    run_path.unlink()
+    model_path.write_bytes(b"mine")
+    assert write_site(store, folder, samples="none").n_written == 2
+    assert (run_path.read_bytes(), model_path.read_bytes()) == before
+    logged(store, run_id="s", model="m", verdicts=[True, True])
+    assert write_site(store, folder, samples="none").n_written > 2
+    assert (folder / "runs" / "tours_s.html").is_file()
