@@ -54,6 +54,19 @@ def test_verdicts_of_a_log_are_per_cent(tmp_path):
     assert '"passed, Match"' not in picture
 
 
+def test_figures_that_a_log_only_reports_are_on_the_page_of_its_suite(tmp_path):
+    figures = {"results": {"arc": {"acc,none": 0.5}}, "configs": {"arc": {}}, "n-shot": {"arc": 0}}
+    path = tmp_path / "results_2026-04-02T10-00-00.json"
+    path.write_text(json.dumps(figures | {"model_name": "vendor/quiet"}), "utf-8")
+    store = new_store(tmp_path / "store")
+    import_into(store, path)
+    write_site(store, tmp_path / "site", samples="none")
+    page = (tmp_path / "site/suites/lm-eval.html").read_text("utf-8")
+    before, reported = page.split("<h2>As reported</h2>")
+    assert "vendor/quiet" not in before
+    assert re.search(r"arc</td>.*acc</td>.*vendor/quiet</td>.*0\.5</td>", reported)
+
+
 @pytest.mark.parametrize(
     ("metric", "score", "expected"),
     [("passed", None, True), ("passed", 0.5, True), ("passed", 7.0, False), ("f1", 0.5, False)],

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from exports.site.boards import Board
     from exports.site.page import Addresses
     from exports.site.site import Site
-    from exports.site.tables import Table
+    from exports.site.tables import Address, Table
     from warehouse.analysis.charts.chart import Chart, Drawing, Panel
+    from warehouse.core.types import Row
 
     _Panels = tuple[Chart, list[Panel]]
 
@@ -44,7 +45,16 @@ _COLUMNS = (
     "task_set", "metric", "scorer", "filter", "model", "settings", "score", "score_low",
     "score_high", "n_scored", "run_id",
 )  # fmt: skip
+_REPORTED = "FROM reported_leaderboard"
+_REPORTED_COLUMNS = (
+    "task_set", "metric", "scorer", "filter", "reducer", "model", "settings", "reported",
+    "n_reported", "run_date", "run_id",
+)  # fmt: skip
 _IN_THE_TABLES = {"leaderboard"}
+_LINKS: dict[str, Address] = {
+    "model": lambda row: model_page(row["model"]),
+    "run_id": lambda row: run_page(row["suite"], row["run_id"]),
+}
 _MODELS = 100
 _OTHERS = 500
 _FIGURES = 100  # rows of the table behind a chart
@@ -90,6 +100,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "boards": [board for board in of_suite if board.is_main],
             "limit": _MODELS,
             "others": _others(of_suite),
+            "reported": _reported(site, suite),
             "panels": list(_panels(site, suite)),
         }
         yield Contents(path=suite_page(suite), template="suite.html", title=suite, values=values)
@@ -109,15 +120,25 @@ def _render(site: Site, contents: Contents) -> Iterator[Page]:
 def _others(boards_of_suite: list[Board]) -> Table:
     """Return the figures by other than the main metrics, as one table."""
     rows = [place.row for board in boards_of_suite if not board.is_main for place in board.places]
+    return table(rows, _COLUMNS, links=_LINKS, limit=_OTHERS)
+
+
+def _reported(site: Site, suite: str) -> Table:
+    """Return the figures that logs of a suite only report, as one table."""
+    rows = [row for row in site.once(_reported_rows) if row["suite"] == suite]
+    links = {"run_id": _LINKS["run_id"]}  # most of these models have no page
     return table(
-        rows,
-        _COLUMNS,
-        links={
-            "model": lambda row: model_page(row["model"]),
-            "run_id": lambda row: run_page(row["suite"], row["run_id"]),
-        },
+        site.timed(rows),
+        _REPORTED_COLUMNS,
+        headings={"n_reported": "tasks"},
+        links=links,
+        unknown={"n_reported": "unknown"},
         limit=_OTHERS,
     )
+
+
+def _reported_rows(site: Site) -> list[Row]:
+    return site.rows(_REPORTED)
 
 
 def _chart(chart: Chart, drawing: Drawing, pictures: Sequence[Page]) -> _Chart:
