@@ -172,6 +172,19 @@ def test_break_equals_a_direct_computation(con, seed):
         assert row["change_low"] < row["change"] < row["change_high"]
 
 
+def test_a_drift_is_significant_and_excludes_no_change(con):
+    """Of many series, some have an interval without 0 although their p-value is not small."""
+    random = np.random.default_rng(3)
+    calls = simulated(random, n_series=12, n_runs=9, n_tasks=7, attempts=2, rate=0.6, shift=0.3)
+    outcomes = set()
+    for row in drift(con, calls).values():
+        is_small = row["p_holm"] < 0.05
+        is_apart = not row["change_low"] <= 0 <= row["change_high"]
+        assert row["is_drift"] == (is_small and is_apart)
+        outcomes.add((is_small, is_apart))
+    assert {(True, True), (False, True), (False, False)} <= outcomes
+
+
 def test_fewer_than_four_runs_are_not_tested(con):
     # Nothing tells a change from what differs from night to night anyway.
     passed = [[True] * 30, [True] * 30, [False] * 30]
