@@ -35,7 +35,7 @@ AREAS = {
     "warehouse/engine/scoring": ("scoring", "sql"),
     "warehouse/engine/statistics": ("statistics", "decisions"),
     "warehouse/engine/tables": ("warehouse", "sql", "lake"),
-    "warehouse/engine": ("warehouse", "sql", "scale"),
+    "warehouse/engine": ("warehouse", "lake", "sql", "scale"),
     "warehouse/analysis/decisions": ("decisions", "commands/test_compare.py"),
     "warehouse/lake": ("lake", "journal", "warehouse", "remote"),
     "ingest/formats": ("ingest", "exports/test_round_trips.py"),
