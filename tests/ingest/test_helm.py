@@ -47,6 +47,16 @@ def test_a_run(store, tmp_path):
     ]
 
 
+def test_one_option_is_no_choice(store, tmp_path):
+    requests = [request(0), request(1, output_mapping={"A": "Turku"})]
+    write_run(tmp_path / NAME, 2, requests=requests)
+    import_into(store, tmp_path)
+    assert rows(store, "SELECT task_id, choices FROM tasks ORDER BY task_id") == [
+        ("id0", '["Turku","Oulu"]'),
+        ("id1", None),
+    ]
+
+
 def test_figures_are_recomputed(store, tmp_path):
     write_run(tmp_path / NAME)
     import_into(store, tmp_path)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from poster_cases import SAMPLES, rows, run
 
 import evalstore
-from ingest.formats.posters.adjudication import Choice, merged
+from ingest.formats.posters.adjudication import AdjudicationSession, Choice, merged
 from warehouse.engine.scoring.posters.annotation_pairs import compare_batch, differences
 
 AGREED = "8cedf912fc27"
@@ -31,6 +31,13 @@ def test_disagreements_are_listed_field_by_field(samples):
         ("c500adc741d0", "events[0].venue"),
         ("c500adc741d0", "events[2].status"),
     }
+
+
+def test_posters_with_two_equal_records_are_agreed(samples):
+    session = AdjudicationSession(samples, None)
+    assert session.agreed() == [AGREED]
+    session.records[AGREED].pop()
+    assert session.agreed() == []
 
 
 def test_agreement(samples):

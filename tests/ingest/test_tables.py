@@ -321,6 +321,14 @@ def test_rows_that_cannot_be_used_are_quarantined_with_their_line(store, cli, tm
     assert rows(store, "SELECT count(DISTINCT run_id) FROM lake.results") == [(1,)]
 
 
+def test_private_characters_are_text(store, cli, tmp_path):
+    """The reader marks bytes that are not UTF-8 with such characters."""
+    text = f"model,item,output,score\na,q1,{chr(0x10FF80)},1\na,q2,x,1\n"
+    assert cli("import", table(tmp_path / "t.csv", text), "--yes").code == 0
+    found = rows(store, "SELECT raw_output FROM lake.results ORDER BY seq")
+    assert found == [(chr(0x10FF80),), ("x",)]
+
+
 def test_a_column_is_shown_by_its_first_three_values():
     facts = ColumnFacts("note")
     facts.add(pl.Series(["a", None, "b", "a"]), decimal_comma=False)
