@@ -1,11 +1,14 @@
 """Intervals of means that a floor of a gate is compared with."""
 
+from math import sqrt
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from warehouse.analysis.decisions.gate.floors import value_interval
+from warehouse.analysis.decisions.gate import floors
+from warehouse.engine.statistics.macros import TaskMeans, share_intervals
 from warehouse.engine.statistics.margins import mean_limits
-from warehouse.engine.statistics.proportions import wilson
 
 
 @pytest.mark.parametrize(
@@ -21,11 +24,16 @@ from warehouse.engine.statistics.proportions import wilson
 )
 @pytest.mark.parametrize("scale", [1, 100])
 def test_attempts_count_as_far_as_they_vary_within_tasks(means, n_attempts, trials, scale):
-    found = value_interval(scale * np.array(means), n_attempts, scale, level=0.9)
-    expected = wilson(np.mean(means) * trials, trials, level=0.9)
-    assert found == pytest.approx((scale * expected.low, scale * expected.high))
+    [found] = share_intervals([TaskMeans(scale * np.array(means), n_attempts, scale)], level=0.9)
+    # Wilson's interval
+    rate, z = np.mean(means), norm.ppf(0.95)
+    middle = rate * trials + z**2 / 2
+    reach = z * sqrt(trials * rate * (1 - rate) + z**2 / 4)
+    ends = ((middle - reach) / (trials + z**2), (middle + reach) / (trials + z**2))
+    assert found == pytest.approx([scale * end for end in ends])
 
 
 def test_without_a_scale_it_is_students():
     means = np.random.default_rng(1).normal(size=12)
-    assert value_interval(means, 12, None, level=0.9) == mean_limits(means, level=0.9)
+    [found] = floors._intervals([TaskMeans(means, 12, None)], 0.9)
+    assert found == mean_limits(means, level=0.9)

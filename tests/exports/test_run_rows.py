@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from openclaw_cases import line, write_run
 from support import command, files_in, import_into
 
-from bench.data.openclaw_rows import write_rows
 from exports.rows import fetch_rows, iterate_rows
 from exports.run_rows import OF_RUNS, rows_by_run
 
@@ -57,9 +57,8 @@ def test_blocks_leave_no_trace(examples, tmp_path, monkeypatch, queries, name):
 def test_summaries_are_read_at_once(store, tmp_path, queries):
     runs = ("a", "b", "c")
     for name in runs:
-        folder = tmp_path / "runs" / name
-        folder.mkdir(parents=True)
-        write_rows(folder / "results.jsonl", 5, 0, run_id=name)
+        lines = [line(run_id=name, prompt_id=f"P{n}") for n in range(5)]
+        write_run(tmp_path / "runs" / name, *lines, config=None, inventory=None)
     import_into(store, tmp_path / "runs")
     assert command(store.path, "export", "openclaw", "--to", tmp_path / "out").code == 0
     assert len(queries) == 2

@@ -77,7 +77,7 @@ def test_a_second_snapshot_is_kept_with_the_first(store, tmp_path):
     assert outcomes(import_into(store, folder)) == {FileOutcome.GROWN: 1}
     rows = store.sql("SELECT invocation, is_latest FROM snapshots ORDER BY 1").fetchall()
     assert rows == [(1, False), (2, True)]
-    export_openclaw(store, tmp_path / "out", "r")
+    export_synced(store, tmp_path / "out", "r")
     assert (
         (tmp_path / "out/runs/r" / SNAPSHOT_NAME)
         .read_bytes()
@@ -152,14 +152,20 @@ def test_documents_are_reproduced_and_broken_ones_quarantined(store, tmp_path):
     assert import_into(store, folder).n_quarantined == 1
 
 
+def export_synced(store, folder, run):
+    """Export from a warehouse of its own: exporters read several queries at once."""
+    store.sync()
+    return export_openclaw(store, folder, run)
+
+
 def export_openclaw_of(store, path, tmp_path):
     import_into(store, path)
-    return export_openclaw(store, tmp_path / "out", "r")
+    return export_synced(store, tmp_path / "out", "r")
 
 
 def summary_of(store, path, tmp_path):
     import_into(store, path)
-    export_openclaw(store, tmp_path / "out", None)
+    export_synced(store, tmp_path / "out", None)
     return json.loads((tmp_path / "out" / "runs" / "r" / "summary.json").read_bytes())
 
 
@@ -199,7 +205,7 @@ def test_the_table_of_lines_without_model_or_provider_is_the_originals(store, tm
     """The original formats a missing name as Python writes None, and a missing level as nothing."""
     text = json.dumps({k: v for k, v in RECORD.items() if k not in {"provider", "model"}})
     import_into(store, write_lines(tmp_path / "r.jsonl", text))
-    export_openclaw(store, tmp_path / "out", None)
+    export_synced(store, tmp_path / "out", None)
     table = (tmp_path / "out" / "runs" / "r" / "summary.md").read_text("utf-8")
     assert "\n| None | None |  |  | 1 | 1 | 0 | 0 | 100.0% | 100.0% | 100 | 100 |" in table
 
@@ -241,9 +247,9 @@ def test_files_that_a_bare_log_lacks_are_marked(store, tmp_path):
 @pytest.mark.slow
 def test_the_same_data_give_the_same_bytes(store, tmp_path):
     import_into(store, write_run(tmp_path / "r"))
-    export_openclaw(store, tmp_path / "one", None)
+    export_synced(store, tmp_path / "one", None)
     store.sync(rebuild=True)
-    export_openclaw(store, tmp_path / "two", None)
+    export_synced(store, tmp_path / "two", None)
     for path in (tmp_path / "one/runs/r").iterdir():
         assert path.read_bytes() == (tmp_path / "two/runs/r" / path.name).read_bytes()
     summary = json.loads((tmp_path / "one/runs/r/summary.json").read_bytes())
@@ -373,7 +379,7 @@ def test_a_run_without_results_is_a_run(store, tmp_path):
 def test_a_run_with_only_a_config_is_reproduced(store, tmp_path):
     other = [line(run_id="other"), line(run_id="other", prompt_id="P1")]
     import_into(store, write_run(tmp_path / "r", *other, inventory=None))
-    export_openclaw(store, tmp_path / "out", None)
+    export_synced(store, tmp_path / "out", None)
     again = new_store(tmp_path / "again")
     import_into(again, tmp_path / "out")
     assert n_runs(again) == n_runs(store) == [("other", 2), ("r", 0)]
@@ -458,7 +464,7 @@ def test_huge_token_counts_do_not_break_the_costs(store, tmp_path):
 def test_a_runs_name_never_leads_out_of_the_folder(store, tmp_path, name):
     import_into(store, write_lines(tmp_path / "r.jsonl", line(run_id=name)))
     with pytest.raises(BadInput, match="cannot name a folder"):
-        export_openclaw(store, tmp_path / "out", name)
+        export_synced(store, tmp_path / "out", name)
 
 
 @pytest.mark.slow

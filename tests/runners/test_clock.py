@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from runners.engine import clock
-from runners.engine.clock import SystemClock
+from runners.engine.clock import Clock
 
 
 class FixedTime(datetime):
@@ -29,6 +29,6 @@ def test_the_time_is_utc_in_whole_milliseconds(monkeypatch, microsecond, kept):
     monkeypatch.setattr(
         FixedTime, "moment", FixedTime(2026, 3, 1, 1, 30, 59, microsecond, tzinfo=helsinki)
     )
-    now = SystemClock().now()
+    now = Clock().now()
     assert now.tzinfo is None
     assert now == datetime(2026, 2, 28, 23, 30, 59, kept, tzinfo=UTC).replace(tzinfo=None)
