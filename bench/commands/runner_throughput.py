@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from bench.ratios import Ratio
 from runners.engine.engine import Engine, EngineSettings, Job
-from runners.journal_writer import JournalWriter, RunRef, result_row
+from runners.journal_writer import JournalWriter, result_row
 from runners.models.model import Model
 from runners.plan import Cell, Plan, Task
 from runners.providers.base import Request
@@ -107,10 +107,9 @@ async def ours(base: str, calls: int, concurrency: int, store: Path, provider: o
     )
     with Journal(store, Generation("bench", "r"), reserve_bytes=1 << 20) as journal:
         writer = JournalWriter(journal)
-        run = RunRef("bench", "r", journal.name)
 
         async def record(cell: Cell, outcome: object) -> None:
-            await writer.add([Entry("results", result_row(plan, run, cell, outcome))])
+            await writer.add([Entry("results", result_row(plan, "r", journal.name, cell, outcome))])
 
         engine = Engine(EngineSettings(concurrency=concurrency), record)
         cells = (Cell(model, Task(f"t{n}", "question"), 1, n) for n in range(1, calls + 1))

@@ -183,7 +183,7 @@ def test_groups_with_equal_sort_keys_have_an_order(store, tmp_path):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("pattern", ["(a+)+b", r"(a+)+(?=b)b"], ids=["linear", "timed out"])
+@pytest.mark.parametrize("pattern", ["(a+)+b", r"(a+)+(?=b)b"])
 def test_a_rebuild_repeats_the_verdicts_of_slow_patterns(store, tmp_path, pattern):
     """Each text, but not five of them together, was matched until it took too long."""
     prompts = tmp_path / "slow.json"
@@ -322,15 +322,8 @@ def test_faults_of_a_prompt_file_are_reported_with_file_and_prompt(store, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("pattern", "verdict"),
-    [
-        ("(a+)+b", (False, "regex_fullmatch_failed pattern='(a+)+b'")),
-        ("(a+)+(?=b)b", (None, "regex_timeout")),
-    ],
-    ids=["linear", "timed out"],
-)
-def test_a_hostile_pattern_ends_in_a_verdict_or_a_timeout(store, tmp_path, pattern, verdict):
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a+)+(?=b)b"])
+def test_a_hostile_pattern_ends_in_a_timeout(store, tmp_path, pattern):
     prompts = [
         {"id": "P0", "prompt": "x", "validator": {"type": "regex_fullmatch", "pattern": pattern}}
     ]
@@ -341,7 +334,7 @@ def test_a_hostile_pattern_ends_in_a_verdict_or_a_timeout(store, tmp_path, patte
         format_options=(PromptsOption(tmp_path / "p.json"),),
     )
     row = store.sql("SELECT objective_pass, violation FROM scores.openclaw_verdicts").fetchall()
-    assert row == [verdict]
+    assert row == [(None, "regex_timeout")]
 
 
 def test_strict_refuses_a_log_with_broken_lines(store, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -59,6 +60,9 @@ class SampleStream:
         self._step = step
         self._waiting: deque[SampleLines] = deque()
         self._error: Exception | None = None
+        # Version 1.5.5 of DuckDB may go on reading for a moment when its result has been closed.
+        self._reads = Lock()
+        self._is_closed = False
 
     def samples(
         self, cursor: duckdb.DuckDBPyConnection, query: str
@@ -70,19 +74,27 @@ class SampleStream:
         """
         schema = pa.schema([LINES.field("line"), LINES.field("text")])
         cursor.register("lines", pa.RecordBatchReader.from_batches(schema, self._batches()))
-        # Closed before the cursor, also when the stream is abandoned.
-        with cursor.sql(query).to_arrow_reader(self._step) as reader:
-            for found in reader:
-                samples = pa.Table.from_batches([found])
-                yield self._first(len(samples)), samples
-            if self._waiting:  # rejects after the last line
-                yield self._first(0), pa.Table.from_batches([], reader.schema)
+        try:
+            # Closed before the cursor, also when the stream is abandoned.
+            with cursor.sql(query).to_arrow_reader(self._step) as reader:
+                for found in reader:
+                    samples = pa.Table.from_batches([found])
+                    yield self._first(len(samples)), samples
+                if self._waiting:  # rejects after the last line
+                    yield self._first(0), pa.Table.from_batches([], reader.schema)
+        finally:
+            with self._reads:
+                self._is_closed = True
         if self._error is not None:
             raise self._error
 
+    def _next_block(self) -> SampleLines | None:
+        with self._reads:
+            return None if self._is_closed else next(self._blocks, None)
+
     def _batches(self) -> Iterator[pa.RecordBatch]:
         try:
-            for block in self._blocks:
+            while (block := self._next_block()) is not None:
                 self._waiting.append(block)
                 texts = flat(block.lines["text"])
                 is_json = pc.invert(pc.match_substring_regex(texts, _NOT_JSON))
