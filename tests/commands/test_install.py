@@ -26,9 +26,9 @@ def write_wheel(folder, name, version, files):
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
         for path, text in files.items():
-            member = zipfile.ZipInfo(path)
-            member.external_attr = 0o100755 << 16  # a file that can be executed
-            archive.writestr(member, text)
+            (folder / "member").write_text(text)
+            (folder / "member").chmod(0o755)
+            archive.write(folder / "member", path)
         record = f"{info}/RECORD"
         archive.writestr(record, "".join(f"{path},,\n" for path in [*files, record]))
 

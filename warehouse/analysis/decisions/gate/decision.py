@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from warehouse.analysis.decisions.gate.words import series_name
 from warehouse.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from warehouse.analysis.decisions.gate.rules import Rule, Rules
+    from warehouse.analysis.decisions.paired import Panel
 
 
 class Outcome(StrEnum):
@@ -104,6 +106,22 @@ class Decision:
         """Suite and task set, once if they are the same."""
         names = dict.fromkeys(name for name in (self.suite, self.task_set) if name)
         return "/".join(names)
+
+
+def undecided(rule: Rule, panel: Panel, candidate: int) -> Decision:
+    """Return a decision without figures: about the series of a panel that is the candidate."""
+    series = panel.series[candidate]
+    return Decision(
+        rule=rule,
+        outcome=Outcome.INCONCLUSIVE,
+        reason="",
+        suite=panel.suite,
+        task_set=panel.task_set,
+        scorer=panel.metric.scorer,
+        filter=panel.metric.filter,
+        candidate=series_name(series.key),
+        candidate_run_ids=tuple(series.runs),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

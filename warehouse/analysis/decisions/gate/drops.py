@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.analysis.decisions.gate.decision import Decision, Outcome
+from warehouse.analysis.decisions.gate.decision import Decision, Outcome, undecided
 from warehouse.analysis.decisions.gate.rules import missed_limit
 from warehouse.analysis.decisions.gate.runs import ANCHOR, NAMES
 from warehouse.analysis.decisions.gate.words import (
@@ -144,17 +144,9 @@ def _figures(rule: Rule, paired: Paired, clusters: Indices | None) -> Decision:
     panel = paired.panel
     n_tasks = len(paired.tasks)
     values = (float(paired.means_a.mean()), float(paired.means_b.mean())) if n_tasks else None
-    return Decision(
-        rule=rule,
-        outcome=Outcome.INCONCLUSIVE,
-        reason="",
-        suite=panel.suite,
-        task_set=panel.task_set,
-        scorer=panel.metric.scorer,
-        filter=panel.metric.filter,
+    return replace(
+        undecided(rule, panel, paired.b),
         baseline=series_name(panel.series[paired.a].key),
-        candidate=series_name(panel.series[paired.b].key),
-        candidate_run_ids=tuple(panel.series[paired.b].runs),
         baseline_run_ids=tuple(panel.series[paired.a].runs),
         n_tasks=n_tasks,
         n_clusters=None if clusters is None else len(set(clusters.tolist())),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warehouse.analysis.decisions.gate.decision import Decision, Outcome
-from warehouse.analysis.decisions.gate.words import amount, few_words, series_name, tasks_words
+from warehouse.analysis.decisions.gate.decision import Decision, Outcome, undecided
+from warehouse.analysis.decisions.gate.words import amount, few_words, tasks_words
 from warehouse.analysis.decisions.paired import least_means
 from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import TaskMeans, share_intervals
@@ -60,16 +60,8 @@ def _task_means(panel: Panel, row: int, means: Floats) -> TaskMeans:
 def _value(rule: Rule, panel: Panel, row: int, values: TaskMeans) -> Decision:
     """Return the figures of a candidate's value; the outcome is not decided."""
     means, clusters = values.means, values.clusters
-    return Decision(
-        rule=rule,
-        outcome=Outcome.INCONCLUSIVE,
-        reason="",
-        suite=panel.suite,
-        task_set=panel.task_set,
-        scorer=panel.metric.scorer,
-        filter=panel.metric.filter,
-        candidate=series_name(panel.series[row].key),
-        candidate_run_ids=tuple(panel.series[row].runs),
+    return replace(
+        undecided(rule, panel, row),
         n_tasks=len(means),
         n_clusters=None if clusters is None else len(set(clusters.tolist())),
         n_unjudged=int(panel.is_asked[row].sum()) - len(means),
