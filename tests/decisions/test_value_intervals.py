@@ -37,3 +37,19 @@ def test_without_a_scale_it_is_students():
     means = np.random.default_rng(1).normal(size=12)
     [found] = floors._intervals([TaskMeans(means, 12, None)], 0.9)
     assert found == mean_limits(means, level=0.9)
+
+
+def test_values_of_no_task_have_no_interval():
+    """Of a candidate without verdicts, whether or not its tasks are in clusters."""
+    values = np.linspace(0, 1, 8)
+    none = np.array([], dtype=int)
+    samples = [
+        TaskMeans(none.astype(float), 0, 1.0),
+        TaskMeans(none.astype(float), 0, 1.0, none),
+        TaskMeans(none.astype(float), 0, None, none),
+        TaskMeans(values, 8, 1.0, np.arange(8)),
+    ]
+    *empty, found = floors._intervals(samples, 0.9)
+    assert empty == [None] * 3
+    assert [found] == share_intervals(samples[3:], level=0.9)
+    assert floors._intervals(samples[1:2], 0.9) == [None]

@@ -93,7 +93,7 @@ def share_intervals(
     The SQL macros `effective_tasks`, `wilson_low`, `wilson_high` and `clustered_interval`.
 
     Args:
-        samples: the values, of known scale.
+        samples: the values, of known scale; each has one task or more.
         level: confidence, between 0 and 1.
     """
     scales = [each.scale or 1.0 for each in samples]

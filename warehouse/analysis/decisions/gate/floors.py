@@ -104,12 +104,17 @@ def _decided_value(
 
 
 def _intervals(values: Sequence[TaskMeans], level: float) -> list[Interval | None]:
-    """Return the intervals of means: of shares those of the leaderboard, else Student's."""
-    shares = iter(share_intervals([each for each in values if each.scale], level=level))
-    return [
+    """Return the intervals of means: of shares those of the leaderboard, else Student's.
+
+    None without tasks, and where there are too few.
+    """
+    known = [each for each in values if len(each.means)]
+    shares = iter(share_intervals([each for each in known if each.scale], level=level))
+    limits = iter(
         next(shares) if each.scale else mean_limits(each.means, clusters=each.clusters, level=level)
-        for each in values
-    ]
+        for each in known
+    )
+    return [next(limits) if len(each.means) else None for each in values]
 
 
 def decide_cost(rule: Rule, rules: Rules, totals: CallTotals) -> Decision:
