@@ -58,7 +58,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             "`inspect_ai.read_eval_log` (processor time)",
             best_theirs / best,
             f"{best_theirs:.1f} s / {best:.1f} s",
-            at_least=6,
+            at_least=4,
         ),
         Ratio(
             work,

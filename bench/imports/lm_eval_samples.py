@@ -55,7 +55,7 @@ def measure(*, quick: bool) -> list[Ratio]:
             "pandas `read_json` (speedup)",
             best_pandas.seconds / best.seconds,
             f"{best_pandas.seconds:.1f} s / {best.seconds:.1f} s",
-            at_least=2,
+            at_least=1.5,
         ),
         Ratio(
             work,
