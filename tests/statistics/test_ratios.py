@@ -81,3 +81,20 @@ def test_a_cost_a_tenth_below_a_limit_is_rarely_above_it():
     lower = plain * np.exp(-stats.t.ppf(0.95, 49) * errors)
     assert (lower > limit).mean() <= 0.02
     assert (plain > limit).mean() > 0.2
+
+
+@pytest.mark.parametrize("n", [20, 1_000, 50_000])
+def test_tasks_of_equal_ratios_have_no_error(n):
+    """Not one of rounding: a limit that equals their price would be within noise of it."""
+    counts = np.random.default_rng(n).integers(1, 9, size=n).astype(float)
+    for price in (0.1, 1 / 3, 7e-5):
+        [(error, ends)] = ratios((price * counts, counts))
+        assert error == 0
+        assert ends == pytest.approx([price, price], rel=1e-9)
+
+
+def test_little_variation_is_no_rounding():
+    counts = np.ones(100)
+    amounts = 1 + 1e-5 * np.random.default_rng(1).normal(size=100)
+    [(error, _)] = ratios((amounts, counts))
+    assert error == pytest.approx(amounts.std(ddof=1) / 10, rel=1e-3)
