@@ -1,5 +1,6 @@
 """What is said before a long rebuild, and how to read without one."""
 
+import duckdb
 import pytest
 from support import import_into, log, write_log
 
@@ -127,6 +128,20 @@ def test_a_warehouse_of_another_version_is_marked(store, monkeypatch, other_defi
     warnings = []
     open_store(store.path, on_warning=warnings.append).sql("FROM runs").fetchall()
     assert warnings[0].endswith("; its views are those of another version of evalstore")
+
+
+def test_what_a_warehouse_of_another_version_lacks(store, monkeypatch, other_definitions):
+    store.sync()
+    monkeypatch.setenv(NO_SYNC, "1")
+    store = open_store(store.path, on_warning=lambda _: None)
+    query = "SELECT no_such_function(1)"
+    # Of the same version it would be a mistake of ours.
+    with pytest.raises(duckdb.CatalogException), store.reading() as connection:
+        connection.execute(query)
+    other_definitions()
+    lacks = f"lacks what this one asks for; without {NO_SYNC} it is built again"
+    with pytest.raises(StoreDamaged, match=lacks), store.reading() as connection:
+        connection.execute(query)
 
 
 def test_a_damaged_warehouse_is_not_read_as_it_is(store, monkeypatch):

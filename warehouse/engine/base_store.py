@@ -242,14 +242,15 @@ class BaseStore:
         Raises:
             BadInput: the folder does not exist.
             StoreBusy: another program holds the warehouse for writing.
-            StoreDamaged: the warehouse is damaged, and may not be built again here.
+            StoreDamaged: the warehouse is damaged, or lacks what this version asks for, and may not
+                be built again here.
         """
         from warehouse.lake.missing_files import unreadable_files
 
         check_is_store(self.path)
         if os.environ.get(NO_SYNC, "") not in {"", "0"} and self.warehouse.exists():
-            with ExitStack() as stack:
-                yield self._open_as_it_is(stack, query)
+            with self._reading_as_it_is(query) as frozen:
+                yield frozen
             return
         self._pull(max_age_seconds=_FRESH_SECONDS)
         self._recover_journals()
@@ -266,6 +267,24 @@ class BaseStore:
         from warehouse.engine.connection import open_for_reading
 
         return open_for_reading(self.warehouse, wait_seconds=self._wait_seconds, query=query)
+
+    @contextmanager
+    def _reading_as_it_is(self, query: str) -> Iterator[duckdb.DuckDBPyConnection]:
+        import duckdb
+
+        from warehouse.engine.tables.state import is_of_this_version
+
+        with ExitStack() as stack:
+            connection = self._open_as_it_is(stack, query)
+            try:
+                yield connection
+            except (duckdb.BinderException, duckdb.CatalogException) as error:
+                if is_of_this_version(connection):
+                    raise
+                raise StoreDamaged(
+                    f"{self.warehouse}: built by another version of evalstore, and lacks what this "
+                    f"one asks for; without {NO_SYNC} it is built again"
+                ) from error
 
     def _open_as_it_is(self, stack: ExitStack, query: str) -> duckdb.DuckDBPyConnection:
         import duckdb
