@@ -8,18 +8,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import warehouse
 from exports.site.addresses import PAGES
 from exports.site.figures import FOR_TEMPLATES
 from exports.site.page import Page
 from warehouse.app.output.html import STYLE, environment
+from warehouse.core.paths import ROOT, SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import jinja2
 
-_SOURCES = {".py", ".html", ".css", ".js"}
+_SOURCES = {".py", ".sql", ".html", ".css", ".js"}
 _LIBRARIES = ("altair", "duckdb", "jinja2", "vl-convert-python")
 _HERE = Path(__file__).parent
 _TEMPLATES = _HERE / "templates"
@@ -41,9 +41,9 @@ def page_template(name: str) -> jinja2.Template:
 
 
 def code_digest() -> str:
-    """Return a hash of the code and the templates of pages, and of the libraries that draw."""
+    """Return a hash of what makes pages: code, queries, templates, and the libraries that draw."""
     digest = sha256(repr([version(name) for name in _LIBRARIES]).encode())
-    for folder in (_HERE, Path(warehouse.__path__[0])):
+    for folder in (_HERE.parent, ROOT / "warehouse", SQL):
         for path in sorted(folder.rglob("*")):
             if path.suffix in _SOURCES:
                 digest.update(path.read_bytes())
