@@ -42,7 +42,7 @@ _REAL_CALLS = """
 _REPORTED_MODELS = """
     SELECT count(DISTINCT model) FROM lake.reported_metrics
     ANTI JOIN scores.entries USING (suite, model)
-    WHERE model IS NOT NULL
+    WHERE model IS NOT NULL AND task_set IS NOT NULL
 """
 _ORDERS = {
     "runs": " ORDER BY run_date DESC NULLS LAST, started_at DESC NULLS LAST, suite, run_id DESC"
