@@ -91,14 +91,16 @@ def export_eee(
         ):
             files = _RunFiles(row, folder, publisher=publisher, exported=exported)
             for model in models:
-                chosen = _figures_of(model, row, figures, reported)
+                chosen = _model_figures(model, row, figures, reported)
                 files.write_model(model, chosen, next(samples), is_only=len(models) == 1)
             if not models:
                 files.write_reported(reported)
     return exported
 
 
-def _figures_of(model: Row, run: Row, figures: Iterable[Row], reported: Iterable[Row]) -> list[Row]:
+def _model_figures(
+    model: Row, run: Row, figures: Iterable[Row], reported: Iterable[Row]
+) -> list[Row]:
     """Return the figures of a model in a run."""
     if run["suite"] == SUITE:
         # What came in this format says itself what its figures are.

@@ -178,7 +178,7 @@ def create_table(
     """
     inputs = f"scores.{file.inputs}"
     if not (file.is_refreshed or file.is_board):
-        key, digest = _made_of(file.name), hashlib.sha256(code_digest().encode())
+        key, digest = _digest_key(file.name), hashlib.sha256(code_digest().encode())
         for used in files:
             if used.is_function or used.qualified == inputs or used.qualified in file.sql:
                 digest.update(used.sql.encode())
@@ -263,7 +263,7 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
     for (name,) in rows:
         if name not in defined:
             connection.execute(f"DROP TABLE scores.{name}")
-            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_made_of(name)])
+            connection.execute("DELETE FROM lake.meta WHERE key = ?", [_digest_key(name)])
 
 
 def update_shared_calls(connection: duckdb.DuckDBPyConnection, runs: Runs | None) -> bool:
@@ -346,7 +346,7 @@ def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _made_of(name: str) -> str:
+def _digest_key(name: str) -> str:
     """Return the key in `lake.meta` of the hash of what a table is made of."""
     return f"made of {name}"
 
