@@ -14,6 +14,7 @@ SELECT
     tool_calls,
     tool_call_id,
     error,
+    trajectory,
     extra,
     content_id AS message_id,
     file_sha256,

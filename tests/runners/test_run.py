@@ -20,6 +20,7 @@ from exports.palindrome.log_files import Selection, export_palindrome
 from runners.suites.registry import SUITES, suite_named, suite_of
 from tests.campaigns.runner_kills import run_and_kill
 from warehouse.core.formats.yaml.documents import load
+from warehouse.lake.batch import evalstore_version
 from warehouse.lake.journal.run_lock import run_lock
 
 # litellm and its libraries emit warnings of their own.
@@ -365,7 +366,8 @@ def test_a_run_records_the_commit_of_its_files(space, monkeypatch):
     monkeypatch.setenv("PATH", str(space))
     run(space, "run", file, *where)
     commits = rows(space, "SELECT git_commit, versions->>'evalstore' FROM runs ORDER BY run_id")
-    assert commits == [(None, "0.1.0"), (head.stdout.strip(), "0.1.0"), (None, "0.1.0")]
+    version = evalstore_version()
+    assert commits == [(None, version), (head.stdout.strip(), version), (None, version)]
 
 
 def _is_pending(pid, kind):

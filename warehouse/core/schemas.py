@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # 3: scores, reported metrics and messages.
 # 4: tags and re-scores.
 # 5: the order of scores.
-LAKE_FORMAT = 5
+# 6: systems and steps; results of different systems are not of one model.
+LAKE_FORMAT = 6
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
 BATCH = "batch"
@@ -151,6 +152,12 @@ REPORTED_METRICS = Table(
 MESSAGES = Table(
     "messages", "a message of the conversation of a result", columns_of(types.MessageRow)
 )
+SYSTEMS = Table(
+    "systems",
+    "a system that a run tested, where it is more than a model",
+    columns_of(types.SystemRow),
+)
+STEPS = Table("steps", "a step of a trial", columns_of(types.StepRow))
 TAGS = Table(
     "tags", "a change of a tag of a run", columns_of(types.TagRow), of_run=False, about_run=True
 )
@@ -191,6 +198,8 @@ TABLES: tuple[Table, ...] = (
     RESULT_SCORES,
     REPORTED_METRICS,
     MESSAGES,
+    SYSTEMS,
+    STEPS,
     TAGS,
     RESCORES,
     PUBLISHED,

@@ -135,6 +135,97 @@ class ResultRow(_RunKey, SourceColumns, total=False):
     tool_call_count: Annotated[int | None, "number of tools found, as recorded"]
     tool_use_success: Annotated[bool | None, "verdict of the tool use, as recorded"]
     retries: Annotated[JsonText | None, "earlier tries of the same call: status, failure, time"]
+    system: Annotated[
+        str | None,
+        "label of the tested system, where it is more than a model: a row of `systems`; NULL where "
+        "it is the model",
+    ]
+    trial_id: Annotated[
+        str | None, "the trial's own id; the same trial has one id in each of its files"
+    ]
+    end_reason: Annotated[
+        str | None,
+        "how the trial ended: solved, gave_up (it stopped by itself and did not pass), limit (of "
+        "steps, tokens or cost), timeout, error or unknown",
+    ]
+    recorded_end: Annotated[str | None, "how it ended, in the log's own word"]
+    token_scope: Annotated[
+        str | None,
+        "whose calls tokens and cost cover: own (the trial's agent), tree (its sub-agents too) or "
+        "chain (the trajectories that it continues too); NULL if the log does not say",
+    ]
+    cached_tokens: Annotated[int | None, "tokens of the prompt that came from the provider's cache"]
+    reasoning_tokens: Annotated[int | None, "tokens of the answer that are reasoning"]
+    n_steps: Annotated[int | None, "number of steps in the log's own unit; NULL if unknown"]
+    n_tool_errors: Annotated[int | None, "calls of tools that failed, as recorded or marked"]
+    phases: Annotated[
+        JsonText | None, "phases of the trial: a list of {name, started_at, ended_at}"
+    ]
+
+
+class SystemRow(_RunKey, total=False):
+    """A row of `systems`: what a run tested, where it is more than a model."""
+
+    system: Annotated[str, "label of the system, as in `system` of results"]
+    agent: Annotated[str | None, "name of the agent, or of the scaffold around the model"]
+    agent_version: Annotated[str | None, "version of the agent"]
+    harness: Annotated[str | None, "program that ran the trials"]
+    harness_version: Annotated[str | None, "version of that program"]
+    model: Annotated[str | None, "the agent's main model; NULL if not recorded"]
+    models: Annotated[
+        JsonText | None,
+        "models by role (agent, user, judge, subagent and others), an object; several as a list",
+    ]
+    configuration: Annotated[JsonText | None, "settings of the agent and its environment"]
+    extra: Annotated[JsonText | None, "all fields of the record without a column"]
+    file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
+
+
+class StepRow(_RunKey, total=False):
+    """A row of `steps`: a step of a trial: a message, a call of a model or of a tool, an event."""
+
+    result_id: Annotated[str, "content_id of the result"]
+    seq: Annotated[int, "position in the trial, from 1"]
+    trajectory: Annotated[
+        str | None, "trajectory that it belongs to, of a sub-agent or a part; NULL: the main one"
+    ]
+    step_id: Annotated[str | None, "id of the step in its trial, as recorded or made"]
+    parent_id: Annotated[
+        str | None, "step_id of the step that it is part of, even if that is not in the log"
+    ]
+    agent: Annotated[str | None, "agent that made the step; NULL: the trial's"]
+    kind: Annotated[
+        str,
+        "system, user, model, tool, agent (a span of one), sandbox, eval, compaction, error or "
+        "other",
+    ]
+    role: Annotated[str | None, "whose model made the call, where a trial has several"]
+    name: Annotated[str | None, "name of the tool, span or event"]
+    model: Annotated[str | None, "model of the call"]
+    started_at: Annotated[datetime | None, "start of the step, UTC"]
+    ended_at: Annotated[datetime | None, "end of the step, UTC"]
+    input_tokens: Annotated[int | None, "tokens of the prompt, those from a cache included"]
+    cached_tokens: Annotated[int | None, "tokens of the prompt that came from a cache"]
+    output_tokens: Annotated[int | None, "tokens of the answer"]
+    reasoning_tokens: Annotated[int | None, "tokens of the answer that are reasoning"]
+    cost_usd: Annotated[float | None, "cost of the step's calls, US dollars"]
+    text: Annotated[str | None, "what was said or returned, where `messages` do not have it"]
+    reasoning: Annotated[str | None, "reasoning before it"]
+    call_id: Annotated[str | None, "id of the call of a tool"]
+    arguments: Annotated[JsonText | None, "arguments of the call of a tool"]
+    error: Annotated[str | None, "error of the step; NULL if none is marked"]
+    exit_code: Annotated[int | None, "exit code of a command"]
+    is_copied: Annotated[
+        bool | None, "whether the step repeats one of an earlier trajectory: it does not count"
+    ]
+    is_counted: Annotated[
+        bool | None,
+        "whether it is a step in the log's own unit: false for parts that a log has inside of one",
+    ]
+    first_message: Annotated[int | None, "seq of its first message in `messages`"]
+    last_message: Annotated[int | None, "seq of its last message in `messages`"]
+    extra: Annotated[JsonText | None, "all fields of the record without a column"]
+    file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 
 
 class TaskRow(SourceColumns, total=False):
@@ -280,6 +371,14 @@ class ResultScoreRow(_RunKey, total=False):
     answer: Annotated[str | None, "answer that the scorer read from the model's text"]
     explanation: Annotated[str | None, "why the scorer gave this score"]
     weight: Annotated[float | None, "weight of the score in a combined one"]
+    check_class: Annotated[
+        str | None,
+        "kind of check that it is: test, fail_to_pass, pass_to_pass, action, db, reward, harness; "
+        "NULL for a score of the whole answer",
+    ]
+    counts: Annotated[
+        bool | None, "whether the check counts for the verdict; NULL if the log does not say"
+    ]
     extra: Annotated[JsonText | None, "all fields of the record without a column"]
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 
@@ -355,6 +454,9 @@ class MessageRow(_RunKey, total=False):
     ]
     tool_call_id: Annotated[str | None, "call that the message of a tool answers"]
     error: Annotated[str | None, "error of the tool, in the message of a tool"]
+    trajectory: Annotated[
+        str | None, "trajectory of a trial that it belongs to; NULL: the main one"
+    ]
     extra: Annotated[JsonText | None, "all fields of the record without a column"]
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 

@@ -6,7 +6,7 @@
 -- recorded_date: date in the log, as recorded: text, and not always a date
 -- provider: way to reach the model: as recorded, else as the model file says
 -- model: name of the model: as recorded for the call, else for its run, else as the model file says,
---     else the file's path
+--     else the file's path; where an agent or more than a model was tested, the system's label
 -- recorded_model: name of the model, exactly as recorded
 -- is_resolved: whether the model's name is known, rather than only the path of a missing model file
 -- settings: parameters of the call as readable text

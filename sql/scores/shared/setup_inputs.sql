@@ -12,6 +12,7 @@ WITH recorded AS (
         setup,
         any_value(provider) AS provider,
         any_value(model) AS model,
+        any_value(system) AS system,
         any_value(model_path) AS model_path,
         any_value(settings) AS settings,
         any_value(thinking_level) AS thinking_level,
@@ -29,14 +30,16 @@ SELECT
             THEN 'replay'
         ELSE coalesce(recorded.provider, model_files.provider)
     END AS provider,
-    coalesce(recorded.model, headers.model, model_files.name, recorded.model_path) AS model,
+    coalesce(
+        recorded.system, recorded.model, headers.model, model_files.name, recorded.model_path
+    ) AS model,
     coalesce(
         recorded.provider = 'replay',
         list_contains(headers.replayed_models, recorded.model),
         false
     ) AS is_replay,
     coalesce(recorded.model, headers.model) AS recorded_model,
-    coalesce(recorded.model, headers.model) IS NOT NULL
+    coalesce(recorded.system, recorded.model, headers.model) IS NOT NULL
         OR coalesce(NOT model_files.is_unresolved, false) AS is_resolved,
     concat_ws(
         ', ',

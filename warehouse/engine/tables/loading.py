@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 # log that names the model's file may lack times, models and providers, but it has a date. Of a call
 # without a time, a date and a duration there is only the text, and many models answer twice the
 # same. Where runs take the calls of each other from a cache, a call counts in each task set.
+# A trial has an id of its own: two systems may both leave an empty patch.
 _CALL_HASH = f"""CASE
+    WHEN trial_id IS NOT NULL THEN NULL
     WHEN coalesce(answer, raw_output) IS NOT NULL
         AND coalesce(
             model_path, run_date, CAST(started_at AS VARCHAR),
@@ -63,7 +65,13 @@ _REPLAYED_MODELS = """CASE
 END"""
 
 # What a run's results have in common is resolved once: see `scores.setups`.
-_SETUP = "hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)"
+_SETUP = """CASE
+    WHEN system IS NULL
+        THEN hash(suite, run_id, provider, model, model_path, settings, thinking_level, task_set)
+    ELSE hash(
+        suite, run_id, provider, model, model_path, settings, thinking_level, task_set, system
+    )
+END"""
 
 # Columns that only the warehouse has: type and expression, by table and name. `facts.py`
 # fills those without a value here, which depend on other rows.
