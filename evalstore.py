@@ -70,6 +70,7 @@ _COMMANDS: CommandTable = (
     ("version", "warehouse.app.commands.version:version", "Declare which tasks a set consists of."),
     ("show", "warehouse.app.commands.show:show", "Show a view, such as leaderboard or pass_rates."),
     ("sql", "warehouse.app.commands.sql:sql", "Run a SQL query."),
+    ("grep", "warehouse.app.commands.grep:grep", "Search in prompts, answers and steps."),
     ("history", "warehouse.app.commands.history:history", "Show how a model did from run to run."),
     ("compare", "warehouse.app.commands.compare:compare", "Compare models on the same tasks."),
     ("plan", "warehouse.app.commands.plan:plan", "Plan the tasks and attempts of a comparison."),

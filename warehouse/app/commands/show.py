@@ -58,7 +58,7 @@ _MATCHES = {
 }
 _KNOWN = {
     "task_set": "SELECT DISTINCT task_set FROM {view} WHERE task_set IS NOT NULL ORDER BY ALL",
-    "model": "SELECT DISTINCT model FROM lake.results WHERE model IS NOT NULL ORDER BY ALL",
+    "model": "SELECT DISTINCT model FROM scores.setups WHERE model IS NOT NULL ORDER BY ALL",
 }
 # The start of the path of a group's files, its title, and what its views are for.
 _GROUPS = (
