@@ -54,6 +54,10 @@
 -- p50_ms: median latency of the answered calls, milliseconds; NULL below 6 answered tasks. `latency` has
 --     p95_ms with its interval
 -- cost_per_passed_usd: total_cost_usd per passed call of known cost, US dollars; `costs` has its interval
+-- steps_per_trial: mean number of steps of the trials of an agent; NULL where no log has them
+-- minutes_per_passed: minutes that all trials took per passed trial, of those of known duration; NULL
+--     where none passed
+-- stopped_rate: share of the trials of known end that ended by a limit, by time or by an error
 -- score: mean over the tasks of the metric, attempts averaged, on the metric's own scale (app_quality:
 --     0 to 100); NULL for `passed`
 -- score_low: lower end of the 95 % interval of the score: by bootstrap for app_quality, else see
@@ -163,6 +167,18 @@ calls AS (
     FROM scores.entry_calls
     SEMI JOIN full_runs USING (entry)
     LEFT JOIN medians USING (entry)
+    GROUP BY entry
+),
+
+trials AS (
+    SELECT
+        entry,
+        sum(n_steps) / nullif(sum(n_counted_steps), 0) AS steps_per_trial,
+        exact_total(sum(duration_whole), sum(duration_fraction)) / 60000
+            / nullif(sum(n_passed_timed), 0) AS minutes_per_passed,
+        sum(n_stopped) / nullif(sum(n_known_ends), 0) AS stopped_rate
+    FROM scores.entry_trials
+    SEMI JOIN full_runs USING (entry)
     GROUP BY entry
 ),
 
@@ -327,10 +343,14 @@ SELECT
     calls.n_cost_known,
     calls.total_cost_usd,
     calls.cost_per_passed_usd,
+    trials.steps_per_trial,
+    trials.minutes_per_passed,
+    trials.stopped_rate,
     tiers.tier AS tool_tier,
     tiers.routing
 FROM boards
 JOIN calls ON boards.entry = calls.entry
+LEFT JOIN trials ON boards.entry = trials.entry
 LEFT JOIN newer ON boards.entry = newer.entry
 LEFT JOIN completed ON boards.entry = completed.entry
 LEFT JOIN set_sizes
@@ -346,6 +366,8 @@ LEFT JOIN tool_tiers AS tiers
     AND boards.provider IS NOT DISTINCT FROM tiers.provider
     AND boards.model IS NOT DISTINCT FROM tiers.model
     AND boards.settings = tiers.settings
+-- Trials that nothing judged, and of which nothing has a score, rank nowhere.
+WHERE trials.entry IS NULL OR boards.pass_rate IS NOT NULL OR boards.score IS NOT NULL
 ORDER BY
     is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
     is_comparable DESC, coalesce(min_pass_rate, pass_rate) DESC NULLS LAST,
