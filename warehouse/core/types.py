@@ -204,7 +204,10 @@ class StepRow(_RunKey, total=False):
     model: Annotated[str | None, "model of the call"]
     started_at: Annotated[datetime | None, "start of the step, UTC"]
     ended_at: Annotated[datetime | None, "end of the step, UTC"]
-    input_tokens: Annotated[int | None, "tokens of the prompt, those from a cache included"]
+    input_tokens: Annotated[
+        int | None,
+        "tokens of the prompt as recorded, by some formats without those from a cache",
+    ]
     cached_tokens: Annotated[int | None, "tokens of the prompt that came from a cache"]
     output_tokens: Annotated[int | None, "tokens of the answer"]
     reasoning_tokens: Annotated[int | None, "tokens of the answer that are reasoning"]

@@ -39,3 +39,16 @@ SELECT
     file_sha256,
     batch
 FROM lake.steps
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (content_id),
+    NULL AS reasoning,
+    false AS is_copied,
+    true AS is_counted,
+    NULL AS first_message,
+    NULL AS last_message,
+    NULL AS extra,
+    content_id AS step_row_id,
+    NULL AS file_sha256,
+    NULL AS batch
+FROM scores.inspect_steps

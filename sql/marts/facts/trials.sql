@@ -6,10 +6,12 @@
 -- model: the agent's main model; NULL if it is not recorded
 -- n_steps: steps as recorded, else counted; NULL if the log has none
 -- n_model_calls: calls of models among the steps
--- n_tool_calls: calls of tools as recorded, else counted among the steps
+-- n_tool_calls: calls of tools among the steps; as recorded where the log has no steps
 -- n_tool_errors: calls of tools that failed, as recorded, else counted: an error, or an exit code
 --     other than 0
--- input_tokens: tokens of the prompts as recorded for the trial, else the sum over its steps
+-- agent: name of the agent; of Inspect's samples, the solver of the evaluation
+-- input_tokens: tokens of the prompts as recorded for the trial, else the sum over its steps; of Inspect's
+--     samples the sum over all models, sub-agents and graders included
 -- cached_tokens: those of them that came from a cache, likewise
 -- output_tokens: tokens of the answers, likewise
 -- reasoning_tokens: those of them that are reasoning, likewise
@@ -19,29 +21,42 @@ SELECT
     calls.suite,
     calls.run_id,
     calls.result_id,
-    calls.trial_id,
+    coalesce(calls.trial_id, samples.trial_id) AS trial_id,
     calls.task_set,
     calls.task_id,
     calls.attempt,
     calls.model AS system,
-    systems.agent,
+    coalesce(systems.agent, samples.agent) AS agent,
     systems.agent_version,
     systems.harness,
     systems.harness_version,
     systems.model,
     systems.models,
     coalesce(calls.is_correct, calls.objective_pass, calls.computed) AS passed,
-    calls.end_reason,
-    calls.recorded_end,
+    coalesce(calls.end_reason, samples.end_reason) AS end_reason,
+    coalesce(calls.recorded_end, samples.recorded_end) AS recorded_end,
     coalesce(calls.n_steps, totals.n_steps) AS n_steps,
     totals.n_model_calls,
-    coalesce(calls.tool_call_count, totals.n_tool_calls) AS n_tool_calls,
+    coalesce(totals.n_tool_calls, calls.tool_call_count) AS n_tool_calls,
     coalesce(calls.n_tool_errors, totals.n_tool_errors) AS n_tool_errors,
-    coalesce(calls.input_tokens, totals.input_tokens) AS input_tokens,
-    coalesce(calls.cached_tokens, totals.cached_tokens) AS cached_tokens,
-    coalesce(calls.output_tokens, totals.output_tokens) AS output_tokens,
-    coalesce(calls.reasoning_tokens, totals.reasoning_tokens) AS reasoning_tokens,
-    calls.token_scope,
+    CASE
+        WHEN samples.result_id IS NULL THEN coalesce(calls.input_tokens, totals.input_tokens)
+        ELSE coalesce(totals.input_tokens, calls.input_tokens)
+    END AS input_tokens,
+    CASE
+        WHEN samples.result_id IS NULL THEN coalesce(calls.cached_tokens, totals.cached_tokens)
+        ELSE coalesce(totals.cached_tokens, calls.cached_tokens)
+    END AS cached_tokens,
+    CASE
+        WHEN samples.result_id IS NULL THEN coalesce(calls.output_tokens, totals.output_tokens)
+        ELSE coalesce(totals.output_tokens, calls.output_tokens)
+    END AS output_tokens,
+    CASE
+        WHEN samples.result_id IS NULL THEN coalesce(calls.reasoning_tokens, totals.reasoning_tokens)
+        ELSE coalesce(totals.reasoning_tokens, calls.reasoning_tokens)
+    END AS reasoning_tokens,
+    coalesce(calls.token_scope, CASE WHEN samples.result_id IS NOT NULL THEN 'tree' END)
+        AS token_scope,
     coalesce(calls.cost_usd, totals.cost_usd) AS cost_usd,
     calls.started_at,
     calls.ended_at,
@@ -55,6 +70,10 @@ LEFT JOIN scores.step_totals AS totals
     ON calls.suite = totals.suite
     AND calls.run_id = totals.run_id
     AND calls.result_id = totals.result_id
+LEFT JOIN scores.inspect_trials AS samples
+    ON calls.suite = samples.suite
+    AND calls.run_id = samples.run_id
+    AND calls.result_id = samples.result_id
 LEFT JOIN systems
     ON calls.suite = systems.suite
     AND calls.run_id = systems.run_id
