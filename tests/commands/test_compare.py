@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support import ROOT, command, import_into, new_store
+from support import ROOT, add_rows, command, import_into, new_store
 
 from warehouse.app.store import Store
 
@@ -39,6 +39,39 @@ def path(tmp_path_factory):
             )
     store.sync()
     return store.path
+
+
+@pytest.fixture
+def systems(tmp_path):
+    """Return a store of two agents with one model, of which one solves more tasks."""
+    store = new_store(tmp_path / "store")
+    run = {"suite": "arena", "run_id": "r", "generation": "root"}
+    agents = {"crab 1 (gpt)": ("crab", "1", 12), "snail (gpt)": ("snail", None, 4)}
+    add_rows(
+        store.lake,
+        runs=[{**run, "content_id": "run"}],
+        systems=[
+            {**run, "content_id": system, "system": system, "agent": agent}
+            | {"agent_version": version, "harness": "bench", "models": '{"agent":"gpt"}'}
+            for system, (agent, version, _) in agents.items()
+        ],
+        results=[
+            {**run, "content_id": f"{system} {n}", "seq": n, "trial_id": f"{system} {n}"}
+            | {"system": system, "model": "gpt", "task_set": "core", "task_id": f"t{n}"}
+            | {"objective_pass": n < n_solved}
+            for system, (_, _, n_solved) in agents.items()
+            for n in range(16)
+        ],
+    )
+    store.sync()
+    return store.path
+
+
+def test_systems_are_compared_by_their_labels(systems):
+    ended = command(systems, "compare", "crab 1 (gpt)", "snail (gpt)")
+    first, second = ended.out.split("\n\n")[0].splitlines()
+    assert first.startswith("crab 1 (gpt) passes 50 points more than snail (gpt) ")
+    assert second == "Also different: agent (crab; snail); version of the agent (1; not recorded)."
 
 
 def rows(path, *arguments):

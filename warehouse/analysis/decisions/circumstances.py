@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from warehouse.analysis.decisions.series import Series
 
 # Values of these are hashes or documents, which mean nothing to a reader.
-_UNREADABLE = {"prompt template", "task set", "data files", "versions of programs"}
+_UNREADABLE = {"prompt template", "task set", "data files", "versions of programs"} | {
+    "the agent's configuration"
+}
 _QUERY = """
 WITH series AS (
     SELECT unnest($place) AS place, unnest($suite) AS suite, unnest($run_id) AS run_id,
@@ -58,10 +60,31 @@ judges AS (
     JOIN lake.judgements AS judgements USING (suite, run_id, model)
     WHERE judgements.judge IS NOT NULL
     GROUP BY series.place
+),
+
+systems AS (
+    SELECT
+        series.place,
+        list(DISTINCT coalesce(systems.agent, '')) AS agents,
+        list(DISTINCT coalesce(systems.agent_version, '')) AS agent_versions,
+        list(DISTINCT concat_ws(' ', systems.harness, systems.harness_version)) AS harnesses,
+        list(DISTINCT coalesce(systems.models, '')) AS models,
+        list(DISTINCT coalesce(systems.configuration, '')) AS configurations
+    FROM series
+    JOIN lake.systems AS systems
+        ON systems.suite = series.suite
+        AND systems.run_id = series.run_id
+        AND systems.system = series.model
+    GROUP BY series.place
 )
 
 SELECT
     place,
+    systems.agents AS agent,
+    systems.agent_versions AS "version of the agent",
+    systems.harnesses AS harness,
+    systems.models AS models,
+    systems.configurations AS "the agent's configuration",
     calls.templates AS "prompt template",
     calls.scorers AS scorer,
     judges.judges AS judge,
@@ -74,6 +97,7 @@ SELECT
 FROM headers
 LEFT JOIN calls USING (place)
 LEFT JOIN judges USING (place)
+LEFT JOIN systems USING (place)
 ORDER BY place
 """
 
