@@ -74,7 +74,8 @@ def store(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def _examples(tmp_path_factory):
+def shared_examples(tmp_path_factory):
+    """Return a store with the examples, synced, for tests that only read it."""
     store = new_store(tmp_path_factory.mktemp("examples") / "store")
     import_into(store, EXAMPLES)
     store.sync()
@@ -82,9 +83,9 @@ def _examples(tmp_path_factory):
 
 
 @pytest.fixture
-def examples(_examples, tmp_path):
+def examples(shared_examples, tmp_path):
     """Return a new store with the examples, synced."""
-    shutil.copytree(_examples.path, tmp_path / "examples-store")
+    shutil.copytree(shared_examples.path, tmp_path / "examples-store")
     return new_store(tmp_path / "examples-store")
 
 
