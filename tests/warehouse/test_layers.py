@@ -5,6 +5,7 @@ Imports in functions, and those for type checkers only, count like all others.
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def imported_modules(path):
     return {name for name in names if name in MODULES}
 
 
-IMPORTS = {name: imported_modules(path) - {name} for name, path in MODULES.items()}
+@cache
+def imports():
+    """Return what each module imports of ours."""
+    return {name: imported_modules(path) - {name} for name, path in MODULES.items()}
 
 
 def layer(module):
@@ -53,22 +57,22 @@ def room(module):
 
 def test_imports_were_found():
     assert len(MODULES) > 400
-    assert sum(map(len, IMPORTS.values())) > 2_000
+    assert sum(map(len, imports().values())) > 2_000
 
 
 def test_a_layer_imports_only_those_below_it():
-    inner = [(name, found) for name, found in IMPORTS.items() if layer(name) is not None]
+    inner = [(name, found) for name, found in imports().items() if layer(name) is not None]
     upward = [(a, b) for a, found in inner for b in found if (layer(b) or 0) > layer(a)]
     assert upward == []
 
 
 def test_no_files_import_each_other_in_a_cycle():
-    TopologicalSorter(IMPORTS).prepare()
+    TopologicalSorter(imports()).prepare()
 
 
 def test_no_rooms_of_a_layer_import_each_other_in_a_cycle():
     rooms = {}
-    for module, imported in IMPORTS.items():
+    for module, imported in imports().items():
         if layer(module) is not None:
             rooms.setdefault(room(module), set()).update(map(room, imported))
     TopologicalSorter({name: found - {name} for name, found in rooms.items()}).prepare()
@@ -102,12 +106,13 @@ def test_a_suite_is_named_in_its_own_files_only():
     files = [*MODULES.values(), *(ROOT / "sql").rglob("*.sql"), *(ROOT / "sql").rglob("*.yaml")]
     outside, anywhere = [], set()
     for path in files:
-        anywhere |= named_suites(path)
+        named = named_suites(path)
+        anywhere |= named
         inner = str(path.relative_to(ROOT))
         own = inner.replace("poster_", "posters_")
         outside += [
             (inner, suite)
-            for suite in named_suites(path)
+            for suite in named
             if suite.replace("-", "_") not in own and inner not in DOORS
         ]
     assert outside == []
