@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from gate_cases import decide, drop, only, run_rows, write
-from support import command, new_store
+from support import command, queried_store
 
 from warehouse.analysis.decisions.gate.decision import Outcome
 from warehouse.analysis.decisions.gate.reports import text_report
@@ -23,7 +23,7 @@ HOSTILE = 'm/<b>|`x`\n::error::%0A@all,"&'
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """Return a store of models that passed known tasks out of 60."""
-    store = new_store(tmp_path_factory.mktemp("gate") / "store")
+    store = queried_store(tmp_path_factory.mktemp("gate") / "store")
     write(
         store,
         run_rows("m/base", [1] * 54 + [0] * 6),
@@ -172,7 +172,7 @@ def test_missing_answers_count_as_failures_if_asked_for(store):
 
 
 def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     write(
         store,
         run_rows("m/base", [1] * 180 + [0] * 20),
@@ -194,7 +194,7 @@ def test_missing_verdicts_decide_nothing_that_they_could_undo(tmp_path):
 
 
 def test_a_baseline_that_lacks_verdicts_fails_no_equal_candidate(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     # The baseline lacks the verdicts of 20 failures; the candidate passes half of those tasks.
     known = [True] * 80 + [None] * 20
     equal = [True] * 70 + [False] * 10 + [True] * 10 + [False] * 10
@@ -217,7 +217,7 @@ def test_a_baseline_that_lacks_verdicts_fails_no_equal_candidate(tmp_path):
 
 
 def test_missing_scores_decide_nothing_that_they_could_undo(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     for run_id, scores in (("base", [1.0] * 90 + [0.0] * 10), ("next", [1.0] * 81 + [None] * 9)):
         with store.record(suite="mine", model=f"m/{run_id}", run_id=run_id) as log:
             for n in range(100):
@@ -345,7 +345,7 @@ def test_rules_about_the_candidate_need_no_baseline(store, rule, candidate, outc
 
 @pytest.mark.parametrize(("n_tasks", "n_passed"), [(200, 9), (15, 12)])
 def test_a_cost_without_an_interval_is_never_passed(tmp_path, n_tasks, n_passed):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     with store.record(suite="mine", model="m/rare") as log:
         for n in range(n_tasks):
             log.log(task_id=f"t{n}", output="x", passed=n < n_passed, cost_usd=1.0)
@@ -356,7 +356,7 @@ def test_a_cost_without_an_interval_is_never_passed(tmp_path, n_tasks, n_passed)
 
 
 def test_a_model_that_costs_nothing_is_within_every_limit(tmp_path):
-    store = new_store(tmp_path / "store")
+    store = queried_store(tmp_path / "store")
     with store.record(suite="mine", model="m/free") as log:
         for n in range(30):
             log.log(task_id=f"t{n}", output="x", passed=True, cost_usd=0.0)
@@ -378,7 +378,7 @@ def test_within_noise_of_a_limit_nothing_is_proved(store, kind, limit):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Return a store of 150 tasks on 30 pages; the candidate fails all tasks of five pages."""
-    store = new_store(tmp_path_factory.mktemp("pages") / "store")
+    store = queried_store(tmp_path_factory.mktemp("pages") / "store")
     runs = [
         run_rows("m/base", [1] * 150),
         run_rows("m/next", [0] * 25 + [1] * 125),
@@ -568,7 +568,7 @@ def test_hostile_names_are_escaped(store, fmt):
 
 
 def test_settings_without_a_partner_are_named(tmp_path):
-    other = new_store(tmp_path / "store")
+    other = queried_store(tmp_path / "store")
     run, results = run_rows("m/base", [1] * 30, run_id="base")
     write(other, (run, [row | {"settings": '{"temperature":0}'} for row in results]))
     candidate, results = run_rows("m/base", [1] * 30, run_id="next")
