@@ -258,6 +258,16 @@ def queried_store(path, **options):
     return new_store(path, QueriedStore, **options)
 
 
+def kept_open(store):
+    """Yield a store that stays open for reading, for a fixture of tests that only read it.
+
+    To open a warehouse and close it takes longer than most queries. A sync that has something to
+    do ends with `StoreBusy`.
+    """
+    with store.reading():
+        yield store
+
+
 def add_rows(lake, **tables):
     """Write rows of tables as one batch; those of `runs` say which generations it holds."""
     keys = ("suite", "run_id", "generation", "parent_generation")

@@ -37,8 +37,8 @@ def path(tmp_path_factory):
                 failure="timeout" if failed else None,
                 scores=None if failed else {"style": 0.5},
             )
-    store.sync()
-    return store.path
+    with store.reading():  # to open it takes longer than most queries
+        yield store.path
 
 
 @pytest.fixture

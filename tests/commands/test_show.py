@@ -59,7 +59,8 @@ def sets(tmp_path_factory):
     ]
     path.write_text("\n".join(["task_set,model,task,passed", *lines]), "utf-8")
     assert command(store.path, "import", "--yes", "--suite", "own", path).code == 0
-    return store.path
+    with store.reading():  # to open it takes longer than most queries
+        yield store.path
 
 
 def test_a_terminal_has_a_block_for_each_task_set(sets):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helm_cases import entry, request, stat, write_run
-from support import command, import_into, new_store
+from support import command, import_into, kept_open, new_store
 
 from warehouse.analysis.decisions.clusters import set_clusters
 from warehouse.analysis.decisions.contests import Choice, find_contests
@@ -54,7 +54,7 @@ def store(tmp_path_factory):
     ]
     for table in tables:
         assert command(store.path, "import", table, "--yes").code == 0
-    return store
+    yield from kept_open(store)
 
 
 def rates(store, suite):

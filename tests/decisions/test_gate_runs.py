@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from gate_cases import decide, drop, only, run_rows, write
-from support import command, new_store
+from support import command, kept_open, new_store
 
 from warehouse.analysis.decisions.gate.ci_reports import markdown_report
 from warehouse.analysis.decisions.gate.decision import Outcome
@@ -58,9 +58,9 @@ def store_of(folder, *runs, **tags):
 def eroded(tmp_path_factory):
     """Return a store in which each of ten merges loses 2 of 100 tasks."""
     runs = [rows(f"r{day}", day, 2 * day) for day in range(1, 11)]
-    return store_of(
-        tmp_path_factory.mktemp("eroded"), *runs, start=["r1"], main=["r7", "r8", "r9"], all=["r10"]
-    )
+    folder = tmp_path_factory.mktemp("eroded")
+    tags = {"start": ["r1"], "main": ["r7", "r8", "r9"], "all": ["r10"]}
+    yield from kept_open(store_of(folder, *runs, **tags))
 
 
 def test_an_anchor_finds_what_each_merge_hides(eroded):

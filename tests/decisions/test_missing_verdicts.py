@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from support import command, new_store
+from support import command, kept_open, new_store
 
 from exports.site.boards import boards
 from exports.site.site import opened_site
@@ -44,7 +44,7 @@ def store(tmp_path_factory):
     solid = [task % 6 != 0 for task in range(N)]  # 50 of 60
     weak = [task % 6 == 0 for task in range(N)]  # 10 of 60
     models = {"lucky": lucky, "solid": solid, "weak": weak}
-    return import_verdicts(tmp_path_factory.mktemp("missing"), models)
+    yield from kept_open(import_verdicts(tmp_path_factory.mktemp("missing"), models))
 
 
 REMARK = (

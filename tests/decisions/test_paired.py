@@ -1,7 +1,7 @@
 """The values of two sides on the same tasks."""
 
 import pytest
-from support import new_store
+from support import kept_open, new_store
 
 from warehouse.analysis.decisions.paired import across_suites, pair, pairs_of_sides, panels
 from warehouse.analysis.decisions.series import read_items, read_series
@@ -30,8 +30,7 @@ def store(tmp_path_factory):
     for n, passed in enumerate([True, False]):
         record(store, "again", {"t1": [passed]}, run_id=f"r{n}")
     record(store, "again", {"t2": [True]}, run_id="r2")
-    store.sync()
-    return store
+    yield from kept_open(store)
 
 
 def read(store, *sides, metric="passed", missing="exclude", mix_runs=False):

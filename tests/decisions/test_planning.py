@@ -5,7 +5,7 @@ import random
 
 import pytest
 from gate_cases import write
-from support import command, new_store
+from support import command, kept_open, new_store
 
 from warehouse.engine.statistics.sample_size import (
     tasks_needed,
@@ -59,8 +59,7 @@ ANSWERS = {
 def store(tmp_path_factory):
     store = new_store(tmp_path_factory.mktemp("plan") / "store")
     write(store, *runs(ANSWERS, {"a": 0.01, "b": 0.03}))
-    store.sync()
-    return store
+    yield from kept_open(store)
 
 
 def plan(store, *arguments):

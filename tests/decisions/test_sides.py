@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from support import import_into, new_store, write_log
+from support import import_into, kept_open, new_store, write_log
 
 from warehouse.analysis.decisions.sides import Calls, parse_side, resolve_sides
 from warehouse.core.errors import BadInput
@@ -22,8 +22,7 @@ def store(tmp_path_factory):
             run.log(task_id="t", passed=True)
     with store.record(suite="other", model="mod/a", run_id="of-mod") as run:
         run.log(task_id="t", passed=True)
-    store.sync()
-    return store
+    yield from kept_open(store)
 
 
 def resolve(store, text, suite=None):

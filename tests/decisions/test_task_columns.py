@@ -1,7 +1,7 @@
 """Values of tasks by a column, and slices of them."""
 
 import pytest
-from support import new_store
+from support import kept_open, new_store
 
 from warehouse.analysis.decisions.task_columns import slices, task_values
 from warehouse.core.errors import BadInput
@@ -17,8 +17,7 @@ def store(tmp_path_factory):
                 prompt="x" * n or None,
                 extra={"page's": f"p{n // 2}", "cluster": f"c{n}"},
             )
-    store.sync()
-    return store
+    yield from kept_open(store)
 
 
 def values(store, column):
