@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 import pytest
-from support import command, new_store
+from support import command, new_store, queried_store
 
 from runners import claim
 from runners.claim import new_run, resumed_run
@@ -51,7 +51,7 @@ def test_a_journal_becomes_the_batch_of_the_same_name(tmp_path):
     assert stored(tmp_path) == [(1, "p1"), (2, "p2")]
     assert Lake(tmp_path).batch_names() == {journal.name}
     assert list((tmp_path / "journals").iterdir()) == []
-    (run,) = new_store(tmp_path).sql("SELECT run_id, origin, n_results FROM runs").fetchall()
+    (run,) = queried_store(tmp_path).sql("SELECT run_id, origin, n_results FROM runs").fetchall()
     assert run == ("r1", "runner", 2)
 
 
@@ -69,9 +69,9 @@ def test_every_column_comes_back(tmp_path):
         snapshot = {"content_id": "s", "name": "n", "content": b"\xff\n"}
         journal.append([Entry("resources", snapshot)])
     query = f"SELECT {', '.join(row)} FROM lake.results"
-    values = dict(zip(row, new_store(tmp_path).sql(query).fetchall()[0], strict=True))
+    values = dict(zip(row, queried_store(tmp_path).sql(query).fetchall()[0], strict=True))
     assert values == {**row, "raw_output": utf8(row["raw_output"])}
-    content = new_store(tmp_path).sql("SELECT content FROM lake.resources").fetchall()
+    content = queried_store(tmp_path).sql("SELECT content FROM lake.resources").fetchall()
     assert content == [(b"\xff\n",)]
 
 
@@ -93,7 +93,7 @@ def test_a_truncated_line_never_counts_and_a_bad_one_is_quarantined(tmp_path):
     assert stored(tmp_path, warnings.append) == [(1, "p1")]
     (warning,) = warnings
     assert warning.startswith(f"{path}: damaged lines moved to quarantine: 1;")
-    (bad,) = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
+    (bad,) = queried_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine").fetchall()
     assert bad == (3, b'{"table": nonsense}\n')
 
 
@@ -114,7 +114,7 @@ def test_a_journal_cut_between_two_lines_is_reported(tmp_path, n_lines_left):
     assert len(stored(tmp_path, warnings.append)) == n_results
     [warning] = warnings
     assert warning.startswith(f"{journal.path}: {cut}")
-    [(line, reason)] = new_store(tmp_path).sql("SELECT line, reason FROM quarantine").fetchall()
+    [(line, reason)] = queried_store(tmp_path).sql("SELECT line, reason FROM quarantine").fetchall()
     assert line is None
     assert reason.startswith(cut)
     assert command(tmp_path, "info", "--verify").code == 0
@@ -176,7 +176,11 @@ def test_lines_that_are_not_rows_go_to_quarantine(tmp_path):
     assert f"{journal.path}: damaged lines: {len(BAD_LINES)}" in verified.out
     assert stored(tmp_path, lambda _: None) == [(1, "p1")]
     assert command(tmp_path, "info", "--verify").code == 0
-    kept = new_store(tmp_path).sql("SELECT line, raw FROM lake.quarantine ORDER BY line").fetchall()
+    kept = (
+        queried_store(tmp_path)
+        .sql("SELECT line, raw FROM lake.quarantine ORDER BY line")
+        .fetchall()
+    )
     assert kept == [(3 + n, line + b"\n") for n, line in enumerate(BAD_LINES)]
 
 
@@ -226,7 +230,7 @@ def test_answers_in_a_journal_without_a_run_are_kept(tmp_path, first):
     journal.path.write_bytes(b"".join([first + b"\n", *lines]))
     assert stored(tmp_path, lambda _: None) == []
     query = "SELECT raw FROM lake.quarantine WHERE line IS NOT NULL ORDER BY line"
-    kept = new_store(tmp_path).sql(query).fetchall()
+    kept = queried_store(tmp_path).sql(query).fetchall()
     assert [raw for (raw,) in kept] == [first + b"\n", *lines]
     assert journal_paths(tmp_path) == []
 
@@ -376,7 +380,7 @@ def test_no_key_is_written_to_a_journal(tmp_path):
             [Entry("resources", {"content_id": "s", "name": "n", "content": KEY.encode()})]
         )
         written = journal.path.read_text()
-    (row,) = new_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    (row,) = queried_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
     assert row[0] == 'echo (redacted) "(redacted)" (redacted) (redacted) (redacted) planted banana'
     for secret in (KEY, "planted-1234", "hunter22", "planted-99"):
         assert secret not in written
@@ -424,7 +428,7 @@ def test_a_key_is_masked_in_json_too(tmp_path):
     spelled = [body, json.dumps({"error": secret}, ensure_ascii=False), json.dumps([body])]
     with Journal(tmp_path, RUN, mask=Mask([secret])) as journal:
         journal.append([result(1, raw_output="\n".join(spelled))])
-    (row,) = new_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
+    (row,) = queried_store(tmp_path).sql("SELECT raw_output FROM results").fetchall()
     assert row[0].count("(redacted)") == 3
     assert "anted" not in row[0]
 
@@ -438,7 +442,7 @@ def begin(store):
 
 
 def test_a_new_run_does_not_reuse_the_name_of_a_killed_one(tmp_path, monkeypatch):
-    store, claim, names = new_store(tmp_path), run_lock, []
+    store, claim, names = queried_store(tmp_path), run_lock, []
 
     @contextmanager
     def claimed_just_after_a_kill(path, suite, run_id):

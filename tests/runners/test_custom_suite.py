@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from serving import chat, http, serving
-from support import command, new_store
+from support import command, new_store, queried_store
 
 from runners.engine.engine import Engine
 
@@ -58,7 +58,7 @@ def run(space, text, *options, code=0):
 
 
 def rows(space, query):
-    return new_store(space / "store").sql(query).fetchall()
+    return queried_store(space / "store").sql(query).fetchall()
 
 
 TASKS = "SELECT task_id, cluster, task_hash, task_set_hash, task_version FROM tasks ORDER BY ALL"
