@@ -5,7 +5,6 @@ import random
 import time
 from fractions import Fraction
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,15 +14,6 @@ from scipy.stats import t as student
 from warehouse.engine.views.sql_files import shipped_sql
 
 AMOUNTS = st.lists(st.floats(0, 1e6, allow_nan=False), max_size=50)
-
-
-@pytest.fixture(scope="module")
-def con():
-    with duckdb.connect() as con:
-        for file in shipped_sql():
-            if file.is_function:
-                con.execute(file.sql)
-        yield con
 
 
 def interval(con, passed, judged):

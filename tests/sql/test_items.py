@@ -4,13 +4,10 @@ import json
 import unicodedata
 import zipfile
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import REFERENCE, add_rows, needs_reference
-
-from warehouse.engine.views.sql_files import shipped_sql
 
 PEERS = REFERENCE / "peers"
 # The same evaluation: by the tool that ran it, and converted by every_eval_ever.
@@ -22,15 +19,6 @@ CHARACTERS = st.characters(
 TEXTS = st.text(CHARACTERS, max_size=20)
 FORMS = st.sampled_from(["NFC", "NFD"])
 WHITESPACE = st.sampled_from(["", " ", "\n", "\r\n", "\t", "\xa0", "\u2028"])
-
-
-@pytest.fixture(scope="module")
-def con():
-    with duckdb.connect() as con:
-        for file in shipped_sql():
-            if file.is_function:
-                con.execute(file.sql)
-        yield con
 
 
 def item_hashes(con, items):

@@ -5,12 +5,9 @@ import statistics
 from collections import Counter
 from fractions import Fraction
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from warehouse.engine.views.sql_files import shipped_sql
 
 SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), max_size=7)
 
@@ -47,15 +44,6 @@ IN_PYTHON = {
     "pass_at_k": pass_at_k,
     "pass^k": lambda scores, k: share_of_draws(lambda score: score >= 1, scores, k),
 }
-
-
-@pytest.fixture(scope="module")
-def con():
-    with duckdb.connect() as con:
-        for file in shipped_sql():
-            if file.is_function:
-                con.execute(file.sql)
-        yield con
 
 
 def reduced(con, scores, reducer, k=None):
