@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from support import command, kept_open, new_store
+from support import command, new_store
 
 from exports.site.pages import compare as compare_pages
 from exports.site.site import opened_site
@@ -33,7 +33,7 @@ def store(tmp_path_factory):
                     table.writerow([model, model, f"t{task}", attempt, passed, f1, 7 * f1 + rate])
     store = new_store(folder / "store")
     assert command(store.path, "import", folder / "runs.csv", "--yes").code == 0
-    yield from kept_open(store)
+    return store
 
 
 @pytest.mark.parametrize("metric", ["passed", "f1", "points"])
