@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import pytest
 from peers import PEERS
 from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
+from trials import TRIALS
 
 from exports.base import EXPORTERS
 from ingest.discovery import find_files
@@ -25,6 +26,7 @@ SAMPLES = {
     "palindrome": EXAMPLES.parent / "palindrome",
     "posters": EXAMPLES.parent / "posters",
     "promptfoo": PEERS / "promptfoo",
+    "Terminal-Bench": TRIALS / "terminal-bench",
 }
 # Formats of single files that only tests of their own have samples of.
 WITHOUT = {"settings", "tables"}

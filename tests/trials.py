@@ -1,0 +1,17 @@
+"""Logs of agent trials in the reference data, and the reference rows of their files."""
+
+import json
+from functools import cache
+
+import pytest
+from support import NO_REFERENCE, REFERENCE
+
+TRIALS = REFERENCE / "trials"
+needs_trials = pytest.mark.skipif(not TRIALS.is_dir(), reason=NO_REFERENCE)
+
+
+@cache
+def reference_rows(name, kind):
+    """Return the reference rows of a kind: `trial`, `figure` or `other`."""
+    rows = map(json.loads, (TRIALS / name / "oracle.jsonl").read_text("utf-8").splitlines())
+    return [row for row in rows if row["row"] == kind]
