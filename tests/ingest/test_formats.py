@@ -7,6 +7,7 @@ import pytest
 from peers import PEERS
 from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
 from trials import TRIALS
+from support import EXAMPLES, NO_REFERENCE, REFERENCE, digests, import_into, new_store
 
 from exports.base import EXPORTERS
 from ingest.discovery import find_files
@@ -20,6 +21,7 @@ SAMPLES = {
     "every_eval_ever": PEERS / "eee",
     "HELM": PEERS / "helm",
     "Inspect": PEERS / "inspect",
+    "OpenTelemetry": REFERENCE / "trials" / "otel",
     "lm-evaluation-harness": PEERS / "lm-eval",
     "openai/evals": PEERS / "openai-evals",
     "OpenClaw": EXAMPLES.parent / "openclaw",

@@ -1,0 +1,1 @@
+"""Reads traces of agents: OpenTelemetry GenAI, OpenInference, Vercel and Langfuse spans."""

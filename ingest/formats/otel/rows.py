@@ -1,0 +1,203 @@
+"""The rows of spans, of their trials and of evaluations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.formats.common.collector import part_id
+from ingest.formats.common.fields import amount, plain_text
+from ingest.formats.otel.attributes import NAMES, count, first, text, unpacked
+from ingest.formats.otel.messages import HELD, HELD_LEAVES
+from ingest.formats.otel.spans import EVALUATION, moment
+from ingest.formats.otel.traces import call_cost, tokens
+from ingest.formats.otel.verdicts import passed
+from warehouse.core.formats.json_text import json_text
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+
+if TYPE_CHECKING:
+    from ingest.formats.common.collector import RowCollector
+    from ingest.formats.otel.spans import Evaluation, Span
+    from ingest.formats.otel.traces import Step, TraceFacts, Trial
+    from warehouse.core.types import Json, JsonObject, ResultRow, ResultScoreRow, StepRow
+
+SUITE = "otel"
+
+_SCORE_FIELDS = tuple(
+    f"gen_ai.evaluation.{name}" for name in ("name", "score.value", "score.label", "explanation")
+)
+
+
+def part_of_evaluations(trace_id: str) -> str:
+    """Return the part of a run that evaluations in records of their own are."""
+    return part_id(f"evaluations {trace_id}")
+
+
+def row_id(trace_id: str, *record: object) -> str:
+    """Return the id of a row of a trace; of a trace in two files, both have the same."""
+    part = part_id(trace_id)
+    return part + content_hash(trace_id, *record)[len(part) :]
+
+
+def result_id(trace_id: str, trial_id: str) -> str:
+    """Return the id of a trial's result.
+
+    Only the ids of the trace are in each of its spans and evaluations, wherever they lie.
+    """
+    return row_id(trace_id, SUITE, "trial", trial_id)
+
+
+def add_trial(trace: TraceFacts, trial: Trial, resource: JsonObject, rows: RowCollector) -> None:
+    """Add a trial's result, its system and its evaluations."""
+    models = trace.models(trial)
+    system = trace.system(trial)
+    main = models.get("agent")
+    task_set = trace.stated.get("task_set")
+    row: ResultRow = {
+        "content_id": result_id(trace.trace_id, trial.trial_id),
+        "model": main if isinstance(main, str) else None,
+        "system": system["system"] if system is not None else None,
+        "task_set": utf8(str(task_set)) if task_set is not None else None,
+        "extra": json_text({"resource": resource}) if resource else None,
+    }
+    if len(trace.trials) == 1:
+        row["prompt"] = plain_text(trace.prompt)
+        row["raw_output"] = plain_text(trace.answer)
+    rows.add("results", {**row, **trace.outcome(trial)})
+    if system is not None:
+        rows.add("systems", system)
+    for position, each in enumerate(trial.evaluations, 1):
+        rows.add("result_scores", score_row(trace.trace_id, trial.trial_id, each, position))
+
+
+def score_row(
+    trace_id: str, trial_id: str, evaluation: Evaluation, position: int | None = None
+) -> ResultScoreRow:
+    """Return an evaluation as a score of its trial."""
+    fields = evaluation.fields
+    score = fields.get("gen_ai.evaluation.score.value")
+    label = fields.get("gen_ai.evaluation.score.label")
+    value, other = amount(score)
+    rest: JsonObject = {
+        name: each
+        for name, each in fields.items()
+        if name not in _SCORE_FIELDS and each is not None
+    }
+    if evaluation.span_id is not None:
+        rest["span_id"] = evaluation.span_id
+    if value is not None and label is not None:
+        rest["label"] = label
+    content_id = row_id(trace_id, "evaluation", trial_id, evaluation.name, fields)
+    if evaluation.is_apart:
+        part = part_of_evaluations(trace_id)
+        content_id, position = part + content_id[len(part) :], None
+    return {
+        "content_id": content_id,
+        "result_id": result_id(trace_id, trial_id),
+        "scorer": None,
+        "metric": utf8(evaluation.name),
+        "position": position,
+        "value": value,
+        "text": None if value is not None else plain_text(label) or other,
+        "passed": passed(evaluation),
+        "explanation": plain_text(fields.get("gen_ai.evaluation.explanation")),
+        "extra": json_text(rest) if rest else None,
+    }
+
+
+def add_span(trace: TraceFacts, step: Step, span: Span, position: int, rows: RowCollector) -> None:
+    """Add a span: a step of its trial with its messages, or an event around several trials."""
+    if step.trial is None:
+        document = {
+            "trace_id": span.trace_id,
+            "span_id": span.span_id,
+            "parent_id": span.parent_id,
+            "name": span.name,
+            "start": span.start,
+            "end": span.end,
+            "error": span.error,
+            "attributes": span.raw,
+        }
+        rows.add(
+            "events",
+            {
+                "content_id": row_id(trace.trace_id, "event", span.span_id),
+                "seq": position,
+                "event": span.name,
+                "document": json_text(document),
+            },
+        )
+        return
+    found_result = result_id(trace.trace_id, step.trial.trial_id)
+    messages = trace.new_messages(span)
+    row: StepRow = {
+        "content_id": row_id(trace.trace_id, "step", span.span_id),
+        "result_id": found_result,
+        **_step(step, span),
+    }
+    if messages:
+        row["first_message"] = step.first_message
+        row["last_message"] = step.first_message + len(messages) - 1
+    rows.add("steps", row)
+    for seq, message in enumerate(messages, step.first_message):
+        content_id = row_id(trace.trace_id, "message", span.span_id, seq)
+        rows.add(
+            "messages",
+            {"content_id": content_id, "result_id": found_result, "seq": seq, **message},
+        )
+
+
+def _step(step: Step, span: Span) -> StepRow:
+    attributes = span.attributes
+    is_call, is_tool = span.kind == "model", span.kind == "tool"
+    used = None if step.repeats else tokens(span)
+    held = ["result", "arguments"] if is_tool else [] if is_call else ["output"]
+    is_root = span.parent_id is None
+    said = None if is_call or (is_root and not is_tool) else first(attributes, held[0])
+    return {
+        "seq": step.seq,
+        "step_id": span.span_id,
+        "parent_id": span.parent_id,
+        "agent": step.agent,
+        "kind": span.kind,
+        "role": step.role,
+        "name": (text(attributes, "tool") if is_tool else None) or span.name,
+        "model": text(attributes, "model") if is_call else None,
+        "started_at": moment(span.start),
+        "ended_at": moment(span.end),
+        "input_tokens": used[0] if used else None,
+        "output_tokens": used[1] if used else None,
+        "cached_tokens": count(attributes, "cached_tokens") if used and any(used) else None,
+        "reasoning_tokens": count(attributes, "reasoning_tokens") if used and any(used) else None,
+        "cost_usd": None if step.repeats else call_cost(span),
+        "text": plain_text(said),
+        "call_id": text(attributes, "call_id") if is_tool else None,
+        "arguments": _arguments(span) if is_tool else None,
+        "error": span.error,
+        "extra": _extra(span, [*held, "input"] if is_root and not is_call else held),
+    }
+
+
+def _arguments(span: Span) -> str | None:
+    value = unpacked(first(span.attributes, "arguments"))
+    return None if value is None else json_text(value)
+
+
+def _extra(span: Span, held: list[str]) -> str | None:
+    """Return the attributes and events that no column holds."""
+    taken = set(HELD) if span.kind == "model" else set()
+    for meaning in held:
+        taken.update([name for name in NAMES[meaning] if span.attributes.get(name)][:1])
+    rest: JsonObject = {
+        name: value
+        for name, value in span.raw.items()
+        if name not in taken and not (span.kind == "model" and name.startswith(HELD_LEAVES))
+    }
+    events: list[Json] = [
+        {"name": name, "attributes": fields}
+        for name, fields in span.events
+        if name != EVALUATION and not (span.kind == "model" and name.startswith("gen_ai."))
+    ]
+    if events:
+        rest["events"] = events
+    return json_text(rest) if rest else None
