@@ -21,6 +21,7 @@ SAMPLES = {
     "every_eval_ever": PEERS / "eee",
     "HELM": PEERS / "helm",
     "Inspect": PEERS / "inspect",
+    "Inspect Scout": REFERENCE / "trials" / "inspect-agents" / "scout_s",
     "OpenTelemetry": REFERENCE / "trials" / "otel",
     "lm-evaluation-harness": PEERS / "lm-eval",
     "openai/evals": PEERS / "openai-evals",

@@ -1,0 +1,1 @@
+"""Reads the transcript database of Inspect Scout: Parquet, a trial per row."""
