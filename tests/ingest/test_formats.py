@@ -15,10 +15,13 @@ from ingest.format import Format, Reader
 from ingest.readers import FALLBACK, FORMATS, READERS, TABLES, in_order
 from ingest.reconciliation import FileOutcome
 
+TRIALS = REFERENCE / "trials"
 # The samples of each format, below the reference data of other tools or the examples.
 SAMPLES = {
+    "ATIF": TRIALS / "atif",
     "BFCL": PEERS / "bfcl",
     "every_eval_ever": PEERS / "eee",
+    "Harbor": TRIALS / "harbor",
     "HELM": PEERS / "helm",
     "Inspect": PEERS / "inspect",
     "Inspect Scout": REFERENCE / "trials" / "inspect-agents" / "scout_s",

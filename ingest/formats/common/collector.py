@@ -33,6 +33,7 @@ class RowCollector:
 
     Attributes:
         run_id: the run.
+        path: the file that what is not yet yielded was read from.
         rejects: records that cannot be used.
         secrets: line and kind of each possible secret.
     """
@@ -41,7 +42,7 @@ class RowCollector:
         self.run_id = run_id
         self.rejects: list[Reject] = []
         self.secrets: list[tuple[int, str]] = []
-        self._path = path
+        self.path = path
         self._part = part
         self._rows: dict[str, list[Row]] = {}
         self._seen: dict[str, SeenHashes] = {}
@@ -78,7 +79,7 @@ class RowCollector:
     def rest(self) -> Iterator[Block]:
         """Yield what was collected."""
         rows = {table: self._first(table, rows) for table, rows in self._rows.items()}
-        block = Block(path=self._path, run_id=self.run_id, rows={**rows})
+        block = Block(path=self.path, run_id=self.run_id, rows={**rows})
         block.rejects, block.secrets = self.rejects, self.secrets
         self._rows, self.rejects, self.secrets = {}, [], []
         if block.rows or block.rejects or block.secrets:

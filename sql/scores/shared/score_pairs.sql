@@ -138,9 +138,13 @@ covered AS (
 
 -- Some figures add up what each call took instead of scores.
 measures AS (
-    SELECT DISTINCT suite, run_id, score AS metric
+    SELECT suite, run_id, score AS metric
     FROM figures
     WHERE score LIKE 'results.%'
+    UNION
+    SELECT suite, run_id, json_extract_string(reducer_parameters, '$.per')
+    FROM figures
+    WHERE json_extract_string(reducer_parameters, '$.per') LIKE 'results.%'
 ),
 
 measured AS (
@@ -384,7 +388,12 @@ divisors AS (
     SELECT
         figures.suite, figures.run_id, figures.reported_id, figures.is_error,
         nullif(ordered_sum(
-            list(ordered_mean(tasks.amounts) ORDER BY
+            list(
+                CASE figures.way
+                    WHEN 'none' THEN ordered_sum(tasks.amounts)
+                    ELSE ordered_mean(tasks.amounts)
+                END
+                ORDER BY
                 struct_pack(tasks.task_set, tasks.task_id, tasks.model, tasks.settings)
             ) FILTER (len(tasks.amounts) > 0)
         ), 0) AS divisor

@@ -1,0 +1,156 @@
+"""Reads ATIF documents that stand alone: each is a trial, without a verdict."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ingest.formats.atif.documents import read_document
+from ingest.formats.atif.trajectories import (
+    EMBEDDED,
+    Trajectories,
+    continuation,
+    main_file,
+    trial_files,
+)
+from ingest.formats.common.collector import RowCollector, part_id
+from ingest.formats.common.fields import Fields, list_of, object_of, text_of
+from ingest.formats.common.trials import end_reason, system_row
+from ingest.reading import Reading, Reject, Stream
+from warehouse.core.formats.values import utf8
+from warehouse.core.hashing import content_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ingest.formats.atif.documents import Document
+    from ingest.reading import Block, ImportContext, SourceFile
+    from warehouse.core.types import JsonObject, ResultRow, SystemRow
+
+SUITE = "atif"
+FORMAT = "ATIF trajectory"
+TABLES = ("systems", "results", "steps", "result_scores", "reported_metrics", "events")
+_VERSION = "schema_version"
+
+
+def read_trajectory(path: Path, context: ImportContext) -> Iterator[Reading]:
+    """Read a document with the files that belong to it, or an object of several documents."""
+    main = main_file(path)
+    if main is not None:
+        context.decline(path, f"a part of {utf8(main.name)}, which is read with it")
+        return
+    is_masked = context.options.redact
+    try:
+        document = read_document(path, is_masked=is_masked)
+        if _VERSION in document.root:
+            yield _reading([[document, *_others(path, is_masked=is_masked)]])
+            return
+        nested = [
+            read_document(path, is_masked=is_masked, start=start, end=end)
+            for start, end in _values(document)
+        ]
+    except OSError:
+        context.read(path)  # reports why it cannot be read
+        return
+    documents = [each for each in nested if _VERSION in each.root]
+    if not documents:
+        reason = document.spans.problem or "no ATIF document: it has no schema_version"
+        yield Reading(FORMAT, rejects=[Reject(reason)], files=_files(path, context))
+    else:
+        yield _reading([[each] for each in documents])
+
+
+def _files(path: Path, context: ImportContext) -> list[SourceFile]:
+    file = context.read(path)
+    return [] if file is None else [file]
+
+
+def _others(path: Path, *, is_masked: bool) -> list[Document]:
+    return [read_document(each, is_masked=is_masked) for each in trial_files(path)[1:]]
+
+
+def _values(document: Document) -> Iterator[tuple[int, int]]:
+    """Yield where the values of an object of documents are."""
+    for name, (_, end) in document.spans.members.items():
+        if isinstance(document.root.get(name), dict):
+            yield document.value_starts[name], end
+
+
+def _reading(trials: list[list[Document]]) -> Reading:
+    """Return the reading of a file: the documents of each trial in it, the main one first."""
+    ids = [_ids(documents[0].root) for documents in trials]
+    stream = Stream(
+        paths=tuple(dict.fromkeys(each.path for documents in trials for each in documents)),
+        tables=TABLES,
+        blocks=lambda: chain(*(_blocks(each, *of) for each, of in zip(trials, ids, strict=True))),
+        header={"origin": "import"},
+        parts=frozenset(part_id(trial_id) for _, trial_id in ids),
+    )
+    return Reading(FORMAT, run=(SUITE, ids[0][0]), stream=stream)
+
+
+def _ids(root: JsonObject) -> tuple[str, str]:
+    """Return the ids of run and trial; of a document without any, a hash of its agent."""
+    session, trajectory = (text_of(root.get(name)) for name in ("session_id", "trajectory_id"))
+    trial_id = trajectory or session or content_hash("trial", root.get("agent"))
+    return session or trial_id, trial_id
+
+
+def _blocks(documents: list[Document], run_id: str, trial_id: str) -> Iterator[Block]:
+    main = documents[0]
+    rows = RowCollector(main.path, run_id, part=part_id(trial_id))
+    system = _system(main.root)
+    rows.add("systems", system)
+    result = _result(documents, trial_id, system, rows)
+    rows.add("results", result)
+    trajectories = Trajectories(rows, result["content_id"])
+    yield from trajectories.add_documents(documents, f"{trial_id}/")
+    yield from rows.rest()
+
+
+def _system(root: JsonObject) -> SystemRow:
+    agent = Fields(root.get("agent"))
+    model = agent.text("model_name")
+    subagents = _models(root) - {model}
+    models: dict[str, str | list[str]] = {} if model is None else {"agent": model}
+    if subagents:
+        models["subagent"] = sorted(filter(None, subagents))
+    return system_row(agent=agent.text("name"), agent_version=agent.text("version"), models=models)
+
+
+def _models(root: JsonObject) -> set[str | None]:
+    """Return the models of the sub-agents inside a document."""
+    nested = [object_of(each) for each in list_of(root.get(EMBEDDED))]
+    names = {text_of(object_of(each.get("agent")).get("model_name")) for each in nested}
+    return names.union(*map(_models, nested)) - {None}
+
+
+def _result(
+    documents: list[Document], trial_id: str, system: SystemRow, rows: RowCollector
+) -> ResultRow:
+    last = documents[0]
+    names = continuation(documents)
+    for document in documents:
+        if document.path.name in names:
+            last = document
+    final = Fields(last.root.get("final_metrics"))
+    tokens = {name: final.integer(f"total_{name}_tokens") for name in ("prompt", "completion")}
+    is_known = any(tokens.values())
+    return {
+        "content_id": rows.id_of("trial", SUITE, rows.run_id, system["system"], trial_id),
+        "seq": 1,
+        "task_id": None,
+        "model": system["model"],
+        "system": system["system"],
+        "trial_id": trial_id,
+        "end_reason": end_reason(None, passed=None),
+        "availability_status": "ok",
+        "success": True,
+        "input_tokens": tokens["prompt"] if is_known else None,
+        "output_tokens": tokens["completion"] if is_known else None,
+        # A total of 0 where no step says a number is not a measurement.
+        "cached_tokens": final.integer("total_cached_tokens") or None,
+        "cost_usd": final.number("total_cost_usd") if is_known else None,
+        "token_scope": "chain" if len(names) > 1 else None,
+    }

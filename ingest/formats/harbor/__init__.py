@@ -1,0 +1,1 @@
+"""Reads Harbor: trials with their trajectories, and the figures of jobs."""
