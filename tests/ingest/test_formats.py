@@ -4,7 +4,7 @@ import shutil
 from importlib.util import find_spec
 
 import pytest
-from peers import PEERS
+from peers import PEERS, TRIALS
 from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
 from trials import TRIALS
 from support import EXAMPLES, NO_REFERENCE, REFERENCE, digests, import_into, new_store
@@ -33,6 +33,7 @@ SAMPLES = {
     "posters": EXAMPLES.parent / "posters",
     "promptfoo": PEERS / "promptfoo",
     "Terminal-Bench": TRIALS / "terminal-bench",
+    "SWE-bench": TRIALS / "swe-bench",
 }
 # Formats of single files that only tests of their own have samples of.
 WITHOUT = {"settings", "tables"}
