@@ -192,7 +192,8 @@ def test_the_report_of_an_instance_takes_the_place_of_the_line_of_its_run(store,
     logs = tmp_path / "logs" / "run_evaluation" / "my-run" / LABEL
     write(logs / ID / "report.json", instance_report(f2p=["t1"], f2p_failed=["t2"], resolved=False))
     write(logs / ID / "patch.diff", "the patch")
-    report = run_report(resolved=["other"], unresolved=[ID])
+    # The run was scored again, with another verdict.
+    report = run_report(resolved=["other", ID])
     write(tmp_path / f"{LABEL}.my-run.json", report)
     import_into(store, tmp_path)
     assert rows(store, "run_id, system, trial_id, passed") == [
@@ -203,11 +204,12 @@ def test_the_report_of_an_instance_takes_the_place_of_the_line_of_its_run(store,
     columns = "metric, check_class, passed, counts"
     assert rows(store, columns, "lake.result_scores") == [
         ("old", "test", False, False),
+        ("resolved", "harness", True, False),
         ("t1", "fail_to_pass", True, True),
         ("t2", "fail_to_pass", False, True),
     ]
     audited = rows(store, "metric, reported, recomputed", "metric_audit")
-    assert ("unresolved_instances", 1.0, 1.0) in audited
+    assert ("resolved_instances", 2.0, 1.0) in audited
     assert ("submitted_instances", 2.0, 2.0) in audited
 
 
@@ -285,6 +287,14 @@ def test_the_prediction_of_a_trajectory_is_no_second_trial(store, tmp_path):
     write(folder / "all_preds.jsonl", lines(prediction(), prediction(instance_id="b")))
     import_into(store, folder)
     assert rows(store, "trial_id, model, n_steps") == [("b", "gpt4", None), (ID, "gpt4", 2)]
+    assert rows(store, "name", "artifacts") == [(f"predictions/{ID}",)]
+
+
+def test_the_prediction_beside_a_trajectory_of_mini_swe_agent_is_no_second_trial(store, tmp_path):
+    write(tmp_path / "out" / ID / f"{ID}.traj.json", mini())
+    write(tmp_path / "out" / "preds.json", {ID: prediction(model_name_or_path="gpt")})
+    import_into(store, tmp_path / "out")
+    assert rows(store, "trial_id, n_steps") == [(ID, 4)]
     assert rows(store, "name", "artifacts") == [(f"predictions/{ID}",)]
 
 

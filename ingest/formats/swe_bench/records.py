@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     # Adds a record, and returns why it cannot be used, if so.
     Add = Callable[[JsonObject, TrialRows, Path], str | None]
 
-_TRAJECTORIES = ("{0}.traj", "{0}/{0}.traj", "{0}.traj.json", "{0}/{0}.traj.json")
+_OF_SWE_AGENT = ("{0}.traj", "{0}/{0}.traj")
+_OF_MINI = ("{0}.traj.json", "{0}/{0}.traj.json")
 
 
 def read_predictions(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -92,7 +93,7 @@ def _add_prediction(record: JsonObject, trials: TrialRows, path: Path) -> str | 
     trial = trials.name_trial(label, instance, record)
     if trial is None:
         return None
-    if label == path.parent.name and has_file(path.parent, instance, *_TRAJECTORIES):
+    if _has_trajectory(path.parent, instance, label):
         # The trajectory is the trial; the prediction is what was taken from it.
         name, text = f"predictions/{instance}", canonical_json(record)
         kept = {"kind": "prediction", "name": name, "content": text.encode(), "task_id": instance}
@@ -109,6 +110,15 @@ def _add_prediction(record: JsonObject, trials: TrialRows, path: Path) -> str | 
     }
     trials.add_result("prediction", row)
     return None
+
+
+def _has_trajectory(folder: Path, instance: str, label: str) -> bool:
+    """Return whether the trajectory of a prediction is beside it.
+
+    SWE-agent names the folder by the label; in that of mini-swe-agent, the label is the model.
+    """
+    is_swe_agent = label == folder.name and has_file(folder, instance, *_OF_SWE_AGENT)
+    return is_swe_agent or has_file(folder, instance, *_OF_MINI)
 
 
 def _add_row(record: JsonObject, trials: TrialRows, path: Path) -> str | None:

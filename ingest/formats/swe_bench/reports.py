@@ -48,6 +48,7 @@ _COMPLETED = ("resolved", "unresolved")
 _BROKEN = {"error", "failed"}
 # The lists of older reports of which an instance in it has no verdict.
 _NOT_JUDGED = ("no_logs", "install_fail", "reset_failed", "test_errored", "test_timeout")
+_OF_INSTANCE = "instance report"
 _INSTANCE_REPORT = "{}/report.json"
 _SPLIT = re.compile(r"(?P<label>.+)\.(?P<run>\D.*)")
 _CHECK_CLASSES = {"FAIL_TO_PASS": "fail_to_pass", "PASS_TO_PASS": "pass_to_pass"}
@@ -91,7 +92,9 @@ def _run_report(value: JsonObject, path: Path) -> TrialRows:
         statuses |= dict.fromkeys(_texts(value, f"{status}_ids"), status)
     logs = path.parent / "logs" / "run_evaluation" / run_id / label
     for instance, status in statuses.items():
-        if not has_file(logs, instance, _INSTANCE_REPORT):  # the report of the instance says more
+        if has_file(logs, instance, _INSTANCE_REPORT):  # which says more
+            _add_second_verdict(trials, label, instance, status, path)
+        else:
             _add_status(trials, label, instance, status)
     for seq, (name, figure) in enumerate(value.items(), 1):
         number = finite_number(figure)
@@ -131,6 +134,24 @@ def _add_status(trials: TrialRows, label: str, instance: str, status: str) -> No
     trials.add_result("report", row)
 
 
+def _add_second_verdict(
+    trials: TrialRows, label: str, instance: str, status: str, path: Path
+) -> None:
+    """Add what a report says of a trial that the report of the instance has."""
+    result_id, passed = trials.result_id(_OF_INSTANCE, label, instance), _VERDICTS.get(status)
+    row: ResultScoreRow = {
+        "result_id": result_id,
+        "scorer": "run report",
+        "metric": "resolved",
+        "value": None if passed is None else float(passed),
+        "text": status if passed is None else None,
+        "passed": passed,
+        "check_class": "harness",
+        "counts": False,
+    }
+    trials.add("result_scores", f"figures {path.name}", row, result_id, status)
+
+
 def _counts(status: str) -> JsonObject:
     """Return what the figures of a run report add up."""
     counts: JsonObject = {name: int(name == status) for name in _VERDICTS}
@@ -164,7 +185,9 @@ def _resolved_lists(value: JsonObject, path: Path) -> TrialRows:
     statuses |= dict.fromkeys(_texts(value, "no_generation"), "empty_patch")
     statuses |= dict.fromkeys(_texts(value, "resolved"), "resolved")
     for instance, status in statuses.items():
-        if not has_file(path.parent.parent / "logs", instance, _INSTANCE_REPORT):
+        if has_file(path.parent.parent / "logs", instance, _INSTANCE_REPORT):
+            _add_second_verdict(trials, label, instance, status, path)
+        else:
             _add_status(trials, label, instance, status)
     return trials
 
@@ -207,7 +230,7 @@ def _instance_reports(value: JsonObject, path: Path, context: ImportContext) -> 
             "raw_output": None if patch is None else patch.data.decode("utf-8", "replace"),
             "extra": fields.extra(counts=None if passed is None else _counts(status)),
         }
-        result_id = trials.add_result("instance report", row)
+        result_id = trials.add_result(_OF_INSTANCE, row)
         _add_checks(tests, result_id, trials)
     return trials
 

@@ -102,7 +102,14 @@ class TrialRows:
         row = {"task_set": TASK_SET, "attempt": 1, "availability_status": "ok", **row}
         row.setdefault("success", row["availability_status"] == "ok")
         row.setdefault("seq", sum(self._seen.values()) or 1)
-        return self.add("results", f"{kind} {system} {trial}", row, self.run_id, system, trial)
+        found = self.result_id(kind, system, trial)
+        self.rows.add("results", {**row, "content_id": found})
+        return found
+
+    def result_id(self, kind: str, system: str | None, trial: str | None) -> str:
+        """Return the id of a trial's result, which another file of the run may have."""
+        part = part_id(f"{self.run_id} {kind} {system} {trial}")
+        return part + content_hash(SUITE, self.run_id, system, trial)[_PART_DIGITS:]
 
     def add(self, table: str, owner: str, row: Mapping[str, object], *identity: object) -> str:
         """Add a row of a trial or a file, and return its id."""
