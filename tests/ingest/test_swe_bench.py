@@ -154,6 +154,7 @@ def test_a_repeated_instance_is_numbered_and_an_equal_line_is_not_repeated(store
     text = lines(prediction(), prediction(), prediction(model_patch="other"))
     import_into(store, write(tmp_path / "x" / "all_preds.jsonl", text))
     assert rows(store, "trial_id") == [(ID,), (f"{ID}#2",)]
+    assert rows(store, "seq, raw_output", "lake.results") == [(1, "diff"), (2, "other")]
 
 
 def test_a_run_report_counts_what_is_not_resolved(store, tmp_path):
@@ -226,6 +227,7 @@ def test_a_map_of_verdicts(store, tmp_path):
         ("model-1", "swe-bench-pro", "instance_a", True),
         ("model-1", "swe-bench-pro", "instance_b", False),
     ]
+    assert rows(store, "seq", "lake.results") == [(1,), (2,)]
     assert summary.n_quarantined == 1
 
 

@@ -76,6 +76,7 @@ class TrialRows:
         self.run_id = run_id
         self._seen: dict[str, int] = {}
         self._records: set[str] = set()
+        self._n_results = 0
 
     def add_system(self, row: SystemRow) -> str:
         """Add what was tested, and return its label."""
@@ -101,7 +102,8 @@ class TrialRows:
         system, trial = row["system"], row["trial_id"]
         row = {"task_set": TASK_SET, "attempt": 1, "availability_status": "ok", **row}
         row.setdefault("success", row["availability_status"] == "ok")
-        row.setdefault("seq", sum(self._seen.values()) or 1)
+        self._n_results += 1
+        row["seq"] = self._n_results
         found = self.result_id(kind, system, trial)
         self.rows.add("results", {**row, "content_id": found})
         return found
