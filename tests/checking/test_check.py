@@ -11,7 +11,7 @@ from rendering import HOSTILE, UNSEEN
 from support import ROOT, command, import_into, log, new_store, write_log
 
 from tools.generate_docs import DOCS
-from warehouse.analysis.checking import frames, gx, shipped
+from warehouse.analysis.checking import evaluation, frames, gx, shipped
 from warehouse.analysis.checking.check import CheckedRelation, ExpectationResult, run_checks
 from warehouse.analysis.checking.expectations import Expectation, Relation, read_relations
 from warehouse.app.output.check_page import page
@@ -317,23 +317,68 @@ def test_a_sync_can_write_during_evaluation(copy, monkeypatch):
         return evaluated
 
     evaluations = []
-    for name in ("evaluate", "are_met"):
-        monkeypatch.setattr(gx, name, during_sync(getattr(gx, name)))
+    monkeypatch.setattr(gx, "evaluate", during_sync(gx.evaluate))
     assert problems(run_checks(copy, only("runs"))) == {}
     assert evaluations
 
 
+ALIKE = """
+- name: low
+  query: FROM (VALUES (1e0, 0.5e0, 'x'), (2e0, 1.5e0, 'y'), (3e0, 3.5e0, NULL)) t (n, share, word)
+  key: [n]
+  expectations:
+    - expect_column_values_to_be_between: {column: share, min_value: 0, max_value: 1}
+    - expect_column_values_to_be_between: {column: n, min_value: 0, max_value: 1}
+    - expect_column_values_to_be_in_set: {column: word, value_set: [x, y, z]}
+    - expect_column_pair_values_a_to_be_greater_than_b: {column_A: n, column_B: share}
+- name: high
+  query: FROM (VALUES ('a', 0.25e0, 5e0), ('b', 0.75e0, 0e0), ('c', 7.5e0, 0e0)) AS t (id, rate, n)
+  key: [id]
+  expectations:
+    - expect_column_values_to_be_between: {column: rate, min_value: 0, max_value: 1}
+    - expect_column_values_to_be_in_set: {column: id, value_set: [x, y, z]}
+    - expect_column_pair_values_a_to_be_greater_than_b: {column_A: rate, column_B: n}
+    - expect_column_values_to_be_between: {column: id, min_value: 0, max_value: 1}
+"""
+
+
+def evaluated(monkeypatch):
+    """Return a list to which the frame of each evaluation will be added."""
+    evaluations = []
+    inner = gx.evaluate
+
+    def evaluate(prepared, frame):
+        evaluations.append(frame)
+        return inner(prepared, frame)
+
+    monkeypatch.setattr(gx, "evaluate", evaluate)
+    return evaluations
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_alike_expectations_are_evaluated_as_one(clean, few, monkeypatch):
+    """Each finds its own rows, as it does alone."""
+    monkeypatch.setattr(frames, "FEW_ROWS", few)
+    monkeypatch.setattr(evaluation, "FEW_ROWS", few)
+    evaluations = evaluated(monkeypatch)
+    low, high = run_checks(clean, own(ALIKE))
+    # As one: three numbers, two words, two pairs. Alone: words as numbers.
+    assert len(evaluations) == (8 if few == 0 else 4)
+    assert [o.n_offending for o in low.results] == [2, 2, 0, 1]
+    assert [o.n_offending for o in high.results] == [1, 3, 1, None]
+    assert "of the same type" in high.results[-1].error
+    assert low.results[0].sample == ({"n": 2, "share": 1.5}, {"n": 3, "share": 3.5})
+    assert [row["id"] for row in high.results[0].sample] == ["c"]
+    assert [row["id"] for row in high.results[2].sample] == ["a"]
+
+
 @pytest.mark.slow
 def test_few_rows_are_evaluated_together(clean, monkeypatch):
-    """One evaluation of many expectations takes half the time of one of each."""
-    evaluations = []
-    for name in ("evaluate", "are_met"):
-        inner = getattr(gx, name)
-        monkeypatch.setattr(
-            gx, name, lambda *args, inner=inner: evaluations.append(args) or inner(*args)
-        )
-    assert problems(run_checks(clean, only("leaderboard", "tool_tiers"))) == {}
-    assert len(evaluations) == 2
+    """A call takes milliseconds, however few the rows are."""
+    evaluations = evaluated(monkeypatch)
+    checked = run_checks(clean, only("leaderboard", "tool_tiers"))
+    assert problems(checked) == {}
+    assert len(evaluations) < sum(len(each.results) for each in checked) / 2
 
 
 FRAMES = """
@@ -368,7 +413,8 @@ FRAMES = """
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 1000])
 def test_a_small_frame_gives_the_same_result_as_all_rows(clean, few, monkeypatch):
-    monkeypatch.setattr(frames, "_FEW_ROWS", few)
+    monkeypatch.setattr(frames, "FEW_ROWS", few)
+    monkeypatch.setattr(evaluation, "FEW_ROWS", few)
     [checked] = run_checks(clean, own(FRAMES))
     assert checked.n_rows == 10
     said = [(o.passed, o.n_offending) for o in checked.results]

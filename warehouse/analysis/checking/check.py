@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from warehouse.analysis.checking import gx
-from warehouse.analysis.checking.frames import SAMPLE, Frame, RelationRows, types_of_views
-from warehouse.analysis.checking.gx import GxResult
+from warehouse.analysis.checking.evaluation import Evaluation, evaluate_all
+from warehouse.analysis.checking.frames import SAMPLE, RelationRows, types_of_views
 from warehouse.core.errors import BadInput
 from warehouse.core.progress import track
 from warehouse.core.text.formatting import exact
@@ -23,9 +24,10 @@ from warehouse.engine.query import query_errors
 from warehouse.lake.locks import WAIT_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from warehouse.analysis.checking.expectations import Expectation, Location, Relation
+    from warehouse.analysis.checking.gx import GxResult
     from warehouse.core.types import Row
     from warehouse.engine.base_store import BaseStore
 
@@ -78,31 +80,32 @@ def run_checks(store: BaseStore, relations: Sequence[Relation]) -> list[CheckedR
         BadInput: an expectation or a query cannot be used; the message names its location.
     """
     gx.load()  # before anything is open
-    read = track(_read_all(store, relations), len(relations), "checking")
-    return [_checked(store, each) for each in read]
+    evaluated = chain.from_iterable(map(_evaluated, _read_all(store, relations)))
+    return [
+        _checked(store, read, results)
+        for read, results in track(evaluated, len(relations), "checking")
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReadRelation:
-    """A relation that was read: a frame for each of its expectations.
+    """A relation that was read.
 
     Attributes:
         relation: the relation.
         n_rows: its number of rows.
-        prepared: its expectations as objects of Great Expectations.
-        frames: the rows that each is evaluated on.
+        evaluations: how to evaluate each of its expectations.
         unwanted: some of the rows, if none are expected.
     """
 
     relation: Relation
     n_rows: int
-    prepared: list[object]
-    frames: list[Frame]
+    evaluations: list[Evaluation]
     unwanted: list[Row]
 
 
-def _read_all(store: BaseStore, relations: Sequence[Relation]) -> Iterator[_ReadRelation]:
-    """Read the relations in order; the warehouse is closed whenever one is yielded."""
+def _read_all(store: BaseStore, relations: Sequence[Relation]) -> Iterator[list[_ReadRelation]]:
+    """Read the relations in order; the warehouse is closed whenever some are yielded."""
     left = list(reversed(relations))
     types: dict[str, dict[str, str]] = {}
     while left:
@@ -112,7 +115,7 @@ def _read_all(store: BaseStore, relations: Sequence[Relation]) -> Iterator[_Read
             types = types or types_of_views(connection)
             while left and (not read or time.monotonic() < close_at):
                 read.append(_read(connection, left.pop(), types))
-        yield from read
+        yield read
 
 
 def _read(
@@ -130,8 +133,9 @@ def _read(
         # Now, because opening the warehouse again takes longer.
         is_unwanted = n_rows and any(e.expects_no_rows for e in relation.expectations)
         unwanted = [_shown(row) for row in source.rows()] if is_unwanted else []
+    evaluations = list(map(Evaluation, relation.expectations, prepared, frames))
     return _ReadRelation(
-        relation=relation, n_rows=n_rows, prepared=prepared, frames=frames, unwanted=unwanted
+        relation=relation, n_rows=n_rows, evaluations=evaluations, unwanted=unwanted
     )
 
 
@@ -145,52 +149,33 @@ def _query_errors(relation: Relation) -> Iterator[None]:
         relation.location.fail(f"{relation.name}: {error}")
 
 
-def _checked(store: BaseStore, read: _ReadRelation) -> CheckedRelation:
-    expectations = read.relation.expectations
-    answers = _evaluate(read)
-    evaluated = list(zip(expectations, answers, read.frames, strict=True))
-    samples: list[tuple[Row, ...]] = [
-        tuple(read.unwanted) if e.expects_no_rows else () for e in expectations
-    ]
-    if any(not answer.passed and not e.expects_no_rows for e, answer, _ in evaluated):
+def _evaluated(read: list[_ReadRelation]) -> Iterator[tuple[_ReadRelation, list[GxResult]]]:
+    """Yield each relation with the results of its expectations."""
+    results = iter(evaluate_all([evaluation for each in read for evaluation in each.evaluations]))
+    for each in read:
+        yield each, list(islice(results, len(each.evaluations)))
+
+
+def _checked(store: BaseStore, read: _ReadRelation, answers: list[GxResult]) -> CheckedRelation:
+    evaluated = list(zip(read.evaluations, answers, strict=True))
+    if any(map(_needs_reading, read.evaluations, answers)):
         with store.reading() as connection, _query_errors(read.relation):
             source = RelationRows(connection, read.relation, {})
-            samples = [
-                sample or tuple(map(_shown, _sample(source, answer, frame)))
-                for sample, (_, answer, frame) in zip(samples, evaluated, strict=True)
-            ]
+            samples = [_sample(source, read, *each) for each in evaluated]
+    else:
+        samples = [_sample(None, read, *each) for each in evaluated]
     results = (
         ExpectationResult(
-            expectation=expectation,
+            expectation=evaluation.expectation,
             passed=answer.passed,
-            n_offending=_n_offending(expectation, answer, frame),
+            n_offending=_n_offending(evaluation, answer),
             observed=answer.observed,
             error=answer.error,
-            sample=sample,
+            sample=tuple(map(_shown, sample)),
         )
-        for (expectation, answer, frame), sample in zip(evaluated, samples, strict=True)
+        for (evaluation, answer), sample in zip(evaluated, samples, strict=True)
     )
     return CheckedRelation(read.relation, read.n_rows, tuple(results))
-
-
-def _evaluate(read: _ReadRelation) -> list[GxResult]:
-    """Return the answer for each expectation; those that share a frame are evaluated together."""
-    answers = [GxResult(passed=True)] * len(read.frames)
-    frames: dict[int, list[int]] = {}
-    for at, (expectation, frame) in enumerate(
-        zip(read.relation.expectations, read.frames, strict=True)
-    ):
-        # Without a row or value that could offend, the expectation is met.
-        rows = frame.data.index if expectation.expects_no_rows else frame.weights
-        if rows is None or len(rows):
-            frames.setdefault(id(frame.data), []).append(at)
-    for places in frames.values():
-        data = read.frames[places[0]].data
-        if len(places) > 1 and gx.are_met([read.prepared[at] for at in places], data):
-            continue
-        for at in places:
-            answers[at] = gx.evaluate(read.prepared[at], data)
-    return answers
 
 
 def _source(
@@ -219,25 +204,44 @@ def _need(column: str, location: Location, source: RelationRows, what: str) -> N
         location.fail(f"{what}: unknown column {column!r}; the columns are: {names}")
 
 
-def _sample(source: RelationRows, answer: GxResult, frame: Frame) -> Iterable[Row]:
+def _needs_reading(evaluation: Evaluation, answer: GxResult) -> bool:
+    """Return whether rows for a sample have to be read."""
+    frame = evaluation.frame
+    return bool(answer.positions) and frame.weights is not None and frame.rows is None
+
+
+def _sample(
+    source: RelationRows | None, read: _ReadRelation, evaluation: Evaluation, answer: GxResult
+) -> Sequence[Row]:
+    """Return some of the offending rows."""
+    if evaluation.expectation.expects_no_rows:
+        return read.unwanted
     if answer.passed or answer.error:
         return ()
+    frame = evaluation.frame
     weights = frame.weights
     positions = [p for p in answer.positions if weights is None or weights[p]][:SAMPLE]
     if not positions or frame.values is None:
         return ()
+    if frame.rows is not None:
+        columns = dict.fromkeys((*read.relation.key, *evaluation.expectation.columns))
+        return [{name: frame.rows[p][name] for name in columns} for p in positions]
     values = frame.values.take(positions)
-    return values.to_pylist() if weights is None else source.rows_with(values)
+    if source is None or weights is None:
+        unread: list[Row] = values.to_pylist()
+        return unread
+    return source.rows_with(values)
 
 
-def _n_offending(expectation: Expectation, answer: GxResult, frame: Frame) -> int | None:
+def _n_offending(evaluation: Evaluation, answer: GxResult) -> int | None:
     if answer.passed or answer.error:
         return None if answer.error else 0
-    if expectation.expects_no_rows:
-        return len(frame.data)
-    if frame.weights is None:
+    if evaluation.expectation.expects_no_rows:
+        return evaluation.frame.n_rows
+    weights = evaluation.frame.weights
+    if weights is None:
         return len(answer.positions) or None
-    return sum(frame.weights[position] for position in answer.positions)
+    return sum(weights[position] for position in answer.positions)
 
 
 def _shown(row: Row) -> Row:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 2**20
 
+# Arguments that name columns, the last one a list of them.
+COLUMN_ARGUMENTS: Final = ("column", "column_A", "column_B", "column_list")
+
 # As in Great Expectations; only critical ones make the check fail.
 SEVERITIES: Final = ("critical", "warning", "info")
 
@@ -76,8 +79,7 @@ class Expectation:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns it is about; empty if it is about the whole relation."""
-        one = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
-        several = self.kwargs.get("column_list")
+        *one, several = map(self.kwargs.get, COLUMN_ARGUMENTS)
         names = [*one, *(several if isinstance(several, list) else [])]
         return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
@@ -92,8 +94,9 @@ class Expectation:
         if self.description:
             return self.description
         what = self.type.removeprefix("expect_").removeprefix("column_").replace("_", " ")
-        named = ("column", "column_A", "column_B", "column_list")
-        rest = ", ".join(f"{k} {_plain(v)}" for k, v in self.kwargs.items() if k not in named)
+        rest = ", ".join(
+            f"{k} {_plain(v)}" for k, v in self.kwargs.items() if k not in COLUMN_ARGUMENTS
+        )
         return ": ".join(filter(None, [", ".join(self.columns), what])) + (rest and f" ({rest})")
 
 

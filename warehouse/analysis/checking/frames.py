@@ -5,8 +5,8 @@ and columns that no expectation names are never read.
 
     expectation about       frame
     each row separately     the distinct values of its columns, with their number of rows;
-                            if the relation has few rows, all of them, in one frame for all such
-                            expectations, because evaluating them together takes half the time
+                            if the relation has few rows, all of them, read once for all such
+                            expectations
     NULL in a column        one NULL, if there is any
     uniqueness              the values that repeat, twice each
     the number of rows      as many rows, without columns
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from warehouse.analysis.checking.expectations import Expectation, Relation
+    from warehouse.core.types import Row
 
 # Rows in a sample of offending rows.
 SAMPLE: Final = 5
@@ -66,26 +67,41 @@ _REPEATING: Final = frozenset(
 _NO_NULL: Final = "expect_column_values_to_not_be_null"
 _COUNT: Final = "expect_table_row_count_"
 _NO_ROWS: Final = ("expect_table_", "expect_column_to_exist")
-# Up to this number of rows, a frame of all of them takes less time than one per expectation.
-_FEW_ROWS: Final = 1_000
+# Up to this number of rows, one frame of all of them is read in place of one per expectation, and
+# frames of alike expectations are evaluated as one.
+FEW_ROWS: Final = 1_000
 _EACH = "__rows"  # the number of rows with these values; a name that no real column has
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """The rows that an expectation is evaluated on.
+    """The rows that an expectation is evaluated on, numbered from 0.
 
     Attributes:
-        data: the rows, numbered from 0; the same object for expectations that share it.
         values: the expectation's columns of these rows, as DuckDB returned them; None if the frame
             has no columns or rows.
+        n_rows: how many rows a frame without columns has.
+        columns: the columns of a frame without rows.
         weights: for each row, how many rows of the relation have these values; None if the frame
             has every row of the relation.
+        rows: for each row, the relation's key and columns as a sample shows them; None if they have
+            to be read.
     """
 
-    data: pd.DataFrame
     values: pa.Table | None = field(default=None, repr=False)
+    n_rows: int = 0
+    columns: Sequence[str] = ()
     weights: Sequence[int] | None = None
+    rows: Sequence[Row] | None = field(default=None, repr=False)
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """The rows as Great Expectations takes them."""
+        import pandas as pd
+
+        if self.values is not None:
+            return to_pandas(self.values)
+        return pd.DataFrame(index=range(self.n_rows), columns=list(self.columns))
 
 
 class RelationRows:
@@ -123,8 +139,9 @@ class RelationRows:
     def keep(self) -> None:
         """Compute the columns that expectations name, once for all of them.
 
-        A view would otherwise be computed for each one; tables of the lake are read directly. If no
-        columns are named, a few rows are computed: both their number and a sample.
+        A view would otherwise be computed for each one; tables of the lake are read directly. A
+        view's key is kept too, so that samples do not compute it again; queries may have many rows.
+        If no columns are named, a few rows are computed: both their number and a sample.
         """
         self._connection.execute("DROP TABLE IF EXISTS relation_columns")
         expected = self._relation.expectations
@@ -134,22 +151,25 @@ class RelationRows:
         if not columns:
             self._keep_few_rows()
             return
-        if any(_is_of_all_rows(expectation) for expectation in expected):
-            columns |= set(self._relation.key)
+        key = self._relation.key
+        if self._relation.view or any(_is_of_all_rows(expectation) for expectation in expected):
+            columns |= set(key)
         names = _list(name for name in self.types if name in columns)
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE relation_columns AS SELECT {names} FROM {self._query}"
         )
         self._table = "relation_columns"
+        if key and columns.issuperset(key):
+            self._shown = "relation_columns"
 
     def _keep_few_rows(self) -> None:
         names = _list(self._relation.key) or "*"
         self._connection.execute(
             "CREATE OR REPLACE TEMP TABLE relation_columns AS "
-            f"SELECT {names} FROM {self._query} LIMIT {_FEW_ROWS + 1}"
+            f"SELECT {names} FROM {self._query} LIMIT {FEW_ROWS + 1}"
         )
         [(n,)] = self._connection.execute("SELECT count(*) FROM relation_columns").fetchall()
-        if n <= _FEW_ROWS:
+        if n <= FEW_ROWS:
             self._table = self._shown = "relation_columns"
 
     def count(self) -> int:
@@ -163,13 +183,11 @@ class RelationRows:
         Args:
             n_rows: number of rows of the relation.
         """
-        import pandas as pd
-
         expected = self._relation.expectations
-        no_row = Frame(pd.DataFrame(), weights=())
         without_null = self._without_null(expected)
-        together = [e for e in expected if n_rows <= _FEW_ROWS and _is_by_row(e)]
+        together = [e for e in expected if n_rows <= FEW_ROWS and is_by_row(e)]
         shared = self._shared(together) if n_rows and len(together) > 1 else None
+        rows = None if shared is None else self._rows_to_show(together, n_rows)
         frames = []
         for expectation in expected:
             is_vacuous = n_rows == 0 and _is_of_values(expectation)
@@ -178,10 +196,10 @@ class RelationRows:
                 and "mostly" not in expectation.kwargs
                 and without_null.issuperset(expectation.columns)
             ):
-                frames.append(no_row)
-            elif shared is not None and _is_by_row(expectation):
-                values = shared[1].select(list(expectation.columns))
-                frames.append(Frame(shared[0], values, [1] * n_rows))
+                frames.append(Frame(weights=()))
+            elif shared is not None and is_by_row(expectation):
+                values = shared.select(list(expectation.columns))
+                frames.append(Frame(values=values, weights=[1] * n_rows, rows=rows))
             else:
                 frames.append(self._frame(expectation, n_rows))
         return frames
@@ -195,24 +213,27 @@ class RelationRows:
         [row] = self._connection.execute(f"SELECT {complete} FROM {self._table}").fetchall()
         return {column for column, is_complete in zip(columns, row, strict=True) if is_complete}
 
-    def _shared(self, expected: Iterable[Expectation]) -> tuple[pd.DataFrame, pa.Table]:
+    def _shared(self, expected: Iterable[Expectation]) -> pa.Table:
         """Return all rows of the columns of several expectations."""
         names = _list(dict.fromkeys(name for e in expected for name in e.columns))
-        rows = self._read(f"SELECT {names} FROM {self._table}")
-        return _pandas(rows), rows
+        return self._read(f"SELECT {names} FROM {self._table}")
+
+    def _rows_to_show(self, expected: Iterable[Expectation], n_rows: int) -> list[Row] | None:
+        """Return all rows of a relation of few rows, if its key was kept with its columns."""
+        if self._shown != self._table:
+            return None
+        columns = dict.fromkeys((*self._relation.key, *(c for e in expected for c in e.columns)))
+        return self._rows(columns=columns, limit=n_rows)
 
     def _frame(self, expectation: Expectation, n_rows: int) -> Frame:
-        import pandas as pd
-
         if expectation.type.startswith(_COUNT):
-            return Frame(pd.DataFrame(index=range(n_rows)))
+            return Frame(n_rows=n_rows)
         if expectation.type.startswith(_NO_ROWS):
-            return Frame(pd.DataFrame(columns=list(self.types)))
+            return Frame(columns=list(self.types))
         names = _list(expectation.columns)
         if _is_of_all_rows(expectation):
             shown = _list(dict.fromkeys((*self._relation.key, *expectation.columns)))
-            rows = self._read(f"SELECT {shown} FROM {self._table}")
-            return Frame(_pandas(rows), rows)
+            return Frame(values=self._read(f"SELECT {shown} FROM {self._table}"))
         kept = f"WHERE {names} IS NULL" if expectation.type == _NO_NULL else ""
         groups = f"SELECT {names}, count(*) AS {_EACH} FROM {self._table} {kept} GROUP BY {names}"
         if expectation.type in _REPEATING:
@@ -222,10 +243,10 @@ class RelationRows:
                 FROM ({groups} HAVING count(*) > 1), range(2) AS copies (copy)
             """
         read = self._read(groups)
-        values = read.drop_columns([_EACH])
-        return Frame(_pandas(values), values, read.column(_EACH).to_pylist())
+        weights = read.column(_EACH).to_pylist()
+        return Frame(values=read.drop_columns([_EACH]), weights=weights)
 
-    def rows_with(self, values: pa.Table) -> list[dict[str, object]]:
+    def rows_with(self, values: pa.Table) -> list[Row]:
         """Return a few rows of the relation that have the values of any of the given rows."""
         columns = values.column_names
         same = " AND ".join(f"{_quoted(name)} IS NOT DISTINCT FROM ?" for name in columns)
@@ -236,14 +257,18 @@ class RelationRows:
             [row[name] for row in rows for name in columns],
         )
 
-    def rows(self) -> list[dict[str, object]]:
+    def rows(self) -> list[Row]:
         """Return a few rows of the relation: the columns of its key, or all columns."""
         return self._rows(columns=self._relation.key)
 
     def _rows(
-        self, where: str = "", columns: Iterable[str] = (), values: Sequence[object] = ()
-    ) -> list[dict[str, object]]:
-        query = f"SELECT {_list(columns) or '*'} FROM {self._shown} {where} LIMIT {SAMPLE}"
+        self,
+        where: str = "",
+        columns: Iterable[str] = (),
+        values: Sequence[object] = (),
+        limit: int = SAMPLE,
+    ) -> list[Row]:
+        query = f"SELECT {_list(columns) or '*'} FROM {self._shown} {where} LIMIT {limit}"
         rows = of_query(self._connection, query, values)
         return [
             dict(zip(rows.columns, row, strict=True)) for chunk in rows.batches() for row in chunk
@@ -268,7 +293,8 @@ def _is_of_values(expectation: Expectation) -> bool:
     )
 
 
-def _is_by_row(expectation: Expectation) -> bool:
+def is_by_row(expectation: Expectation) -> bool:
+    """Return whether it is met exactly if each row alone meets it."""
     return expectation.type in _BY_ROW and _is_of_values(expectation)
 
 
@@ -287,7 +313,8 @@ def types_of_views(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str,
     return types
 
 
-def _pandas(table: pa.Table) -> pd.DataFrame:
+def to_pandas(table: pa.Table) -> pd.DataFrame:
+    """Return rows as pandas has them, numbered from 0."""
     # Integers stay integers in columns with NULL: doubles would round those beyond 2^53.
     return table.to_pandas(integer_object_nulls=True, date_as_object=False)
 

@@ -12,11 +12,11 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from warehouse.analysis.checking.expectations import Location
+from warehouse.analysis.checking.expectations import COLUMN_ARGUMENTS, Location
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
 
@@ -84,11 +84,15 @@ def prepare(expectation: Expectation, types: dict[str, str]) -> object:
         place.fail(": ".join(filter(None, (expectation.type, key, message))))
 
 
-def are_met(prepared: Sequence[object], frame: pd.DataFrame) -> bool:
-    """Return whether a frame meets all of several prepared expectations."""
-    suite = load().ExpectationSuite(name="together", expectations=list(prepared))
-    batch = _batches().get_batch(batch_parameters={"dataframe": frame})
-    return bool(batch.validate(suite, result_format="BOOLEAN_ONLY").success)
+def with_columns(prepared: object, names: Mapping[str, str]) -> object:
+    """Return a prepared expectation about columns of other names."""
+    expectation: Any = prepared
+    renamed = {
+        key: names[value] if isinstance(value, str) else [names[name] for name in value]
+        for key, value in expectation.dict(exclude_defaults=True).items()
+        if key in COLUMN_ARGUMENTS
+    }
+    return expectation.copy(update=renamed)
 
 
 def evaluate(prepared: object, frame: pd.DataFrame) -> GxResult:
