@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ingest.reconciliation import FileOutcome, conflict_message, next_generation
 from warehouse.core.hashing import content_hash
@@ -90,6 +89,8 @@ class Places:
         """Return the rows whose ids begin with one of some texts of one length; all without any."""
         if not parts:
             return self
+        import pyarrow.compute as pc
+
         length, wanted = len(next(iter(parts))), pa.array(sorted(parts))
         found = {name: self.of(name) for name in self.tables}
         begins = {
@@ -153,6 +154,8 @@ class StreamedRun:
         """Count the new ones of the results that are written."""
         n_known = 0
         if self.known is not None and isinstance(rows, pa.Table):
+            import pyarrow.compute as pc
+
             n_known = int(pc.sum(pc.is_in(rows["content_id"], value_set=self.known)).as_py() or 0)
         self.n_results += len(rows) - n_known
 
@@ -253,6 +256,8 @@ def filtered(rows: pa.Table, wanted: pa.Array | None) -> pa.Table:
     """Return the rows with wanted content ids; none if there are none."""
     if wanted is None:
         return rows.slice(0, 0)
+    import pyarrow.compute as pc
+
     return rows.filter(pc.is_in(rows["content_id"], value_set=wanted))
 
 
@@ -364,6 +369,8 @@ def _in_file(rows: pa.Table) -> pa.Table:
 
 
 def _n_not_in(these: pa.Table, those: pa.Table) -> int:
+    import pyarrow.compute as pc
+
     found = pc.is_in(these["content_id"], value_set=those["content_id"])
     return len(these) - int(pc.sum(found).as_py() or 0)
 
