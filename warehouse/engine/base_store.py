@@ -316,7 +316,6 @@ class BaseStore:
         import duckdb
 
         from warehouse.engine.tables.state import is_current
-        from warehouse.engine.tables.sync import is_syncing
 
         if not self.warehouse.exists():
             return None
@@ -328,6 +327,8 @@ class BaseStore:
             except duckdb.Error:
                 return None
             except StoreBusy:
+                from warehouse.engine.tables.sync import is_syncing
+
                 # Our own sync ends soon; another program may hold the file for hours.
                 if not is_syncing(self.path):
                     raise

@@ -7,9 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from warehouse.core.in_memory import open_in_memory
-from warehouse.engine.connection import open_for_writing
-from warehouse.engine.tables import loading, score_tables
-from warehouse.engine.tables.pair_tests import create_pair_tests
+from warehouse.engine.tables import loading
 from warehouse.engine.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.engine.views.sql_files import (
     code_digest,
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from warehouse.engine.views.sql_files import SqlFile
+
+# Every command compares the digests below; what creates tables is imported where it is used.
 
 # Key in `lake.meta`: finding out which tables each score depends on means parsing all SQL files.
 _SCORES = "tables of scores"
@@ -48,19 +48,25 @@ def create_warehouse(warehouse: Path, wait_seconds: float, *, from_template: boo
 
 def _create_empty(warehouse: Path, wait_seconds: float) -> None:
     """Create a warehouse with all tables and views, and no rows."""
+    from warehouse.engine.connection import open_for_writing
+    from warehouse.engine.tables.score_tables import create_shared_calls
+
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         # One transaction: otherwise each statement would wait for the disk.
         connection.execute("BEGIN; CREATE SCHEMA scores; CREATE SCHEMA checks")
         loading.create_tables(connection)
         connection.execute("CREATE TABLE lake.meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
         connection.execute("INSERT INTO lake.meta VALUES ('schema', ?)", [loading.tables_digest()])
-        score_tables.create_shared_calls(connection)
+        create_shared_calls(connection)
         define(connection)
         connection.execute("COMMIT; CHECKPOINT")
 
 
 def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Recreate all views and functions; return the names of scores emptied for a new scorer."""
+    from warehouse.engine.tables.pair_tests import create_pair_tests
+    from warehouse.engine.tables.score_tables import create_table
+
     files, tables = _definitions_in_order()
     _drop_former(connection, files)
     create_pair_tests(connection)
@@ -70,7 +76,7 @@ def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
             connection.execute(file.sql)
         elif not file.is_table:
             connection.execute(f"CREATE VIEW {file.qualified} AS {file.sql}")
-        elif score_tables.create_table(connection, file, files):
+        elif create_table(connection, file, files):
             emptied.add(file.name)
     comment_on_everything(connection, files)
     of_scores = {f.name: sorted(tables[f.qualified]) for f in files if f.is_table}
@@ -83,6 +89,8 @@ def define(connection: duckdb.DuckDBPyConnection) -> set[str]:
 
 def _drop_former(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Drop all views, and the functions and scores that no file defines any more."""
+    from warehouse.engine.tables.score_tables import drop_former_scores
+
     views = connection.execute(
         "SELECT format('{}.{}', schema_name, view_name) FROM duckdb_views() WHERE NOT internal"
     ).fetchall()
@@ -96,7 +104,7 @@ def _drop_former(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]
     for (name,) in macros:
         if name not in functions:
             connection.execute(f"DROP MACRO {name}")
-    score_tables.drop_former_scores(connection, files)
+    drop_former_scores(connection, files)
 
 
 def tables_of_scores(connection: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
