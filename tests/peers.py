@@ -8,7 +8,6 @@ import pytest
 from support import NO_REFERENCE, REFERENCE, digests, import_into, new_store
 
 PEERS = REFERENCE / "peers"
-TRIALS = REFERENCE / "trials"
 needs_peers = pytest.mark.skipif(not PEERS.is_dir(), reason=NO_REFERENCE)
 
 

@@ -4,10 +4,9 @@ import shutil
 from importlib.util import find_spec
 
 import pytest
-from peers import PEERS, TRIALS
+from peers import PEERS
 from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
 from trials import TRIALS
-from support import EXAMPLES, NO_REFERENCE, REFERENCE, digests, import_into, new_store
 
 from exports.base import EXPORTERS
 from ingest.discovery import find_files
@@ -15,7 +14,6 @@ from ingest.format import Format, Reader
 from ingest.readers import FALLBACK, FORMATS, READERS, TABLES, in_order
 from ingest.reconciliation import FileOutcome
 
-TRIALS = REFERENCE / "trials"
 # The samples of each format, below the reference data of other tools or the examples.
 SAMPLES = {
     "ATIF": TRIALS / "atif",
@@ -24,8 +22,8 @@ SAMPLES = {
     "Harbor": TRIALS / "harbor",
     "HELM": PEERS / "helm",
     "Inspect": PEERS / "inspect",
-    "Inspect Scout": REFERENCE / "trials" / "inspect-agents" / "scout_s",
-    "OpenTelemetry": REFERENCE / "trials" / "otel",
+    "Inspect Scout": TRIALS / "inspect-agents" / "scout_s",
+    "OpenTelemetry": TRIALS / "otel",
     "lm-evaluation-harness": PEERS / "lm-eval",
     "openai/evals": PEERS / "openai-evals",
     "OpenClaw": EXAMPLES.parent / "openclaw",

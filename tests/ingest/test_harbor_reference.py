@@ -5,11 +5,11 @@ from collections import defaultdict
 
 import pytest
 from peers import query, same
-from support import NO_REFERENCE, REFERENCE, digests, import_into, new_store
+from support import NO_REFERENCE, digests, import_into, new_store
+from trials import TRIALS
 
 from ingest.formats.common.fields import iso_moment
 
-TRIALS = REFERENCE / "trials"
 pytestmark = pytest.mark.skipif(not (TRIALS / "harbor").is_dir(), reason=NO_REFERENCE)
 
 

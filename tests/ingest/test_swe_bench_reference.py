@@ -4,8 +4,8 @@ import json
 from collections import Counter
 
 import pytest
-from peers import TRIALS
 from support import NO_REFERENCE, import_into, new_store
+from trials import TRIALS
 
 from ingest.reconciliation import FileOutcome
 

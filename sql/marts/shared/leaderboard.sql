@@ -177,7 +177,7 @@ trials AS (
         exact_total(sum(duration_whole), sum(duration_fraction)) / 60000
             / nullif(sum(n_passed_timed), 0) AS minutes_per_passed,
         sum(n_stopped) / nullif(sum(n_known_ends), 0) AS stopped_rate
-    FROM scores.entry_trials
+    FROM scores.trial_sums
     SEMI JOIN full_runs USING (entry)
     GROUP BY entry
 ),
