@@ -27,26 +27,24 @@ _CHART = _FOLDER / "growth.svg"
 _LIBRARIES = ("duckdb", "pyarrow", "polars", "pandas", "pyyaml", "litellm")
 _ROW = re.compile(r"\| (.*?) \| (.*?) \| ([\d.]+) × \| .* \|")
 _GROWTH_TITLE = "## Growth"
-_WORK_COLUMNS = (
-    ("import_rows_per_second", "import, rows/s"),
-    ("sync_seconds", "sync of a new run, s"),
-    ("rebuild_seconds", "rebuild, s"),
-    ("leaderboard_seconds", "leaderboard, s"),
-    ("compare_seconds", "compare, s"),
-    ("report_seconds", "report, s"),
-    ("lake_mb", "lake, MB"),
-    ("warehouse_mb", "warehouse, MB"),
-    ("rebuild_peak_mb", "peak of the rebuild, MB"),
-    ("import_peak_mb", "peak of the import, MB"),
-    ("query_peak_mb", "peak of the queries, MB"),
-    ("report_peak_mb", "peak of the report, MB"),
-)
+# What is measured in seconds and in memory, and then what is not.
 _DRAWN = {
-    "rebuild_seconds": "rebuild",
-    "sync_seconds": "sync of a new run",
-    "leaderboard_seconds": "leaderboard",
-    "compare_seconds": "compare",
-    "report_seconds": "report",
+    "sync": "sync of a new run",
+    "rebuild": "rebuild",
+    "leaderboard": "leaderboard",
+    "runs": "runs",
+    "history": "history",
+    "overview": "overview",
+    "compare": "compare",
+    "report": "report",
+}
+_WORK_COLUMNS = {
+    "import_rows_per_second": "import, rows/s",
+    **{f"{name}_seconds": f"{title}, s" for name, title in _DRAWN.items()},
+    "lake_mb": "lake, MB",
+    "warehouse_mb": "warehouse, MB",
+    "import_peak_mb": "peak of the import, MB",
+    **{f"{name}_peak_mb": f"{title}, peak MB" for name, title in _DRAWN.items() if name != "sync"},
 }
 
 
@@ -108,16 +106,20 @@ def write_growth(points: Sequence[Point]) -> None:
     RESULTS.write_text(ratios.rstrip("\n") + "\n" + _growth_section(), encoding="utf-8")
 
 
-def steepness(points: Sequence[Point], name: str) -> float | None:
-    """Return the exponent of growth between the two largest sizes: 0 is flat, 1 is linear.
+def exponents(points: Sequence[Point]) -> dict[str, float]:
+    """Return the exponent of growth between the two largest sizes, by title of the work.
 
-    Sizes that were measured by hand are left out: their seconds are CPU time.
+    0 is flat, 1 is linear. What only one of them has is left out.
     """
-    comparable = [point for point in points if "by_hand" not in point]
-    if len(comparable) < 2:  # noqa: PLR2004 - it takes two
-        return None
-    before, last = sorted(comparable, key=lambda point: point["results"])[-2:]
-    return math.log(last[name] / before[name]) / math.log(last["results"] / before["results"])
+    if len(points) < 2:  # noqa: PLR2004 - it takes two
+        return {}
+    before, last = sorted(points, key=lambda point: point["results"])[-2:]
+    factor = math.log(last["results"] / before["results"])
+    return {
+        title: math.log(last[name] / before[name]) / factor
+        for name, title in _WORK_COLUMNS.items()
+        if name in before and name in last
+    }
 
 
 def _text(page: Path) -> str:
@@ -141,30 +143,30 @@ def _growth_section() -> str:
     points = read_growth()
     if not points:
         return ""
-    head = ["results", *(title for _, title in _WORK_COLUMNS)]
-    exponents = [steepness(points, name) for name, _ in _WORK_COLUMNS]
+    steepness = exponents(points)
+    titles = _WORK_COLUMNS.values()
     lines = [
         "",
         _GROWTH_TITLE,
         "",
         (
-            "Written by `python -m bench.growth`. A run of 100 results is synced and 100,000 "
-            "OpenClaw rows are imported into a store of the given size; a query includes opening "
-            "the store, and the report has all pages except those of samples. The last line is "
-            "the exponent between the two largest sizes: 0 is flat, 1 is linear. Sizes measured "
-            "by hand are in CPU seconds, and not part of it."
+            "Written by `python -m bench.growth`. Seconds are CPU time. A run of 100 results is "
+            "synced and 100,000 OpenClaw rows are imported into a store of the given size; a "
+            "query includes opening the store, and the report has all pages except those of "
+            "samples. The last line is the exponent between the two largest sizes: 0 is flat, 1 is "
+            "linear."
         ),
         "",
-        f"| {' | '.join(head)} |",
-        f"|{' --- |' * len(head)}",
+        f"| results | {' | '.join(titles)} |",
+        f"|{' --- |' * (1 + len(titles))}",
         *(
-            f"| {_size(point)} | "
-            + " | ".join(f"{point[name]:,}" if name in point else "" for name, _ in _WORK_COLUMNS)
+            f"| {point['results']:,} | "
+            + " | ".join(f"{point[name]:,}" if name in point else "" for name in _WORK_COLUMNS)
             + " |"
             for point in points
         ),
         "| exponent | "
-        + " | ".join("" if exponent is None else f"{exponent:.2f}" for exponent in exponents)
+        + " | ".join(f"{steepness[title]:.2f}" if title in steepness else "" for title in titles)
         + " |",
         "",
     ]
@@ -173,21 +175,16 @@ def _growth_section() -> str:
     return "\n".join(lines)
 
 
-def _size(point: Point) -> str:
-    by_hand = f" (by hand, {point['by_hand']})" if "by_hand" in point else ""
-    return f"{point['results']:,}{by_hand}"
-
-
 def _drawn(points: Sequence[Point]) -> str:
     """Return the chart of the seconds by the number of results, both logarithmic, as SVG."""
     import altair as alt
     import vl_convert
 
     values = [
-        {"results": point["results"], "work": title, "seconds": point[name]}
+        {"results": point["results"], "work": title, "seconds": point[f"{name}_seconds"]}
         for point in points
         for name, title in _DRAWN.items()
-        if name in point
+        if f"{name}_seconds" in point
     ]
     scale = alt.Scale(type="log")
     # Ticks between these overlap.
