@@ -29,27 +29,23 @@ DRAWS = (
 def test_medians_over_runs_are_exact(seed):
     choice = random.Random(seed)
     runs = [
-        (series, is_counted, is_replay, [draw(choice) for _ in range(n)])
+        (series, [draw(choice) for _ in range(n)])
         for series in range(6)
-        for is_counted, is_replay in [(True, False)] * choice.randint(1, 9)
-        + [(False, False), (True, True)]
+        for _ in range(choice.randint(1, 9))
         for draw in [choice.choice(DRAWS)]
         for n in [choice.choice([0, 1, 2, 100, choice.randrange(1500)])]
     ]
     latencies = {series: [] for series in range(6)}
-    for series, is_counted, is_replay, latencies_ms in runs:
-        if is_counted and not is_replay:
-            latencies[series] += latencies_ms
+    for series, latencies_ms in runs:
+        latencies[series] += latencies_ms
     with with_functions() as connection:
         connection.execute(
-            "CREATE SCHEMA scores; CREATE TABLE runs "
-            "(series INT, is_counted BOOL, is_replay BOOL, latencies_ms DOUBLE[])"
+            "CREATE SCHEMA scores; CREATE TABLE runs (series INT, latencies_ms DOUBLE[])"
         )
-        connection.executemany("INSERT INTO runs VALUES (?, ?, ?, ?)", runs)
+        connection.executemany("INSERT INTO runs VALUES (?, ?)", runs)
         connection.execute(
             "CREATE TABLE scores.latencies AS SELECT 's' AS suite, rowid AS run_id, "
-            "* EXCLUDE (latencies_ms), unnest(latencies_ms) AS latency_ms FROM runs; "
-            "CREATE VIEW scores.timed_calls AS FROM scores.latencies"
+            "* EXCLUDE (latencies_ms), unnest(latencies_ms) AS latency_ms FROM runs"
         )
         bands = FILES["latency_bands"].sql
         connection.execute(f"CREATE TABLE scores.latency_bands AS {bands}")

@@ -12,6 +12,7 @@ from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake import compaction
 
 KEY = "suite, run_id, content_id"
+ENTRY = "suite, run_id, provider, model, settings, task_set, is_replay"
 TABLES = {file.name: file for file in shipped_sql() if file.is_by_run or file.is_board}
 # The stored side, and the same from what it is made of.
 PAIRS = {
@@ -42,6 +43,17 @@ PAIRS = {
     "pair_tests": (
         "SELECT test_key FROM scores.pair_tests SEMI JOIN scores.pair_counts USING (test_key)",
         "SELECT DISTINCT test_key FROM scores.pair_counts",
+    ),
+    "entry_trials": (
+        (
+            f"SELECT {ENTRY}, is_counted, n_results, n_unanswered, n_judged, n_passed, n_outcomes "
+            "FROM scores.entry_trials"
+        ),
+        (
+            f"SELECT {ENTRY}, duplicate_of IS NULL, count(*), count(*) FILTER (NOT is_answered), "
+            "count(passed), count(*) FILTER (passed), count(outcome) "
+            "FROM scores.outcomes GROUP BY ALL"
+        ),
     ),
     **{name: (f"FROM {file.qualified}", file.sql) for name, file in TABLES.items()},
 }

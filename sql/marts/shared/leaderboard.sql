@@ -148,13 +148,6 @@ newer AS (
         AND partial.newer_partial_entry = completions.other_entry
 ),
 
-medians AS (
-    SELECT entry, list_median(list(latency_ms)) AS p50_ms
-    FROM scores.latencies
-    SEMI JOIN full_runs USING (entry)
-    GROUP BY entry
-),
-
 calls AS (
     SELECT
         entry,
@@ -166,7 +159,6 @@ calls AS (
         total_cost_usd / nullif(sum(n_passed_of_known_cost), 0) AS cost_per_passed_usd
     FROM scores.entry_calls
     SEMI JOIN full_runs USING (entry)
-    LEFT JOIN medians USING (entry)
     GROUP BY entry
 ),
 

@@ -5,23 +5,9 @@
 -- pass_rate_low: lower end of Wilson's 95 % interval of the pass rate, for n_trials independent calls
 -- pass_rate_high: upper end of that interval
 WITH calls AS (
-    SELECT
-        suite,
-        run_id,
-        provider,
-        model,
-        settings,
-        task_set,
-        count(*) AS n_results,
-        count(*) FILTER (NOT is_answered) AS n_unanswered,
-        count(passed) AS n_judged,
-        count(*) FILTER (passed) AS n_passed,
-        count(*) FILTER (verdict_source = 'recorded') AS n_recorded,
-        count(*) FILTER (verdict_source = 'computed') AS n_computed,
-        if(n_judged > 0, count(outcome), 0) AS n_trials
-    FROM scores.outcomes
-    WHERE duplicate_of IS NULL AND NOT is_replay
-    GROUP BY suite, run_id, provider, model, settings, task_set
+    SELECT *, if(n_judged > 0, n_outcomes, 0) AS n_trials
+    FROM scores.entry_trials
+    WHERE is_counted AND NOT is_replay
 )
 
 SELECT
@@ -37,7 +23,7 @@ SELECT
     n_judged,
     n_passed,
     n_recorded,
-    n_computed,
+    n_judged - n_recorded AS n_computed,
     n_trials,
     n_passed / nullif(n_trials, 0) AS pass_rate,
     wilson_low(n_passed, n_trials) AS pass_rate_low,

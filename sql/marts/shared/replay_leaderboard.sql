@@ -2,24 +2,19 @@
 -- grain: suite × model × settings
 -- first: suite, model, settings, pass_rate, n_judged, n_runs, last_date
 -- n_runs: replayed runs with results of the model
-WITH replays AS (
-    SELECT *
-    FROM scores.outcomes
-    WHERE is_replay AND duplicate_of IS NULL
-)
-
 SELECT
     suite,
     model,
     settings,
     count(DISTINCT run_id) AS n_runs,
-    count(*) AS n_results,
-    count(passed) AS n_judged,
-    count(*) FILTER (passed) AS n_passed,
-    if(n_judged > 0, count(outcome), 0) AS n_trials,
-    n_passed / nullif(n_trials, 0) AS pass_rate,
-    min(run_date) AS first_date,
-    max(run_date) AS last_date
-FROM replays
+    CAST(sum(n_results) AS BIGINT) AS n_results,
+    CAST(sum(n_judged) AS BIGINT) AS n_judged,
+    CAST(sum(n_passed) AS BIGINT) AS n_passed,
+    if(sum(n_judged) > 0, CAST(sum(n_outcomes) AS BIGINT), 0) AS n_trials,
+    sum(n_passed) / nullif(n_trials, 0) AS pass_rate,
+    min(first_date) AS first_date,
+    max(last_date) AS last_date
+FROM scores.entry_trials
+WHERE is_counted AND is_replay
 GROUP BY suite, model, settings
 ORDER BY suite, pass_rate DESC NULLS LAST, n_judged DESC, model, settings

@@ -9,21 +9,21 @@ WITH figures AS (
     SELECT
         suite,
         run_id,
-        count(passed) AS n_judged,
-        count(*) FILTER (passed) AS n_passed,
-        count(*) FILTER (NOT is_answered) AS n_unanswered,
-        count(cost_usd) AS n_cost_known,
-        exact_sum(cost_usd) AS total_cost_usd
-    FROM scores.outcomes
+        CAST(sum(n_judged) AS BIGINT) AS n_judged,
+        CAST(sum(n_passed) AS BIGINT) AS n_passed,
+        CAST(sum(n_unanswered) AS BIGINT) AS n_unanswered,
+        CAST(sum(n_cost_known) AS BIGINT) AS n_cost_known,
+        exact_total(sum(cost_whole), sum(cost_fraction)) AS total_cost_usd
+    FROM scores.entry_calls
     GROUP BY suite, run_id
 ),
 
 -- As in pass_rates, a model without any verdict has no trials.
 models AS (
-    SELECT suite, run_id, count(outcome) AS n_trials
-    FROM scores.outcomes
+    SELECT suite, run_id, sum(n_outcomes) AS n_trials
+    FROM scores.entry_trials
     GROUP BY suite, run_id, provider, model, settings, task_set
-    HAVING count(passed) > 0
+    HAVING sum(n_judged) > 0
 ),
 
 trials AS (

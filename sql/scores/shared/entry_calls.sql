@@ -1,15 +1,20 @@
--- What the calls of a model in a run came to: sums that add up over runs without a digit lost.
+-- What the calls of a model in a run came to: sums that add up over runs without a digit lost, so that
+-- boards and lists of runs need not read the results.
 -- by_run
 -- grain: run × provider × model × settings × task set × is_replay × is_counted
 -- inherits: results, scores.setups
 -- is_counted: whether the calls are counted here, and not in another run
+-- n_unanswered: calls without an answer
+-- n_open: calls among them without a verdict; see entry_trials
 -- n_judged: calls with a verdict
+-- n_recorded: verdicts among them that the log has
 -- n_timed: answered calls whose latency exact_mean counts
 -- latency_whole: sum of the whole parts of their latencies, milliseconds; see exact_total
 -- latency_fraction: sum of the fractions of their latencies, milliseconds
 -- cost_whole: sum of the whole parts of the costs, US dollars; see exact_total
 -- cost_fraction: sum of the fractions of the costs, US dollars
 -- n_passed_of_known_cost: calls of known cost that passed
+-- p50_ms: median latency of the answered calls, those that another run counts included, milliseconds
 -- first_date: first date of the calls; NULL if none is known
 SELECT
     calls.suite,
@@ -19,7 +24,10 @@ SELECT
     any_value(setups.is_replay) AS is_replay,
     calls.is_counted,
     count(*) AS n_results,
+    count(*) FILTER (NOT calls.is_answered) AS n_unanswered,
+    count(*) FILTER (NOT calls.is_answered AND calls.passed IS NULL) AS n_open,
     count(calls.passed) AS n_judged,
+    count(calls.recorded) AS n_recorded,
     count(*) FILTER (calls.passed) AS n_passed,
     count(calls.latency_whole) AS n_timed,
     sum(calls.latency_whole) AS latency_whole,
@@ -29,20 +37,29 @@ SELECT
     sum(CAST(calls.cost_usd - calls.cost_whole AS DECIMAL(16, 15))) AS cost_fraction,
     count(*) FILTER (calls.passed AND calls.cost_usd IS NOT NULL) AS n_passed_of_known_cost,
     min(calls.run_date) AS first_date,
-    max(calls.run_date) AS last_date
+    max(calls.run_date) AS last_date,
+    list_median(flatten(
+        list(list(calls.answered_ms) FILTER (calls.answered_ms IS NOT NULL))
+            OVER (PARTITION BY calls.suite, calls.run_id, setups.entry)
+    )) AS p50_ms
 FROM (
     SELECT
         suite,
         run_id,
         setup,
         duplicate_of IS NULL AS is_counted,
-        coalesce(is_correct, objective_pass, computed_verdict) AS passed,
+        coalesce(is_correct, objective_pass) AS recorded,
+        coalesce(recorded, computed_verdict) AS passed,
         coalesce(calendar_date(run_date), CAST(started_at AS DATE)) AS run_date,
-        CASE
-            WHEN is_cached IS NOT TRUE AND CASE
+        coalesce(
+            CASE
                 WHEN records_outcomes(suite) THEN availability_status = 'ok' AND success
                 ELSE coalesce(availability_status, 'ok') = 'ok' AND coalesce(success, true)
-            END
+            END,
+            false
+        ) AS is_answered,
+        CASE
+            WHEN is_cached IS NOT TRUE AND is_answered
                 THEN coalesce(CAST(e2e_ms AS DOUBLE), duration_seconds * 1000)
         END AS answered_ms,
         try_cast(floor(answered_ms) AS DECIMAL(15, 0)) AS latency_whole,

@@ -2,7 +2,7 @@
 -- in the band that they add up to.
 -- by_run
 -- grain: run × provider × model × settings × band
--- inherits: results, scores.setups
+-- inherits: results, scores.setups, scores.latencies
 -- band: band of the latencies, see latency_band
 -- n_latencies: answered calls of known latency in the band
 SELECT
@@ -11,6 +11,5 @@ SELECT
     series,
     CAST(latency_band(latency_ms) AS SMALLINT) AS band,
     count(*) AS n_latencies
-FROM scores.timed_calls
-WHERE is_counted AND NOT is_replay
+FROM scores.latencies
 GROUP BY ALL

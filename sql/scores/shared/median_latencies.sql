@@ -38,9 +38,7 @@ ordered AS (
     FROM scores.latencies AS calls
     JOIN middles ON calls.series = middles.series
     WHERE
-        calls.is_counted
-        AND NOT calls.is_replay
-        AND calls.latency_ms >= middles.start_ms
+        calls.latency_ms >= middles.start_ms
         AND (calls.latency_ms < middles.end_ms OR middles.last_band = 712)
     GROUP BY calls.series
 )

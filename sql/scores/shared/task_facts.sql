@@ -8,6 +8,7 @@
 -- n_results: attempts of the task
 -- n_unanswered: attempts without an answer
 -- n_open: attempts among them without a verdict: they did not pass, if anything judges the task
+-- n_open_counted: attempts among these that no other run counts
 -- n_counted: attempts that no other run counts
 -- n_judged: attempts with a verdict
 -- n_passed: attempts that passed
@@ -26,6 +27,9 @@ SELECT
     count(*) AS n_results,
     count(*) FILTER (NOT calls.is_answered) AS n_unanswered,
     count(*) FILTER (NOT calls.is_answered AND calls.passed IS NULL) AS n_open,
+    count(*) FILTER (
+        NOT calls.is_answered AND calls.passed IS NULL AND calls.duplicate_of IS NULL
+    ) AS n_open_counted,
     count(*) FILTER (calls.duplicate_of IS NULL) AS n_counted,
     count(calls.passed) AS n_judged,
     count(*) FILTER (calls.passed) AS n_passed,
