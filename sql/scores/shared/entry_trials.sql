@@ -1,5 +1,5 @@
--- What the calls of a model in a run came to, and how many of them have an outcome by the rule of
--- outcomes: a call without an answer did not pass, unless nothing judges its task.
+-- What the calls of a model in a run came to, and how many of them have an outcome: as scores.outcomes
+-- says, a call without an answer did not pass, unless nothing judges its task.
 -- grain: run × provider × model × settings × task set × is_replay × is_counted
 -- inherits: scores.entry_calls, scores.setups
 -- n_outcomes: calls with a verdict, and those without an answer at tasks that have verdicts elsewhere
