@@ -8,6 +8,7 @@ from openclaw_cases import line, write_run
 from poster_cases import SAMPLES
 from support import command, import_into, log, new_store, task, write_log
 
+from warehouse.engine.tables.runs import in_parts
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake import compaction
 
@@ -142,6 +143,34 @@ def test_increments_give_what_a_rebuild_gives(tmp_path, seed, monkeypatch):
     store.sync(rebuild=True)
     assert differences(store)[0] == set()
     assert stored(store) == grown
+
+
+def test_a_rebuild_in_parts_gives_what_one_at_once_gives(tmp_path, monkeypatch):
+    store = new_store(tmp_path / "store")
+    days = [f"2026-04-{n:02}" for n in range(1, 7)]
+    for n, day in enumerate(days):
+        # The same calls of a day in two runs, and models that share a board.
+        tasks, model = [task(k) for k in range(1, 7 - n // 2)], f"models/kokeilu-{n % 3}.yaml"
+        path = write_log(tmp_path / f"{n}.yaml", log(tasks=tasks, model=model, date=day))
+        import_into(store, path)
+        import_into(store, path, run_as=f"toinen-{n}")
+    store.sync(rebuild=True)
+    at_once = stored(store)
+    parts = []
+
+    def in_small_parts(connection, runs):
+        parts.append(in_parts(connection, runs))
+        return parts[-1]
+
+    monkeypatch.setattr("warehouse.engine.tables.facts.in_parts", in_small_parts)
+    monkeypatch.setattr("warehouse.engine.tables.runs._MOST_RESULTS", 10)
+    monkeypatch.setattr("warehouse.engine.tables.shared_calls._MOST_HASHES", 7)
+    monkeypatch.setattr("warehouse.engine.tables.pair_tests._MOST_RUNS", 1)
+    monkeypatch.setattr("warehouse.engine.tables.sync._MOST_IN_ONE_TRANSACTION", 0)
+    store.sync(rebuild=True)
+    assert [len(runs) for runs in parts] == [6]
+    assert differences(store)[0] == set()
+    assert stored(store) == at_once
 
 
 def test_a_model_file_changes_what_names_it_only(tmp_path):

@@ -23,7 +23,7 @@ from warehouse.engine.scale.version import File, Files, discard_copies
 from warehouse.engine.tables import loading
 from warehouse.engine.tables.definitions import create_warehouse, digests
 from warehouse.engine.tables.derivation import derive
-from warehouse.engine.tables.score_tables import SHARED_COLUMNS, find_all_shared_calls
+from warehouse.engine.tables.shared_calls import SHARED_COLUMNS, find_all_shared_calls
 from warehouse.engine.views.sql_files import shipped_sql
 from warehouse.lake.lake import Lake
 from warehouse.lake.locks import WAIT_SECONDS

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warehouse.engine.tables.pair_tests import update_pair_tests
-from warehouse.engine.tables.runs import runs_in
+from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def compute_boards(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFil
     """
     for file in files:
         connection.execute(f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}")
-    update_pair_tests(connection)
+    update_pair_tests(connection, "scores.board_runs")
 
 
 def update_boards(
@@ -143,4 +143,4 @@ def _rate(connection: duckdb.DuckDBPyConnection, file: SqlFile) -> None:
     )
     runs = runs_in(connection, "rated_runs")
     if runs is not None:
-        replace_runs(connection, file, runs)
+        replace_runs(connection, file, in_parts(connection, runs))

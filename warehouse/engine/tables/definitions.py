@@ -7,7 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from warehouse.core.in_memory import open_in_memory
+<<<<<<< HEAD
 from warehouse.engine.tables import loading
+=======
+from warehouse.engine.connection import open_for_writing
+from warehouse.engine.tables import loading, score_tables
+from warehouse.engine.tables.pair_tests import create_pair_tests
+from warehouse.engine.tables.shared_calls import create_shared_calls
+>>>>>>> 903ebce (Rebuild in parts of bounded size)
 from warehouse.engine.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.engine.views.sql_files import (
     code_digest,

@@ -8,16 +8,19 @@ from warehouse.engine.tables import facts, score_tables
 from warehouse.engine.tables.boards import compute_boards, update_boards
 from warehouse.engine.tables.definitions import tables_of_scores
 from warehouse.engine.tables.runs import runs_in
+from warehouse.engine.tables.shared_calls import update_shared_calls
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import duckdb
 
 
 def derive(
     connection: duckdb.DuckDBPyConnection,
     *,
-    emptied: set[str],
+    emptied: Collection[str],
     changed: set[str],
     duplicates: str | None = None,
 ) -> None:
@@ -31,7 +34,7 @@ def derive(
             have all runs; None to look for duplicate calls among its own.
     """
     runs = runs_in(connection, "changed_runs")
-    has_shared_calls = duplicates is not None or score_tables.update_shared_calls(connection, runs)
+    has_shared_calls = duplicates is not None or update_shared_calls(connection, runs)
     tables = tables_of_scores(connection)
     recompute_all = {name for name in tables if name in emptied or tables[name] & changed}
     if has_shared_calls:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warehouse.engine.tables.runs import runs_in
+from warehouse.engine.tables.runs import in_parts, runs_in
 from warehouse.engine.tables.score_tables import replace_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import duckdb
 
@@ -221,7 +221,7 @@ def update_facts(
     files: Sequence[SqlFile],
     touched: Touched,
     *,
-    emptied: set[str],
+    emptied: Collection[str],
 ) -> Runs | None:
     """Compute the rows of the touched runs in the tables by run; return these runs.
 
@@ -232,11 +232,12 @@ def update_facts(
         emptied: names of tables that lack all rows, because their query has changed.
     """
     runs = touched.all(connection)
+    parts = [] if runs is None else in_parts(connection, runs)
     for file in files:
         if not file.is_by_run or file.is_refreshed or file.is_board:
             continue
         if file.name in emptied:
             connection.execute(f"INSERT INTO {file.qualified} {file.sql}")
-        elif runs is not None:
-            replace_runs(connection, file, runs)
+        else:
+            replace_runs(connection, file, parts)
     return runs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from warehouse.engine.views.sql_files import shipped_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import duckdb
 
@@ -24,11 +24,32 @@ _MOST_MODELS = 100
 # Intervals take longer than p-values.
 _MOST_WITH_INTERVALS = 20
 _COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
-_MISSING = f"""
-WITH pairs AS MATERIALIZED (
-    FROM ({{pairs}})
-    WHERE n_models <= {_MOST_MODELS}
+# Boards with two models or more, in parts with a bounded number of runs, which bounds the memory.
+_MOST_RUNS = 250
+_TESTED_BOARDS = f"""
+CREATE OR REPLACE TEMP TABLE tested_boards AS
+    SELECT
+        suite, task_set,
+        CAST(sum(count(*)) OVER (ORDER BY suite, task_set) - count(*) AS BIGINT) // {_MOST_RUNS}
+            AS part
+    FROM scores.board_runs
+    SEMI JOIN {{boards}} AS boards USING (suite, task_set)
+    GROUP BY suite, task_set
+    HAVING count(*) > 1
+"""
+_TESTED_RUNS = """
+CREATE OR REPLACE TEMP TABLE tested_runs AS
+    FROM scores.board_runs
+    SEMI JOIN (FROM tested_boards WHERE part = {part}) AS boards USING (suite, task_set)
+"""
+_CONTEST = "hash(suite, task_set, scorer, metric, filter)"
+_DROP_LARGE = f"""
+DELETE FROM tested_scores WHERE {_CONTEST} IN (
+    SELECT {_CONTEST} FROM tested_scores GROUP BY ALL HAVING count(DISTINCT series) > {_MOST_MODELS}
 )
+"""
+_MISSING = f"""
+WITH pairs AS MATERIALIZED ({{pairs}})
 
 SELECT test_key, any_value(COLUMNS(* EXCLUDE (test_key, n_models))), min(n_models) AS n_models
 FROM (
@@ -74,19 +95,35 @@ def create_pair_tests(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE TABLE {TABLE} {_COLUMNS}")
 
 
-def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None = None) -> None:
+def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str) -> None:
     """Add the tests of pairs that are missing, in the caller's transaction.
 
     Args:
         connection: the warehouse.
-        boards: a temporary table (suite, task_set) of the boards to look at; None for all.
+        boards: the table (suite, task_set) of the boards to look at.
     """
-    source = "FROM scores.pair_counts" if boards is None else _pairs_of_boards(connection, boards)
-    if not source:
-        return
-    pairs = [_Pair(*row) for row in connection.execute(_MISSING.format(pairs=source)).fetchall()]
-    if not pairs:
-        return
+    connection.execute(_TESTED_BOARDS.format(boards=boards))
+    parts = connection.execute("SELECT DISTINCT part FROM tested_boards ORDER BY part").fetchall()
+    for (part,) in parts:
+        source = _pairs_of_part(connection, part)
+        missing = connection.execute(_MISSING.format(pairs=source)).fetchall()
+        if missing:
+            _add_tests(connection, [_Pair(*row) for row in missing])
+
+
+def _pairs_of_part(connection: duckdb.DuckDBPyConnection, part: int) -> str:
+    """Return the query of `scores.pair_counts` that reads the tasks of some boards only."""
+    [(n_runs,)] = connection.execute(_TESTED_RUNS.format(part=part)).fetchall()
+    files = {file.qualified: file.sql for file in shipped_sql()}
+    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
+    if n_runs > _MOST_MODELS:
+        connection.execute(_DROP_LARGE)
+    pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
+    return pairs.replace("scores.board_scores", "tested_scores")
+
+
+def _add_tests(connection: duckdb.DuckDBPyConnection, pairs: Sequence[_Pair]) -> None:
     import pyarrow as pa
 
     tested = dict(_by_score(pair for pair in pairs if pair.test == "score"))
@@ -103,27 +140,6 @@ def update_pair_tests(connection: duckdb.DuckDBPyConnection, boards: str | None 
     connection.register("tested_pairs", rows)
     connection.execute(f"INSERT INTO {TABLE} FROM tested_pairs")
     connection.unregister("tested_pairs")
-
-
-def _pairs_of_boards(connection: duckdb.DuckDBPyConnection, boards: str) -> str:
-    """Return the query of `scores.pair_counts` that reads the tasks of some boards only.
-
-    It is empty if no two models share a board: the query takes a sixth of a small sync to plan.
-    """
-    [(n_runs,)] = connection.execute(
-        f"""
-        CREATE OR REPLACE TEMP TABLE tested_runs AS
-            FROM scores.board_runs SEMI JOIN {boards} USING (suite, task_set)
-            QUALIFY count(*) OVER (PARTITION BY suite, task_set) > 1
-        """
-    ).fetchall()
-    if not n_runs:
-        return ""
-    files = {file.qualified: file.sql for file in shipped_sql()}
-    scores = files["scores.board_scores"].replace("scores.board_runs", "tested_runs")
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE tested_scores AS {scores}")
-    pairs = files["scores.pair_counts"].replace("scores.board_runs", "tested_runs")
-    return pairs.replace("scores.board_scores", "tested_scores")
 
 
 def _by_score(pairs: Iterable[_Pair]) -> Iterable[tuple[int, _Tested]]:

@@ -20,6 +20,22 @@ FROM {table}
 GROUP BY suite
 ORDER BY suite
 """
+# Rows of more results than these are computed in parts, so that the memory of a rebuild is bounded.
+_MOST_RESULTS = 4_000_000
+_PARTS = """
+CREATE OR REPLACE TEMP TABLE run_parts AS
+    SELECT
+        suite, run_id, is_new,
+        CAST(sum(n_results) OVER (ORDER BY run_id, suite) - n_results AS BIGINT) // {most} AS part
+    FROM (
+        SELECT suite, run_id, bool_and(is_new) AS is_new, max(coalesce(n_results, 0)) AS n_results
+        FROM {table}
+        LEFT JOIN (
+            SELECT suite, run_id, count(*) AS n_results FROM lake.results {restriction} GROUP BY ALL
+        ) USING (suite, run_id)
+        GROUP BY suite, run_id
+    )
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +84,21 @@ def runs_in(connection: duckdb.DuckDBPyConnection, table: str) -> Runs | None:
         return None
     ranges = {suite: (first, last) for suite, _, first, last, _ in rows}
     return Runs(table, sum(row[1] for row in rows), ranges, all(row[-1] for row in rows))
+
+
+def in_parts(connection: duckdb.DuckDBPyConnection, runs: Runs) -> list[Runs]:
+    """Return runs in parts with a bounded number of results, in the order of their ids.
+
+    The parts are in the temporary table `run_parts`, which the next call replaces.
+    """
+    [(n_results,)] = connection.execute("SELECT count(*) FROM lake.results").fetchall()
+    if runs.n_rows == 1 or n_results <= _MOST_RESULTS:
+        return [runs]
+    restriction, parameters = runs.restrict()
+    divided = _PARTS.format(most=_MOST_RESULTS, table=runs.table, restriction=restriction)
+    connection.execute(divided, parameters)
+    numbers = connection.execute("SELECT DISTINCT part FROM run_parts ORDER BY part").fetchall()
+    parts = (
+        runs_in(connection, f"(FROM run_parts WHERE part = {number})") for (number,) in numbers
+    )
+    return [part for part in parts if part is not None]

@@ -14,6 +14,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warehouse.engine.tables.shared_calls import SHARED_CALLS, count_changes
 from warehouse.engine.views.sql_files import code_digest
 
 if TYPE_CHECKING:
@@ -25,62 +26,13 @@ if TYPE_CHECKING:
     from warehouse.engine.views.sql_files import SqlFile
 
 
-# The one table of schema `scores` that no SQL file defines.
-_SHARED_CALLS = "shared_calls"
-# The refreshed table that is made of it.
+# The refreshed table that is made of `scores.shared_calls`.
 DUPLICATE_CALLS = "duplicate_calls"
 # Stand for all suites of users' own, and for every suite, in the header of a score.
 _OWN = "own"
 _EVERY = "every"
 # End of the names of the scores that are verdicts.
 _VERDICTS = "_verdicts"
-# What decides which calls of several runs are one.
-SHARED_COLUMNS = (
-    "suite, run_id, content_id, call_hash, started_at, run_date, provider, model, model_path, "
-    "settings"
-)
-# Of a rebuild: one pass over the hashes, as most calls are in one run only.
-_ALL_SHARED_CALLS = f"""
-DELETE FROM scores.shared_calls;
-INSERT INTO scores.shared_calls BY NAME
-    SELECT {SHARED_COLUMNS} FROM lake.results
-    SEMI JOIN (
-        SELECT call_hash FROM lake.results WHERE call_hash IS NOT NULL
-        GROUP BY call_hash HAVING count(*) > 1
-    ) AS repeated USING (call_hash)
-    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
-        <> max(run_id) OVER (PARTITION BY suite, call_hash)
-"""
-# Of changed runs; those of `scores.shared_calls` are what a run had before.
-_CALLS_OF_RUNS = """
-SELECT call_hash, started_at, run_date, model_path FROM {table} {restriction}
-"""
-_AFFECTED = """
-CREATE OR REPLACE TEMP TABLE affected AS
-    SELECT DISTINCT
-        call_hash,
-        CASE WHEN model_path IS NULL THEN started_at END AS started_at,
-        CASE WHEN model_path IS NOT NULL THEN run_date END AS run_date
-    FROM ({calls})
-    WHERE call_hash IS NOT NULL
-"""
-# With its time or date, the scan skips the parts of a long history where a call cannot be; a scan
-# for the hashes only reads all of them.
-_CALLS_LIKE_AFFECTED = {
-    "started_at": "SEMI JOIN affected USING (call_hash, started_at)",
-    "run_date": "SEMI JOIN affected USING (call_hash, run_date)",
-    "neither": """
-        WHERE call_hash IN (
-            SELECT call_hash FROM affected WHERE started_at IS NULL AND run_date IS NULL
-        )
-    """,
-}
-_SHARED_CALLS_LIKE = """
-INSERT INTO scores.shared_calls BY NAME
-    FROM ({calls})
-    QUALIFY min(run_id) OVER (PARTITION BY suite, call_hash)
-        <> max(run_id) OVER (PARTITION BY suite, call_hash)
-"""
 
 
 def in_stages(files: Sequence[SqlFile]) -> tuple[list[SqlFile], list[SqlFile], list[SqlFile]]:
@@ -224,39 +176,46 @@ def refresh(
                 f"DELETE FROM {file.qualified}; INSERT INTO {file.qualified} {file.sql}"
             )
         elif file.is_by_run and runs is not None:
-            replace_runs(connection, file, runs)
+            replace_runs(connection, file, [runs])
 
 
-def replace_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
+def replace_runs(
+    connection: duckdb.DuckDBPyConnection, file: SqlFile, parts: Iterable[Runs]
+) -> None:
     """Compute the rows of some runs in a table by run.
 
     Args:
         connection: the warehouse, in a transaction.
         file: defines the table; each row depends on one run.
-        runs: the runs.
+        parts: the runs, in parts that are computed one after the other.
     """
-    if not runs.are_new:
-        bounds = runs.bounds()
-        held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
-        if connection.execute(held, bounds).fetchall():
-            connection.execute(
-                f"""
-                DELETE FROM {file.qualified} AS facts USING {runs.table} AS touched
-                WHERE facts.run_id BETWEEN ? AND ?
-                    AND facts.suite = touched.suite AND facts.run_id = touched.run_id
-                """,
-                bounds,
-            )
-    restriction, parameters = runs.restrict()
-    connection.execute(
-        f"INSERT INTO {file.qualified} SELECT facts.* FROM ({file.sql}) AS facts {restriction}",
-        parameters,
-    )
+    for runs in parts:
+        if not runs.are_new:
+            _delete_runs(connection, file, runs)
+        restriction, parameters = runs.restrict()
+        connection.execute(
+            f"INSERT INTO {file.qualified} SELECT facts.* FROM ({file.sql}) AS facts {restriction}",
+            parameters,
+        )
+
+
+def _delete_runs(connection: duckdb.DuckDBPyConnection, file: SqlFile, runs: Runs) -> None:
+    bounds = runs.bounds()
+    held = f"SELECT true FROM {file.qualified} WHERE run_id BETWEEN ? AND ? LIMIT 1"
+    if connection.execute(held, bounds).fetchall():
+        connection.execute(
+            f"""
+            DELETE FROM {file.qualified} AS facts USING {runs.table} AS touched
+            WHERE facts.run_id BETWEEN ? AND ?
+                AND facts.suite = touched.suite AND facts.run_id = touched.run_id
+            """,
+            bounds,
+        )
 
 
 def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[SqlFile]) -> None:
     """Drop the tables of scores that no file defines any more."""
-    defined = {file.name for file in files if file.is_table} | {_SHARED_CALLS, "pair_tests"}
+    defined = {file.name for file in files if file.is_table} | {SHARED_CALLS, "pair_tests"}
     rows = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'scores'"
     ).fetchall()
@@ -264,86 +223,6 @@ def drop_former_scores(connection: duckdb.DuckDBPyConnection, files: Sequence[Sq
         if name not in defined:
             connection.execute(f"DROP TABLE scores.{name}")
             connection.execute("DELETE FROM lake.meta WHERE key = ?", [_digest_key(name)])
-
-
-def update_shared_calls(connection: duckdb.DuckDBPyConnection, runs: Runs | None) -> bool:
-    """Find the calls whose hash is in several runs; only those of changed runs are examined.
-
-    `scores.shared_calls` holds what decides which of them are one call: that also depends on
-    model files, which may arrive later, and is therefore left to the refreshed table
-    `scores.duplicate_calls`.
-
-    Args:
-        connection: the warehouse.
-        runs: the changed runs; None if there are none.
-
-    Returns:
-        Whether calls of the changed runs are shared with others, or were: if not, nothing has
-        changed.
-    """
-    if runs is None:
-        return False
-    count = "SELECT approx_count_distinct(run_id) FROM lake.generations"
-    [(n_runs,)] = connection.execute(count).fetchall()
-    if runs.n_rows > n_runs / 2:
-        had_any = _has_rows(connection, f"scores.{_SHARED_CALLS}")
-        find_all_shared_calls(connection)
-        return had_any or _has_rows(connection, f"scores.{_SHARED_CALLS}")
-    if not _find_affected(connection, runs):
-        return False
-    n_gone = _count(
-        connection,
-        "DELETE FROM scores.shared_calls WHERE call_hash IN (SELECT call_hash FROM affected)",
-    )
-    n_new = 0
-    if calls := _calls_like_affected(connection):
-        n_new = _count(connection, _SHARED_CALLS_LIKE.format(calls=calls))
-    connection.execute("DROP TABLE affected")
-    return bool(n_gone or n_new)
-
-
-def _find_affected(connection: duckdb.DuckDBPyConnection, runs: Runs) -> int:
-    """Fill the temporary table `affected` with what the calls of runs share; return its rows."""
-    tables = ["lake.results"] if runs.are_new else ["lake.results", f"scores.{_SHARED_CALLS}"]
-    restriction, parameters = runs.restrict()
-    calls = (_CALLS_OF_RUNS.format(table=table, restriction=restriction) for table in tables)
-    affected = _AFFECTED.format(calls=" UNION ALL ".join(calls))
-    return _count(connection, affected, parameters * len(tables))
-
-
-def _calls_like_affected(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the query of the calls with the affected hashes; empty if nothing is affected."""
-    [counts] = connection.execute(
-        """
-        SELECT
-            count(started_at), count(run_date),
-            count(*) FILTER (started_at IS NULL AND run_date IS NULL)
-        FROM affected
-        """
-    ).fetchall()
-    found = zip(_CALLS_LIKE_AFFECTED.values(), counts, strict=True)
-    calls = f"SELECT {SHARED_COLUMNS} FROM lake.results"
-    return " UNION ".join(f"{calls} {chosen}" for chosen, count in found if count)
-
-
-def _count(
-    connection: duckdb.DuckDBPyConnection, change: str, parameters: Sequence[object] = ()
-) -> int:
-    """Return the number of rows that a statement changes or adds."""
-    [(n_rows,)] = connection.execute(change, parameters).fetchall()
-    return int(n_rows)
-
-
-def find_all_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Find the calls whose hash is in several runs, of all results that the warehouse has."""
-    connection.execute(_ALL_SHARED_CALLS)
-
-
-def create_shared_calls(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the empty table of `update_shared_calls`."""
-    connection.execute(
-        f"CREATE TABLE scores.shared_calls AS SELECT {SHARED_COLUMNS} FROM lake.results LIMIT 0"
-    )
 
 
 def _digest_key(name: str) -> str:
@@ -370,7 +249,7 @@ def _update(
     """
     restriction, parameters = ("", []) if runs is None else runs.restrict(suites=suites)
     same = " AND ".join(f"score.{column} = inputs.{column}" for column in file.key)
-    n_inputs = _count(
+    n_inputs = count_changes(
         connection,
         f"""
         CREATE OR REPLACE TEMP TABLE inputs AS
@@ -396,7 +275,7 @@ def _update(
             """,
             parameters,
         )
-        n_inputs -= _count(
+        n_inputs -= count_changes(
             connection,
             f"DELETE FROM inputs WHERE EXISTS (FROM {file.qualified} AS score WHERE {same})",
         )
@@ -409,7 +288,3 @@ def _update(
         )
     connection.execute("DROP TABLE inputs")
     return had_rows or n_inputs > 0
-
-
-def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    return bool(connection.execute(f"SELECT true FROM {table} LIMIT 1").fetchall())

@@ -36,7 +36,7 @@ from warehouse.lake.missing_files import unreadable_files
 from warehouse.lake.schema_check import fitness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from warehouse.lake.batch import Batch, RunKey
@@ -45,10 +45,11 @@ if TYPE_CHECKING:
 # How long to wait for another sync.
 _SYNC_SECONDS = 120.0
 _LOCK = "sync.lock"
-# A message about a damaged batch names this many runs at most.
-_NAMED_RUNS = 3
+_NAMED_RUNS = 3  # at most, in a message about a damaged batch
 # A warehouse with more results is rebuilt when its tables are defined again; see `_is_large`.
 _MOST_REDEFINED = 20_000
+# A larger rebuild commits each statement: DuckDB plans queries of its own changes badly.
+_MOST_IN_ONE_TRANSACTION = 100_000
 # Key in `lake.meta` of the speed of the last rebuild, in results per second, and what it is
 # assumed to be without one: that of two slow processors.
 _PACE, _USUAL_PACE = "results per second", 100_000.0
@@ -231,7 +232,8 @@ def _rebuild(
     try:
         is_copy = create_warehouse(new_file, wait_seconds, from_template=from_template)
         with open_for_writing(new_file, wait_seconds=wait_seconds) as connection:
-            loaded = _increment(connection, lake, batches, columns, redefine=False)
+            fill = load_and_derive if n_results > _MOST_IN_ONE_TRANSACTION else _increment
+            loaded = fill(connection, lake, batches, columns)
             if n_results and (seconds := time.monotonic() - started) > _SHORT_SECONDS:
                 results_per_second = [_PACE, str(n_results / seconds)]
                 connection.execute("INSERT INTO lake.meta VALUES (?, ?)", results_per_second)
@@ -315,7 +317,7 @@ def _increment(
     folders: Sequence[Batch],
     columns: Mapping[str, frozenset[str]],
     *,
-    redefine: bool,
+    redefine: bool = False,
 ) -> tuple[str, ...]:
     """Load batches and compute what depends on them; return the names of new ones."""
     connection.execute("BEGIN")
@@ -331,9 +333,9 @@ def load_and_derive(
     folders: Sequence[Batch],
     columns: Mapping[str, frozenset[str]],
     *,
-    emptied: set[str],
+    emptied: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Load batches and compute what depends on them, in the caller's transaction.
+    """Load batches and compute what depends on them, in the caller's transaction if there is one.
 
     Args:
         connection: the warehouse.
