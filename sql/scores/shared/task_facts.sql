@@ -33,11 +33,11 @@ SELECT
     count(*) FILTER (calls.duplicate_of IS NULL) AS n_counted,
     count(calls.passed) AS n_judged,
     count(*) FILTER (calls.passed) AS n_passed,
-    arg_min(calls.passed, (calls.attempt, calls.seq)) FILTER (calls.passed IS NOT NULL)
+    arg_min(calls.passed, (calls.attempt, calls.seq, calls.passed)) FILTER (calls.passed IS NOT NULL)
         AS first_passed,
-    arg_max(calls.passed, (calls.attempt, calls.seq)) FILTER (calls.passed IS NOT NULL)
+    arg_max(calls.passed, (calls.attempt, calls.seq, calls.passed)) FILTER (calls.passed IS NOT NULL)
         AS last_passed,
-    arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq))
+    arg_min(coalesce(calls.passed, false), (calls.attempt, calls.seq, calls.passed))
         FILTER (calls.passed IS NOT NULL OR NOT calls.is_answered) AS first_outcome
 FROM (
     SELECT

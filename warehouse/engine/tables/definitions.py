@@ -7,14 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from warehouse.core.in_memory import open_in_memory
-<<<<<<< HEAD
 from warehouse.engine.tables import loading
-=======
-from warehouse.engine.connection import open_for_writing
-from warehouse.engine.tables import loading, score_tables
-from warehouse.engine.tables.pair_tests import create_pair_tests
-from warehouse.engine.tables.shared_calls import create_shared_calls
->>>>>>> 903ebce (Rebuild in parts of bounded size)
 from warehouse.engine.views.dictionary import comment_on_everything, dictionary_digest
 from warehouse.engine.views.sql_files import (
     code_digest,
@@ -56,7 +49,7 @@ def create_warehouse(warehouse: Path, wait_seconds: float, *, from_template: boo
 def _create_empty(warehouse: Path, wait_seconds: float) -> None:
     """Create a warehouse with all tables and views, and no rows."""
     from warehouse.engine.connection import open_for_writing
-    from warehouse.engine.tables.score_tables import create_shared_calls
+    from warehouse.engine.tables.shared_calls import create_shared_calls
 
     with open_for_writing(warehouse, wait_seconds=wait_seconds) as connection:
         # One transaction: otherwise each statement would wait for the disk.
