@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import object_of, text_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
+from warehouse.core.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +41,8 @@ def object_in(file: SourceFile) -> JsonObject:
 
 def harbor_version(folder: Path) -> str | None:
     """Return the version of Harbor by the lock file of a job's folder; None if none says it."""
-    path = folder / _LOCK
     try:
-        if not path.is_file() or path.stat().st_size > _LARGEST_LOCK:
-            return None
-        lock = object_of(parsed(path.read_bytes())[0])
+        lock = object_of(parsed(read_regular(folder / _LOCK, max_bytes=_LARGEST_LOCK))[0])
     except (OSError, UnreadableRecordError):
         return None
     return text_of(object_of(lock.get("harbor")).get("version"))
