@@ -1,10 +1,12 @@
--- The probability that at least one of k attempts passes, for tasks with several attempts.
+-- The probability that at least one of k attempts passes, and that all of them do, for tasks with
+-- several attempts.
 -- grain: run × provider × model × settings × task set × k
--- first: run_id, model, settings, k, pass_at_k, n_tasks
+-- first: run_id, model, settings, k, pass_at_k, pass_hat_k, n_tasks
 -- k: number of attempts allowed
 -- n_tasks: tasks with at least k attempts that have a verdict or no answer: the latter did not pass,
 --     unless nothing judges the task
 -- pass_at_k: mean over the tasks of 1 - C(n - c, k) / C(n, k), with c of these n attempts passed
+-- pass_hat_k: mean over the tasks of C(c, k) / C(n, k), the probability that all of k attempts pass
 WITH attempts AS (
     SELECT
         suite,
@@ -37,7 +39,11 @@ chances AS (
         1 - product(greatest(n - c - k + 1, 0) / (n - k + 1)) OVER (
             PARTITION BY suite, run_id, provider, model, settings, task_set, task_id
             ORDER BY k
-        ) AS chance
+        ) AS chance,
+        product(greatest(c - k + 1, 0) / (n - k + 1)) OVER (
+            PARTITION BY suite, run_id, provider, model, settings, task_set, task_id
+            ORDER BY k
+        ) AS chance_of_all
     FROM allowed
 )
 
@@ -50,7 +56,8 @@ SELECT
     task_set,
     CAST(k AS INTEGER) AS k,
     count(*) AS n_tasks,
-    exact_mean(chance) AS pass_at_k
+    exact_mean(chance) AS pass_at_k,
+    exact_mean(chance_of_all) AS pass_hat_k
 FROM chances
 GROUP BY suite, run_id, provider, model, settings, task_set, k
 ORDER BY suite, run_id, provider, model, settings, task_set, k
