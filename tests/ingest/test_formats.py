@@ -32,6 +32,7 @@ SAMPLES = {
     "promptfoo": PEERS / "promptfoo",
     "Terminal-Bench": TRIALS / "terminal-bench",
     "SWE-bench": TRIALS / "swe-bench",
+    "tau-bench": TRIALS / "tau-bench",
 }
 # Formats of single files that only tests of their own have samples of.
 WITHOUT = {"settings", "tables"}
