@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
@@ -34,32 +35,42 @@ _MOST_MEMBER_BYTES = 64 * 2**20
 _MOST_SIMULATION_BYTES = 256 * 2**20
 _DOMAIN = re.compile(r"#\s*(\w+) agent policy", re.IGNORECASE)
 _UNKNOWN_DOMAIN = "domain not recorded"
+_N_FIRST = 20
+_FOLDER_INDEX = "results.json"
 
 
 def read_v1(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a list of trials of the first tau-bench."""
-    elements = Elements(path, is_masked=context.options.redact)
-    try:
-        first = next((each for each in elements.read() if isinstance(each, dict)), None)
-    except (OSError, BrokenElementsError):
-        first = None
-    if first is None:
+    first_trials = _first_trials(path, is_masked=context.options.redact)
+    if not first_trials:
         yield _broken(_TRIALS, path, "no JSON list of trials", context)
         return
     # The log names no run: the name of the file says what was tested, the first trial which run.
-    run_id = f"{utf8(path.stem)}-{content_hash('first trial', first)[:8]}"
-    experiment = Experiment(run_id, path.name, f"{_v1_domain(first)} v1", "tau-bench")
+    run_id = f"{utf8(path.stem)}-{content_hash('first trial', first_trials[0])[:8]}"
+    domain = next(filter(None, map(_v1_domain, first_trials)), _UNKNOWN_DOMAIN)
+    experiment = Experiment(run_id, path.name, f"{domain} v1", "tau-bench")
     blocks = partial(_v1_blocks, path, experiment, redact=context.options.redact)
     yield _reading(_TRIALS, experiment, (path,), blocks)
 
 
-def _v1_domain(trial: JsonObject) -> str:
+def _first_trials(path: Path, *, is_masked: bool) -> list[JsonObject]:
+    """Return the first trials of a list: those that failed at once have no messages."""
+    found: list[JsonObject] = []
+    try:
+        elements = islice(Elements(path, is_masked=is_masked).read(), _N_FIRST)
+        found.extend(each for each in elements if isinstance(each, dict))
+    except (OSError, BrokenElementsError):
+        pass  # the rest is reported when it is read
+    return found
+
+
+def _v1_domain(trial: JsonObject) -> str | None:
     """Return the domain of a trial, which only the policy in its system message names."""
     for message in list_of(trial.get("traj"))[:1]:
         found = _DOMAIN.search(texts_of(object_of(message).get("content")) or "")
         if found:
             return found[1].lower()
-    return _UNKNOWN_DOMAIN
+    return None
 
 
 def _v1_blocks(path: Path, experiment: Experiment, *, redact: bool) -> Iterator[Block]:
@@ -92,7 +103,7 @@ def _add_v1(trial: JsonObject, seq: int, experiment: Experiment, rows: RowCollec
 
 def read_folder(path: Path, context: ImportContext) -> Iterator[Reading]:
     """Read a folder that has each simulation in a file of its own."""
-    return read_results(path / "results.json", context)
+    return read_results(path / _FOLDER_INDEX, context)
 
 
 def read_results(path: Path, context: ImportContext) -> Iterator[Reading]:
@@ -177,7 +188,9 @@ class _Results:
             n_others = listed.n_elements - listed.n_objects
             if n_others:
                 made.rejects.append(Reject(f"{n_others:,} simulations are not objects"))
-        made.files = sorted((path.parent / "simulations").glob("*.json"))
+        if path.name == _FOLDER_INDEX and not made.places:
+            files = (path.parent / "simulations").glob("*.json")
+            made.files = sorted(each for each in files if each.is_file())
         return made
 
     def n_simulations(self) -> int:

@@ -121,7 +121,7 @@ def add_trial(simulation: JsonObject, seq: int, experiment: Experiment, rows: Ro
     )
     result |= {"content_id": content_id, "seq": seq, "trial_id": trial_id}
     messages = messages_of(simulation)
-    _add_usage(result, messages)
+    _add_totals(result, messages)
     rows.add("results", result)
     reward_info = fields.inside("reward_info")
     if not _is_dropped(simulation):
@@ -181,11 +181,13 @@ def _result_row(fields: Fields, experiment: Experiment) -> ResultRow:
     }
 
 
-def _add_usage(result: ResultRow, messages: list[JsonObject]) -> None:
+def _add_totals(result: ResultRow, messages: list[JsonObject]) -> None:
     usage = usage_of(messages, "assistant")
     result["input_tokens"], result["output_tokens"] = usage.input_tokens, usage.output_tokens
     if result["cost_usd"] is None and usage.input_tokens is None:
         result["token_scope"] = None
+    if not messages:  # it has no steps that could be counted
+        result["n_steps"] = result["tool_call_count"] = result["n_tool_errors"] = 0
 
 
 def _cause(recorded_end: str | None) -> Literal["limit", "timeout", "error"] | None:
