@@ -17,6 +17,7 @@ RUNS = "runs/index.html"
 SAMPLES = "samples/index.html"
 COMPARISONS = "compare/index.html"
 TASKS = "tasks/index.html"
+TRIALS = "trials/index.html"
 POSTERS = "posters/index.html"
 OPENCLAW = "openclaw.html"
 PALINDROME = "palindrome.html"
@@ -63,6 +64,16 @@ def samples_page(suite: str, run_id: str) -> str:
 def task_page(suite: str, task_set: str, task_id: str) -> str:
     """Return the path of the page of a task."""
     return f"tasks/{slug(suite, task_set, task_id)}.html"
+
+
+def trial_page(suite: str, run_id: str, result_id: str) -> str:
+    """Return the path of the page of a trial."""
+    return f"trials/{slug(suite, run_id, result_id)}.html"
+
+
+def parting_page(suite: str, run_id: str, result_id: str) -> str:
+    """Return the path of the page that puts a failed trial next to a solved one."""
+    return f"partings/{slug(suite, run_id, result_id)}.html"
 
 
 def compare_page(suite: str, task_set: str) -> str:

@@ -9,11 +9,13 @@ from exports.site.pages import (
     openclaw,
     overview,
     palindrome,
+    parting,
     posters,
     run,
     samples,
     suite,
     task,
+    trial,
 )
 
 PAGE_TYPES = (
@@ -24,6 +26,8 @@ PAGE_TYPES = (
     samples.PAGE_TYPE,
     suite.PAGE_TYPE,
     task.PAGE_TYPE,
+    trial.PAGE_TYPE,
+    parting.PAGE_TYPE,
     posters.PAGE_TYPE,
     openclaw.PAGE_TYPE,
     palindrome.PAGE_TYPE,

@@ -13,6 +13,7 @@ from exports.site.paths import shared_path
 from exports.site.series import is_rate_of, metric_of, points
 from exports.site.site import PageType
 from exports.site.tables import table
+from exports.site.trials import trial_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +136,11 @@ LEFT JOIN files ON used.file_sha256 = files.sha256
 GROUP BY used.suite, used.run_id, used.file_sha256
 ORDER BY used.suite, used.run_id, path, used.file_sha256
 """  # noqa: S608 - a constant
+_TRIALS = f"FROM site_trials {_OF_BLOCK} ORDER BY site_trials.rowid"
+_TRIAL_COLUMNS = (
+    "task_id", "attempt", "system", "verdict", "ended", "n_steps", "duration_ms", "cost_usd",
+    "beside",
+)  # fmt: skip
 _LISTED = (
     "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",
     "n_cost_known", "total_cost_usd", "origin", "is_replay",
@@ -188,6 +194,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         by(site.rows(query, block), "suite", "run_id")
         for query in (_RUNS, _FILES, _HISTORY, _COSTS, _LATENCIES, _FAILURES, _REPORTED, _STATUSES)
     )
+    trials = by(site.rows(_TRIALS, block) if site.has("trial") else [], "suite", "run_id")
     for row in rows:
         key = row["suite"], row["run_id"]
         [detail] = details[key]
@@ -213,6 +220,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
                 once=_REPORTED_ONCE,
                 n_rows=of_run[0]["n_figures"] if of_run else 0,
             ),
+            "trials": trial_table(site, trials[key], _TRIAL_COLUMNS, len(trials[key])),
             "statuses": statuses[key],
             "files": [{**file, "path": shared_path(file["path"])} for file in files[key]],
             "texts": _texts(detail),

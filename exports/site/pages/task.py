@@ -13,15 +13,18 @@ from exports.site.page import Contents
 from exports.site.site import PageType
 from exports.site.tables import table
 from exports.site.tasks import shown_tasks
+from exports.site.trials import trial_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exports.site.page import Addresses
     from exports.site.site import Site
+    from exports.site.tables import Table
     from warehouse.core.types import Row
 
 _ANSWERS_OF_TASK = 60
+_TRIALS_OF_SYSTEM = 20
 _LONG = 500  # characters of an answer; its sample has all of it
 _LONG_PROMPT = 5_000
 _CHOSEN = """
@@ -85,6 +88,22 @@ ORDER BY
     asked.suite, asked.task_set, asked.task_id, asked.model, asked.settings, asked.provider,
     asked.run_date NULLS FIRST, asked.run_id, asked.attempt, asked.seq
 """  # noqa: S608 - our own numbers
+# The first trials of each system of a task, so that each has some.
+_TRIALS = f"""
+{_CHOSEN}
+SELECT trials.*, count(*) OVER (PARTITION BY suite, task_set, task_id) AS n_trials
+FROM trials
+SEMI JOIN chosen USING (suite, task_set, task_id)
+WHERE duplicate_of IS NULL
+QUALIFY row_number() OVER (
+    PARTITION BY suite, task_set, task_id, system ORDER BY run_id DESC, attempt, result_id
+) <= {_TRIALS_OF_SYSTEM}
+ORDER BY suite, task_set, task_id, system, run_id, attempt, result_id
+"""  # noqa: S608 - our own numbers
+_TRIAL_COLUMNS = (
+    "system", "run_id", "attempt", "verdict", "ended", "n_steps", "duration_ms", "cost_usd",
+    "beside",
+)  # fmt: skip
 _KEYS = ("suites", "task_sets", "task_ids")
 _COLUMNS = ("task_id", "pass_rate", "n_models")
 
@@ -102,6 +121,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
     versions, flaky, texts, asked = (
         _by_task(site.rows(query, keys)) for query in (_DIFFICULTY, _FLAKY, _REFERENCES, _ANSWERS)
     )
+    trials = _by_task(site.rows(_TRIALS, keys) if site.has("trial") else [])
     for suite, task_set, task_id in tasks:
         key = suite or "", task_set or "", task_id or ""
         answers = asked[key]
@@ -119,6 +139,7 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
             "long": _LONG,
             "long_prompt": _LONG_PROMPT,
             "sample": _sample,
+            "trials": _trials(site, trials[key]),
         }
         title = f"Task {_short(key[2])}"
         yield Contents(path=task_page(*key), template="task.html", title=title, values=values)
@@ -146,6 +167,10 @@ def _by_task(rows: list[Row]) -> dict[tuple[str, str, str], list[Row]]:
     for row in rows:
         found[_key(row)].append(row)
     return found
+
+
+def _trials(site: Site, rows: list[Row]) -> Table:
+    return trial_table(site, rows, _TRIAL_COLUMNS, rows[0]["n_trials"] if rows else 0)
 
 
 def _models(answers: list[Row]) -> list[tuple[str, str | None, list[Row]]]:
