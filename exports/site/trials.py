@@ -45,7 +45,7 @@ FROM step_failures
 SEMI JOIN site_trials USING (suite, run_id, result_id)
 ORDER BY suite, run_id, result_id
 """
-_HEADINGS = {"ended": "how it ended", "beside": "next to a solved trial", "duration_ms": "time, ms"}
+_HEADINGS = {"ended": "how it ended", "beside": "next to a solved trial"}
 _KEYS = "SELECT suite, run_id, result_id, task_set, task_id FROM {} ORDER BY rowid"
 _ENDS = {
     "solved": "it solved the task",
@@ -114,8 +114,8 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
     Args:
         site: the site.
         rows: rows of the view `trials`.
-        columns: their columns, or `verdict`, `ended` and `beside`, the link to a solved trial.
-            The first of them links to the trial.
+        columns: their columns, or `verdict`, `ended`, `minutes`, and `beside`, the link to a
+            solved trial. The first of them links to the trial.
         n_rows: number of the trials that there are.
     """
     pages, partings = trial_pages(site), parting_pages(site)
@@ -124,6 +124,7 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
             **row,
             "verdict": verdict(row),
             "ended": how_it_ended(row),
+            "minutes": None if row["duration_ms"] is None else row["duration_ms"] / 60_000,
             "beside": "side by side" if trial_key(row) in partings else "",
         }
         for row in rows
@@ -137,6 +138,6 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
             "beside": lambda row: partings.get(trial_key(row)),
             "run_id": lambda row: run_page(row["suite"], row["run_id"]),
         },
-        unknown=dict.fromkeys(("n_steps", "duration_ms", "cost_usd"), "unknown"),
+        unknown=dict.fromkeys(("n_steps", "minutes", "cost_usd"), "unknown"),
         n_rows=n_rows,
     )

@@ -8,12 +8,12 @@ from rendering import HOSTILE
 from support import add_rows, new_store
 
 from exports.site.addresses import parting_page, run_page, task_page, trial_page
-from exports.site.pages import parting, run, task, trial
+from exports.site.pages import parting, run, samples, task, trial
 from exports.site.site import opened_site
 
 RUN = {"suite": "arena", "run_id": "r", "generation": "root"}
 START = datetime(2026, 1, 1, tzinfo=UTC)
-TYPES = [run.PAGE_TYPE, task.PAGE_TYPE, trial.PAGE_TYPE, parting.PAGE_TYPE]
+TYPES = [run.PAGE_TYPE, samples.PAGE_TYPE, task.PAGE_TYPE, trial.PAGE_TYPE, parting.PAGE_TYPE]
 LONG = 1_000
 
 
@@ -193,7 +193,7 @@ def test_a_long_trial_is_cut(pages):
 
 def test_a_failed_trial_stands_next_to_the_solved_one(pages):
     page = pages[parting_page("arena", "r", "bad")]
-    assert "the first 1 are equal" in page
+    assert "Their first call of a tool is the same." in page
     shared, sides = page.split("</details>", 1)
     failed, solved = sides.split("<section")[1:]
     assert "a.txt" in shared
@@ -213,6 +213,9 @@ def test_pages_are_linked(pages):
     for page in (pages[side], pages[of_task], pages[of_run], pages["trials/index.html"]):
         assert f'href="../{own}"' in page
     assert f'href="../{side}"' in pages[of_task]
+    assert '/index.html#task=t"' in ours
+    [records] = [data for path, data in pages.items() if "/records-" in path]
+    assert own in records
 
 
 def test_a_task_lists_its_trials_by_system(pages):

@@ -138,7 +138,7 @@ ORDER BY used.suite, used.run_id, path, used.file_sha256
 """  # noqa: S608 - a constant
 _TRIALS = f"FROM site_trials {_OF_BLOCK} ORDER BY site_trials.rowid"
 _TRIAL_COLUMNS = (
-    "task_id", "attempt", "system", "verdict", "ended", "n_steps", "duration_ms", "cost_usd",
+    "task_id", "attempt", "system", "verdict", "ended", "n_steps", "minutes", "cost_usd",
     "beside",
 )  # fmt: skip
 _LISTED = (

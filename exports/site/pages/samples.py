@@ -12,6 +12,7 @@ from exports.site.page import Contents, Page
 from exports.site.samples.browser import number_runs, run_pieces, shared_pieces
 from exports.site.samples.runs import sampled_runs
 from exports.site.site import PageType
+from exports.site.trials import trial_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,8 @@ def _addresses(site: Site) -> Addresses:
 
 def _runs(site: Site) -> list[SampledRun]:
     runs = sampled_runs(site.connection)
-    number_runs(site.connection, runs, only_failed=site.samples == "failed")
+    is_failed_only = site.samples == "failed"
+    number_runs(site.connection, runs, only_failed=is_failed_only, trials=trial_pages(site))
     return runs
 
 

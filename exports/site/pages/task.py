@@ -101,7 +101,7 @@ QUALIFY row_number() OVER (
 ORDER BY suite, task_set, task_id, system, run_id, attempt, result_id
 """  # noqa: S608 - our own numbers
 _TRIAL_COLUMNS = (
-    "system", "run_id", "attempt", "verdict", "ended", "n_steps", "duration_ms", "cost_usd",
+    "system", "run_id", "attempt", "verdict", "ended", "n_steps", "minutes", "cost_usd",
     "beside",
 )  # fmt: skip
 _KEYS = ("suites", "task_sets", "task_ids")

@@ -15,7 +15,7 @@ from exports.site.samples.query import number_samples, samples
 from exports.site.samples.runs import RUN_FIELDS, SampledRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import duckdb
 
@@ -25,7 +25,11 @@ RUNS = "samples/runs"
 
 
 def number_runs(
-    connection: duckdb.DuckDBPyConnection, runs: list[SampledRun], *, only_failed: bool
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[SampledRun],
+    *,
+    only_failed: bool,
+    trials: Mapping[tuple[str, str, str], str] | None = None,
 ) -> None:
     """Number the samples of all runs, which pieces are made of afterwards.
 
@@ -33,9 +37,10 @@ def number_runs(
         connection: the store, for reading.
         runs: the runs.
         only_failed: whether to leave out samples that passed, and those without a verdict.
+        trials: paths of the pages of trials, by suite, run and result.
     """
     keys = [(run.suite, run.run_id) for run in runs]
-    number_samples(connection, keys, only_failed=only_failed)
+    number_samples(connection, keys, only_failed=only_failed, trials=trials)
 
 
 def shared_pieces(

@@ -16,8 +16,8 @@ _EXACT = 2**53 - 1
 _ANSWER_CHARACTERS = 200
 _PROMPT_CHARACTERS = 120
 
-# By name: the expression. `result`, `verdict`, `scored`, `known` and `shared` are relations of the
-# query in `query.py`.
+# By name: the expression. `result`, `verdict`, `scored`, `known`, `shared` and `trial` are
+# relations of the query in `query.py`.
 ROW_FIELDS = {
     "task_set": "result.task_set",
     "task_id": "result.task_id",
@@ -50,6 +50,7 @@ _OF_OTHER_VIEWS = {
     "scores": "scored.scores",
     "messages": "talk.messages",
     "tasks": "known.tasks",
+    "trial_page": "trial.path",
 }
 # Where the store keeps a result: not of the data, and different in a store with the same logs.
 _OF_THE_STORE = {"batch"}

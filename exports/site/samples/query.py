@@ -8,7 +8,7 @@ from exports.site.samples.fields import ROW_FIELDS, json_array, record_fields
 from exports.site.samples.items import find_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import duckdb
 
@@ -79,6 +79,14 @@ _TASK = "{" + ", ".join(
     for name in ("task_name", "prompt", "reference", "question", "choices", "target",
                  "expected_tools", "image_url")
 ) + "}"  # fmt: skip
+_TRIALS = """
+CREATE OR REPLACE TEMP TABLE sample_trials AS
+SELECT
+    unnest($1::VARCHAR[]) AS suite,
+    unnest($2::VARCHAR[]) AS run_id,
+    unnest($3::VARCHAR[]) AS result_id,
+    unnest($4::VARCHAR[]) AS path
+"""
 _MOST_VERSIONS = 5
 # Of several versions of a task all are shown, if the result does not name one.
 _TASKS = f"""
@@ -146,6 +154,7 @@ def number_samples(
     runs: list[tuple[str, str]],
     *,
     only_failed: bool,
+    trials: Mapping[tuple[str, str, str], str] | None = None,
     samples_at_once: int = _SAMPLES_AT_ONCE,
 ) -> None:
     """Number the samples of the runs, in temporary tables of the connection.
@@ -154,11 +163,15 @@ def number_samples(
         connection: the store, for reading.
         runs: suite and ID of each run.
         only_failed: whether to leave out samples that passed, and those without a verdict.
+        trials: paths of the pages of trials, by suite, run and result.
         samples_at_once: samples that one query returns at most.
     """
     connection.execute(_CHOSEN_RUNS, _run_lists(runs))
     connection.execute(_NUMBERS, {"only_failed": only_failed, "samples_at_once": samples_at_once})
     connection.execute(_TASKS)
+    pages = trials or {}
+    keys = [list(part) for part in zip(*pages, strict=True)] or [[], [], []]
+    connection.execute(_TRIALS, [*keys, list(pages.values())])
     find_items(connection)
 
 
@@ -241,5 +254,9 @@ def _query(row: str, record: str) -> str:
         ON chosen.suite = shared.suite
         AND chosen.run_id = shared.run_id
         AND chosen.result_id = shared.result_id
+    LEFT JOIN sample_trials AS trial
+        ON chosen.suite = trial.suite
+        AND chosen.run_id = trial.run_id
+        AND chosen.result_id = trial.result_id
     ORDER BY chosen.place
     """  # noqa: S608 - names of our own; values are bound

@@ -183,7 +183,9 @@
         element("p", {}, table.badge(records.outcome(record)), " ",
           why && element("span", { class: "why" }, visible(why))),
         element("p", { class: "pale", dir: "auto" },
-          visible([record.model ?? "unknown", record.task_set, of.run_id].join(" · "))));
+          visible([record.model ?? "unknown", record.task_set, of.run_id].join(" · "))),
+        record.trial_page && element("p", {},
+          element("a", { href: root + record.trial_page }, "Steps of the trial")));
       const body = element("div", {}, ...records.body(record));
       return [head, record.more && excerptNote(of, record, body), body].filter((node) => node);
     }

@@ -183,7 +183,7 @@
   /** Return the record of the log, if it is kept, and all columns that are known. */
   function source(/** @type {any} */ record) {
     const columns = Object.entries(record).filter(([key, value]) =>
-      value !== null && !["scores", "messages", "tasks", "source", "more"].includes(key));
+      value !== null && !["scores", "messages", "tasks", "source", "more", "trial_page"].includes(key));
     return element("details", {},
       element("summary", {}, "The record as it came"),
       record.source === null
