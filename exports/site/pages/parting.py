@@ -24,44 +24,49 @@ if TYPE_CHECKING:
 _AT_ONCE = 10  # pages: their texts are in memory
 _SHARED = 20  # calls that both trials made, the last ones
 _AFTER = 40  # steps of each trial from where they part
-# Both trials of each page, as its sides: their last shared calls, and the steps that follow.
+# Both trials of each page, as its sides: their last shared calls, and the steps that follow. By
+# aggregates: windows take minutes for trials of a million steps.
 _STEPS = f"""
 WITH sides AS (
     FROM site_partings
-    SELECT rowid AS pair, 'failed' AS side, suite, run_id, result_id, n_shared
+    SELECT rowid AS pair, 'failed' AS side, suite, run_id, result_id, seq AS next_call
     WHERE list_contains($pairs, rowid)
     UNION ALL
     FROM site_partings
-    SELECT rowid, 'solved', suite, solved_run_id, solved_result_id, n_shared
+    SELECT rowid, 'solved', suite, solved_run_id, solved_result_id, solved_seq
     WHERE list_contains($pairs, rowid)
 ),
 
-counted AS (
+parted AS (
     SELECT
-        sides.*, steps.seq, steps.kind = 'tool' AS is_call,
-        count(*) FILTER (steps.kind = 'tool') OVER so_far AS n_calls,
-        -- The call that both make last is shared, what follows it is not.
-        n_calls < n_shared OR (n_calls = n_shared AND n_shared > 0 AND is_call) AS is_shared
+        sides.*,
+        coalesce(max(steps.seq) FILTER (
+            steps.kind = 'tool' AND (next_call IS NULL OR steps.seq < next_call)
+        ), 0) AS last_shared
     FROM steps
     JOIN sides USING (suite, run_id, result_id)
     WHERE NOT steps.is_copied
-    WINDOW so_far AS (PARTITION BY pair, side ORDER BY steps.seq)
+    GROUP BY ALL
 ),
 
-numbered AS (
+listed AS (
     SELECT
-        *,
-        row_number() OVER (PARTITION BY pair, side, is_shared ORDER BY seq) AS place,
-        count(*) OVER (PARTITION BY pair, side, is_shared) AS n_steps
-    FROM counted
+        parted.*,
+        max(steps.seq, {_SHARED}) FILTER (
+            side = 'failed' AND steps.kind = 'tool' AND steps.seq <= last_shared
+        ) AS calls,
+        min(steps.seq, {_AFTER}) FILTER (steps.seq > last_shared) AS following,
+        count(*) FILTER (steps.seq > last_shared) AS n_steps
+    FROM steps
+    JOIN parted USING (suite, run_id, result_id)
+    WHERE NOT steps.is_copied
+    GROUP BY ALL
 ),
 
 chosen AS (
-    FROM numbered
-    WHERE CASE
-        WHEN is_shared THEN side = 'failed' AND is_call AND n_calls > n_shared - {_SHARED}
-        ELSE place <= {_AFTER}
-    END
+    SELECT *, true AS is_shared, unnest(calls) AS seq FROM listed
+    UNION ALL
+    SELECT *, false, unnest(following) FROM listed
 ),
 
 {TEXTS}
