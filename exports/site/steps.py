@@ -27,25 +27,14 @@ _BUDGET = 110_000  # bytes of the texts of a page, escaped
 _MOST_MESSAGES = 5  # of a step
 _PARTS = ("reasoning", "arguments", "text", "error")
 _TITLES = {"text": "", "reasoning": "reasoning", "arguments": "arguments", "error": "error:"}
-# By place: the steps of some trials; narrow, for trials of a million steps.
-PLACED = """
+# The keys of some trials, by the parameters of `trial_lists`.
+ASKED = """
 WITH asked AS (
     SELECT
         unnest($suites) AS suite, unnest($run_ids) AS run_id, unnest($result_ids) AS result_id
-),
-
-placed AS (
-    SELECT
-        suite, run_id, result_id, seq, trajectory, kind, is_copied, started_at, input_tokens,
-        output_tokens, cost_usd,
-        NOT is_copied AND (error IS NOT NULL OR coalesce(exit_code <> 0, false)) AS is_failed,
-        row_number() OVER of_trial AS place,
-        count(*) OVER (PARTITION BY suite, run_id, result_id) AS n_steps
-    FROM steps
-    SEMI JOIN asked USING (suite, run_id, result_id)
-    WINDOW of_trial AS (PARTITION BY suite, run_id, result_id ORDER BY seq)
 )
 """
+FAILED = "NOT is_copied AND (error IS NOT NULL OR coalesce(exit_code <> 0, false))"
 # Of relations `chosen` and `steps`: what a page shows of a step. A text can be in `messages`.
 TEXTS = f"""
 said AS (
@@ -89,8 +78,19 @@ FIELDS = """
     f"left(shown.{name}, {_LONGEST}) AS {name}, length(shown.{name}) AS {name}_length"
     for name in _PARTS
 )
+# Windows over few columns, for trials of a million steps.
 _STEPS = f"""
-{PLACED},
+{ASKED},
+
+placed AS (
+    SELECT
+        suite, run_id, result_id, seq, {FAILED} AS is_failed,
+        row_number() OVER of_trial AS place,
+        count(*) OVER (PARTITION BY suite, run_id, result_id) AS n_steps
+    FROM steps
+    SEMI JOIN asked USING (suite, run_id, result_id)
+    WINDOW of_trial AS (PARTITION BY suite, run_id, result_id ORDER BY seq)
+),
 
 near AS (
     SELECT
@@ -153,7 +153,7 @@ def step_rows(site: Site, keys: Sequence[Key]) -> list[Row]:
 
 
 def trial_lists(keys: Sequence[Key]) -> dict[str, list[str]]:
-    """Return the parameters of `PLACED`."""
+    """Return the parameters of `ASKED`."""
     names = ("suites", "run_ids", "result_ids")
     return {name: [key[at] for key in keys] for at, name in enumerate(names)}
 

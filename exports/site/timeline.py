@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from exports.site.grouping import by
-from exports.site.steps import PLACED, trial_lists
+from exports.site.steps import ASKED, FAILED, trial_lists
 from warehouse.core.text.figures import money
 
 if TYPE_CHECKING:
@@ -20,29 +20,37 @@ _BINS = 120
 _HEIGHT = 10  # of a lane, in units of its view box; its width is the number of bins
 # Where a step has no time, those of its trial lie by their order. Copied steps have old times.
 _BINNED = f"""
-{PLACED},
+{ASKED},
+
+extents AS (
+    SELECT
+        suite, run_id, result_id, max(seq) AS last_seq,
+        epoch_ms(min(started_at)) AS first_ms,
+        epoch_ms(max(started_at)) - first_ms AS span_ms,
+        count(started_at) = count(*) AND span_ms > 0 AS is_timed
+    FROM steps
+    SEMI JOIN asked USING (suite, run_id, result_id)
+    WHERE NOT is_copied
+    GROUP BY suite, run_id, result_id
+),
 
 counted AS (
     SELECT
-        *,
-        epoch_ms(started_at) AS at_ms,
-        min(at_ms) OVER of_trial AS first_ms,
-        max(at_ms) OVER of_trial AS last_ms,
-        count(at_ms) OVER of_trial = count(*) OVER of_trial AND last_ms > first_ms AS is_timed,
+        *, {FAILED} AS is_failed,
         CASE
-            WHEN is_timed THEN (at_ms - first_ms) / (last_ms - first_ms)
-            ELSE place / (n_steps + 1)
+            WHEN is_timed THEN (epoch_ms(started_at) - first_ms) / span_ms
+            ELSE (seq - 1) / last_seq
         END AS share
-    FROM placed
+    FROM steps
+    JOIN extents USING (suite, run_id, result_id)
     WHERE NOT is_copied
-    WINDOW of_trial AS (PARTITION BY suite, run_id, result_id)
 )
 
 SELECT
     suite, run_id, result_id,
     least(floor(share * {_BINS}), {_BINS - 1})::INTEGER AS bin,
     any_value(is_timed) AS is_timed,
-    any_value(last_ms - first_ms) AS span_ms,
+    any_value(span_ms) AS span_ms,
     count(*) FILTER (kind = 'model') AS n_model,
     count(*) FILTER (kind = 'tool') AS n_tool,
     count(*) FILTER (is_failed) AS n_failed,

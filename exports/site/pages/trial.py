@@ -12,7 +12,7 @@ from exports.site.grouping import by, parts
 from exports.site.lists import list_addresses, lists
 from exports.site.page import Contents
 from exports.site.site import PageType
-from exports.site.steps import step_groups, step_rows, trial_lists
+from exports.site.steps import ASKED, step_groups, step_rows, trial_lists
 from exports.site.tables import table
 from exports.site.tasks import task_keys
 from exports.site.timeline import timelines
@@ -37,15 +37,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 10  # trials: their texts are in memory
 _MOST_CHECKS = 60
 _LONG = 200  # characters
-_ASKED = """
-WITH asked AS (
-    SELECT
-        unnest($suites) AS suite, unnest($run_ids) AS run_id, unnest($result_ids) AS result_id
-)
-"""
-_OWN = f"{_ASKED} FROM site_trials SEMI JOIN asked USING (suite, run_id, result_id)"
+_OWN = f"{ASKED} FROM site_trials SEMI JOIN asked USING (suite, run_id, result_id)"
 _CHECKS = f"""
-{_ASKED}
+{ASKED}
 SELECT
     suite, run_id, result_id, left(metric, {_LONG}) AS metric, check_class,
     CASE WHEN passed THEN 'passed' WHEN NOT passed THEN 'failed' ELSE 'unknown' END AS verdict,
