@@ -16,6 +16,7 @@
 -- output_tokens: tokens of the answers, likewise
 -- reasoning_tokens: those of them that are reasoning, likewise
 -- cost_usd: cost of the trial as recorded, US dollars, else the sum over its steps
+-- ended_at: end of the trial as recorded; where only its start is, the end of its last step
 -- duration_ms: from its start to its end, milliseconds
 SELECT
     calls.suite,
@@ -59,10 +60,19 @@ SELECT
         AS token_scope,
     coalesce(calls.cost_usd, totals.cost_usd) AS cost_usd,
     calls.started_at,
-    calls.ended_at,
+    coalesce(
+        calls.ended_at,
+        CASE
+            WHEN calls.started_at IS NOT NULL AND samples.result_id IS NULL THEN totals.last_step_at
+        END
+    ) AS ended_at,
     coalesce(
         CAST(date_diff('millisecond', calls.started_at, calls.ended_at) AS DOUBLE),
-        calls.duration_seconds * 1000
+        calls.duration_seconds * 1000,
+        CASE
+            WHEN samples.result_id IS NULL
+                THEN CAST(date_diff('millisecond', calls.started_at, totals.last_step_at) AS DOUBLE)
+        END
     ) AS duration_ms,
     calls.duplicate_of
 FROM scores.resolved_results AS calls
