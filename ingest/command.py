@@ -25,13 +25,28 @@ _LEAST_ANNOTATORS = 2
 _THREADS = "OPENBLAS_NUM_THREADS"
 
 
+def _checked_id(
+    _context: click.Context, _option: click.Parameter, run_id: str | None
+) -> str | None:
+    if run_id is not None and not run_id.strip():
+        raise click.BadParameter("the id is empty")
+    return run_id
+
+
 @click.command("import")
 # Other paths are imported even if one cannot be read; the import reports that one.
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
-@click.option("--as", "run_as", metavar="NEW_ID", help="Import a single run under another id.")
+@click.option(
+    "--as",
+    "run_as",
+    metavar="NEW_ID",
+    callback=_checked_id,
+    help="Import a single run under another id.",
+)
 @click.option("--replace", is_flag=True, help="Replace runs that the logs conflict with.")
 @click.option("--strict", is_flag=True, help="Refuse files that break a rule of their format.")
 @click.option("--redact", is_flag=True, help="Mask what looks like a secret.")
+@click.option("--keep-secrets", is_flag=True, help="Sessions: keep what looks like a secret.")
 @click.option("--restore", is_flag=True, help="Import forgotten files again.")
 @click.option("--verbose", "-v", is_flag=True, help="Name every file and every possible secret.")
 @click.option(
@@ -66,6 +81,7 @@ def import_(
     replace: bool,
     strict: bool,
     redact: bool,
+    keep_secrets: bool,
     restore: bool,
     verbose: bool,
     prompts: Path | None,
@@ -96,14 +112,12 @@ def import_(
       evalstore import ../baseline-store
     """
     _load_numpy()
-    _check_new_id(run_as)
     from ingest.reading import ImportOptions
     from ingest.stores.command import is_among_stores
 
     store = open_store(path)
     stores = [each for each in paths if is_among_stores(each)]
     _refuse_for_stores(stores, run_as=run_as, redact=redact, strict=strict)
-    paths = tuple(each for each in paths if each not in stores)
     options = ImportOptions(
         run_as=run_as,
         replace=replace,
@@ -112,16 +126,12 @@ def import_(
         restore=restore,
         format_options=(
             *_prompts_option(prompts),
+            *_kept_secrets(is_kept=keep_secrets, redact=redact),
             *_gold_claim(gold=gold, annotators=annotators, adjudicated_by=adjudicated_by),
             *_tables(store.lake, paths, table, is_confirmed=yes),
         ),
     )
-    _import(store, stores, paths, options, is_verbose=verbose)
-
-
-def _check_new_id(run_as: str | None) -> None:
-    if run_as is not None and not run_as.strip():
-        raise click.BadParameter("the id is empty", param_hint="--as")
+    _import(store, stores, [p for p in paths if p not in stores], options, is_verbose=verbose)
 
 
 def _import(
@@ -176,6 +186,15 @@ def _prompts_option(prompts: Path | None) -> Iterator[object]:
         from ingest.formats.openclaw.prompts import PromptsOption
 
         yield PromptsOption(prompts)
+
+
+def _kept_secrets(*, is_kept: bool, redact: bool) -> Iterator[object]:
+    if is_kept and redact:
+        raise click.UsageError("--redact and --keep-secrets exclude each other")
+    if is_kept:
+        from ingest.formats.sessions.consent import KeepSecrets
+
+        yield KeepSecrets()
 
 
 def _tables(

@@ -11,6 +11,7 @@ from trials import TRIALS
 from exports.base import EXPORTERS
 from ingest.discovery import find_files
 from ingest.format import Format, Reader
+from ingest.formats.sessions.consent import KeepSecrets
 from ingest.readers import FALLBACK, FORMATS, READERS, TABLES, in_order
 from ingest.reconciliation import FileOutcome
 
@@ -18,6 +19,7 @@ from ingest.reconciliation import FileOutcome
 SAMPLES = {
     "ATIF": TRIALS / "atif",
     "BFCL": PEERS / "bfcl",
+    "coding-agent sessions": TRIALS / "sessions",
     "every_eval_ever": PEERS / "eee",
     "Harbor": TRIALS / "harbor",
     "HELM": PEERS / "helm",
@@ -34,6 +36,8 @@ SAMPLES = {
     "SWE-bench": TRIALS / "swe-bench",
     "tau-bench": TRIALS / "tau-bench",
 }
+# Options without which a format is not imported.
+OPTIONS = {"coding-agent sessions": {"format_options": (KeepSecrets(),)}}
 # Formats of single files that only tests of their own have samples of.
 WITHOUT = {"settings", "tables"}
 BY_NAME = {each.name: each for each in FORMATS}
@@ -89,10 +93,10 @@ def test_what_is_damaged_is_reported(tool, samples, tmp_path):
 
 def check_the_same_import_again_changes_nothing(found, samples, folder):
     paths = smallest_of_each_reader(found, samples)
-    store = new_store(folder / "store")
-    assert import_into(store, *paths.values()).outcomes[FileOutcome.IMPORTED] > 0
+    store, options = new_store(folder / "store"), OPTIONS.get(found.name, {})
+    assert import_into(store, *paths.values(), **options).outcomes[FileOutcome.IMPORTED] > 0
     before = digests(store)
-    again = import_into(store, *paths.values())
+    again = import_into(store, *paths.values(), **options)
     assert again.n_results == 0
     assert again.outcomes[FileOutcome.IMPORTED] == 0
     assert digests(store) == before
@@ -100,8 +104,9 @@ def check_the_same_import_again_changes_nothing(found, samples, folder):
 
 def check_damage_is_reported(found, samples, folder):
     """Import the smallest file of each kind with bytes in its middle that no format has."""
+    options = OPTIONS.get(found.name, {})
     for name, source in smallest_of_each_reader(found, samples).items():
-        if not imports(folder / "store" / name, source):
+        if not imports(folder / "store" / name, source, **options):
             continue
         target = folder / name / "damaged" / source.name
         if source.is_dir():
@@ -113,13 +118,13 @@ def check_damage_is_reported(found, samples, folder):
         data = largest.read_bytes()
         middle = len(data) // 2
         largest.write_bytes(data[:middle] + b"\xff\x00[{" + data[middle + middle // 2 :])
-        summary = import_into(new_store(folder / name / "store"), target)
+        summary = import_into(new_store(folder / name / "store"), target, **options)
         assert summary.n_quarantined + summary.n_violations > 0, (name, source)
 
 
-def imports(store, path):
+def imports(store, path, **options):
     """Return whether a file is imported: not declined, and not part of another."""
-    return import_into(new_store(store), path).outcomes[FileOutcome.IMPORTED] > 0
+    return import_into(new_store(store), path, **options).outcomes[FileOutcome.IMPORTED] > 0
 
 
 def smallest_of_each_reader(found, samples):

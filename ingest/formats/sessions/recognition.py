@@ -1,0 +1,53 @@
+"""Recognises sessions of coding agents: Claude Code, Codex, BenchFlow."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ingest.format import Format, Reader, declining
+from ingest.late import Late
+
+if TYPE_CHECKING:
+    from ingest.reading import Candidate
+
+_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
+_SUMMARY = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"summary"')
+_LINE_KEYS = (b'"sessionId"', b'"uuid"', b'"parentUuid"')
+_RESULT_KEYS = (b'"task_name"', b'"rewards"', b'"n_tool_calls"')
+_RESULT_NAMES = (b'"n_prompts"', b'"rollout_name"')
+_ROUND_KEYS = (b'"round"', b'"rewards"', b'"n_trajectory_events"')
+_ROUNDS_ARE = "rounds of a BenchFlow rollout, whose verdict is in its result.json"
+
+
+def is_session(candidate: Candidate) -> bool:
+    """Return whether a file is a session of Claude Code, or holds only summaries of some."""
+    is_summary = _SUMMARY.match(candidate.head) is not None and b'"leafUuid"' in candidate.head
+    return is_summary or _has(candidate, _LINE_KEYS)
+
+
+def is_result(candidate: Candidate) -> bool:
+    """Return whether a file is the result of a BenchFlow rollout."""
+    is_named = any(name in candidate.head for name in _RESULT_NAMES)
+    return is_named and _has(candidate, _RESULT_KEYS, suffix=".json")
+
+
+def is_rounds(candidate: Candidate) -> bool:
+    """Return whether a file lists the rounds of a BenchFlow rollout."""
+    return _has(candidate, _ROUND_KEYS)
+
+
+def _has(candidate: Candidate, keys: tuple[bytes, ...], suffix: str = ".jsonl") -> bool:
+    head = candidate.head if candidate.path.suffix == suffix else b""
+    return _OBJECT.match(head) is not None and all(key in head for key in keys)
+
+
+FORMAT = Format(
+    "coding-agent sessions",
+    readers={
+        300: Reader("Claude Code session", is_session, Late("sessions.claude").read_session),
+        301: Reader("BenchFlow result", is_result, Late("sessions.benchflow").read_result),
+        302: Reader("BenchFlow rounds", is_rounds, declining(_ROUNDS_ARE)),
+    },
+    suites=("sessions",),
+)
