@@ -6,7 +6,7 @@ import json
 
 import pytest
 from peers import digests_after, query
-from support import import_into, new_store, queried_store
+from support import command, import_into, new_store, queried_store
 
 from ingest.formats.sessions.consent import KeepSecrets
 from ingest.reconciliation import FileOutcome
@@ -95,6 +95,15 @@ def test_secrets_are_kept_or_masked_as_said(tmp_path, redact):
     held = str([query(store, f"FROM {table}") for table in tables])
     assert (KEY in held) is not redact
     assert "OPENAI_API_KEY" in held
+
+
+def test_the_command_takes_one_of_both_options(tmp_path):
+    path = write(tmp_path / "logs" / "s.jsonl", user(1))
+    store = new_store(tmp_path / "store")
+    assert "say --redact" in command(store.path, "import", path).err
+    both = command(store.path, "import", path, "--redact", "--keep-secrets")
+    assert "exclude each other" in both.err
+    assert command(store.path, "import", path, "--keep-secrets").code == 0
 
 
 # --- lines
@@ -368,6 +377,86 @@ def test_odd_values_are_kept_and_break_nothing(tmp_path, odd, kind):
     store, summary = imported(tmp_path, user(1), {**line(2, kind), **odd}, answer(3, "a"))
     assert summary.n_results == 1
     assert trial_rows(store)[0]["n_steps"] == (2 if kind == "other" else 3)
+
+
+# --- Codex
+
+
+def codex(*items):
+    """Return the lines of a rollout, of their types and payloads."""
+    return [
+        {"timestamp": f"2026-01-02T03:04:{n:02}Z", "type": kind, "payload": payload}
+        for n, (kind, payload) in enumerate(items)
+    ]
+
+
+def item(kind, **fields):
+    return "response_item", {"type": kind, **fields}
+
+
+def used(n, cached):
+    total = {"input_tokens": n, "cached_input_tokens": cached, "output_tokens": n // 10}
+    return "event_msg", {"type": "token_count", "info": {"total_token_usage": total}}
+
+
+ROLLOUT = codex(
+    ("session_meta", {"id": "c1", "cli_version": "0.46", "cwd": "/x"}),
+    ("turn_context", {"model": "gpt-5", "effort": "high"}),
+    ("event_msg", {"type": "user_message", "message": "Fix it."}),
+    item("message", role="user", content=[{"type": "input_text", "text": "Fix it."}]),
+    item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}], encrypted_content="x"),
+    item("function_call", name="shell", arguments='{"cmd": "ls"}', call_id="a"),
+    ("event_msg", {"type": "token_count", "info": None}),
+    used(100, 10),
+    item(
+        "function_call_output",
+        call_id="a",
+        output='{"output": "no", "metadata": {"exit_code": 2}}',
+    ),
+    item("custom_tool_call", name="apply_patch", input="*** Begin", call_id="b"),
+    used(150, 60),
+    item("custom_tool_call_output", call_id="b", output="Done"),
+    item("message", role="assistant", content=[{"type": "output_text", "text": "Fixed."}]),
+    used(150, 60),
+)
+
+
+def test_a_rollout_of_codex_is_a_trial_and_its_usage_is_the_last(tmp_path):
+    store, summary = imported(tmp_path, *ROLLOUT)
+    assert summary.n_quarantined == 0
+    [trial] = trial_rows(store)
+    assert (trial["trial_id"], trial["system"]) == ("c1", "codex 0.46 (gpt-5)")
+    assert (trial["n_steps"], trial["n_tool_calls"], trial["n_tool_errors"]) == (7, 2, 1)
+    tokens = (trial["input_tokens"], trial["cached_tokens"], trial["output_tokens"])
+    assert tokens == (150, 60, 15)
+    assert trial["ended_at"].second == 13
+    tools = [step for step in step_rows(store) if step["kind"] == "tool"]
+    assert [tool["text"] for tool in tools] == ["no", "Done"]
+    assert [tool["arguments"] for tool in tools] == ['{"cmd":"ls"}', '"*** Begin"']
+    assert tools[0]["exit_code"] == 2
+    assert query(store, "SELECT prompt FROM results") == [{"prompt": "Fix it."}]
+
+
+def test_a_rollout_that_goes_on_adds_steps(tmp_path):
+    store, _ = imported(tmp_path / "a", *ROLLOUT[:9])
+    import_into(store, write(tmp_path / "a" / "logs" / "s.jsonl", *ROLLOUT), **KEPT)
+    whole, _ = imported(tmp_path / "b", *ROLLOUT)
+    assert trial_rows(store) == trial_rows(whole)
+
+
+def test_damaged_rollouts_are_quarantined_or_kept(tmp_path):
+    odd = codex(
+        item("message", role=[], content=7),
+        item("function_call", name=1, arguments=[], call_id=None),
+        item("function_call_output", call_id="lost", output={"a": 1}),
+        item("reasoning", summary=3),
+        ("event_msg", {"type": "token_count", "info": {"total_token_usage": [1]}}),
+        ("compacted", {"message": "Short."}),
+        (7, {}),
+    )
+    store, summary = imported(tmp_path, *ROLLOUT[:2], *odd, "{")
+    assert summary.n_quarantined == 2
+    assert trial_rows(store)[0]["n_steps"] == 4
 
 
 # --- BenchFlow

@@ -16,6 +16,7 @@ _SUMMARY = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"summary"')
 _LINE_KEYS = (b'"sessionId"', b'"uuid"', b'"parentUuid"')
 _RESULT_KEYS = (b'"task_name"', b'"rewards"', b'"n_tool_calls"')
 _RESULT_NAMES = (b'"n_prompts"', b'"rollout_name"')
+_ROLLOUT = re.compile(rb'"type"\s*:\s*"(session_meta|response_item|turn_context)"')
 _ROUND_KEYS = (b'"round"', b'"rewards"', b'"n_trajectory_events"')
 _ROUNDS_ARE = "rounds of a BenchFlow rollout, whose verdict is in its result.json"
 
@@ -24,6 +25,12 @@ def is_session(candidate: Candidate) -> bool:
     """Return whether a file is a session of Claude Code, or holds only summaries of some."""
     is_summary = _SUMMARY.match(candidate.head) is not None and b'"leafUuid"' in candidate.head
     return is_summary or _has(candidate, _LINE_KEYS)
+
+
+def is_rollout(candidate: Candidate) -> bool:
+    """Return whether a file is a rollout of Codex."""
+    is_lines = _has(candidate, (b'"timestamp"', b'"payload"'))
+    return is_lines and _ROLLOUT.search(candidate.head) is not None
 
 
 def is_result(candidate: Candidate) -> bool:
@@ -47,6 +54,7 @@ FORMAT = Format(
     readers={
         300: Reader("Claude Code session", is_session, Late("sessions.claude").read_session),
         301: Reader("BenchFlow result", is_result, Late("sessions.benchflow").read_result),
+        303: Reader("Codex rollout", is_rollout, Late("sessions.codex").read_rollout),
         302: Reader("BenchFlow rounds", is_rounds, declining(_ROUNDS_ARE)),
     },
     suites=("sessions",),
