@@ -167,6 +167,15 @@ def test_pictures_are_kept_by_their_hash(tmp_path):
     assert [digest in (step["extra"] or "") for step in steps] == [True, False, True, True]
 
 
+def test_the_text_of_a_result_is_stored_once(tmp_path):
+    text = "a long line of output " * 9
+    again = {"stdout": text, "stderr": "", "parts": [{"text": text}], "other": "kept" * 20}
+    lines = [user(1), answer(2, call()), user(3, [result(text)], toolUseResult=again)]
+    store, _ = imported(tmp_path, *lines)
+    assert str(step_rows(store)).count(text.strip()) == 1
+    assert "kept" in step_rows(store)[-1]["extra"]
+
+
 def test_errors_of_the_program_are_no_calls_of_a_model(tmp_path):
     zero = {"input_tokens": 0, "output_tokens": 0}
     error = answer(3, "API Error: 529", model="<synthetic>", usage=zero, isApiErrorMessage=True)

@@ -186,7 +186,7 @@ class _Items:
             row["reasoning"] = said(_plain(fields.value("summary")))
             row["extra"] = json_text(without_bytes(fields.left()))
         elif kind in _CALLS:
-            given = next(filter(None, map(fields.value, ("arguments", "input", "action"))), None)
+            given = fields.value("arguments") or fields.value("input") or fields.value("action")
             row |= {"kind": "tool", "name": fields.text("name") or kind, "call_id": call_id}
             row |= {"arguments": _arguments(given), "extra": fields.extra()}
             if call_id and call_id not in self._open:

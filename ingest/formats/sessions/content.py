@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from warehouse.core.types import Json, JsonObject
 
 _DATA_URL = re.compile(r"(data:[^,]{0,200};base64),(.+)", re.DOTALL)
+_AS_TEXT = "(the text of the tool's result)"
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code:? (-?\d{1,5})\b")
 
 
@@ -58,6 +59,17 @@ def without_bytes(value: Json) -> Json:
         name: _hashed(each) if name in encoded and isinstance(each, str) else without_bytes(each)
         for name, each in value.items()
     }
+
+
+def without_repeats(value: Json, texts: set[str]) -> Json:
+    """Return a value with a note in place of each text that is stored already."""
+    if isinstance(value, str):
+        return _AS_TEXT if len(value) > len(_AS_TEXT) and value.strip() in texts else value
+    if isinstance(value, list):
+        return [without_repeats(each, texts) for each in value]
+    if isinstance(value, dict):
+        return {name: without_repeats(each, texts) for name, each in value.items()}
+    return value
 
 
 def _is_text(part: Json) -> bool:

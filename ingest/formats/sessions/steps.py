@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.fields import Fields, finite_number, object_of, text_of, whole_number
-from ingest.formats.sessions.content import exit_code, parts_of, said, unsaid, without_bytes
+from ingest.formats.sessions.content import (
+    exit_code,
+    parts_of,
+    said,
+    unsaid,
+    without_bytes,
+    without_repeats,
+)
 from ingest.formats.sessions.outline import SHARED, is_message, model_of
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
@@ -27,6 +34,7 @@ _TOKENS = {
     "cached_tokens": "cache_read_input_tokens",
     "output_tokens": "output_tokens",
 }
+_MESSAGE_HELD = ("content", "role", "type", "model")
 _HELD_ELSEWHERE = ("uuid", "sessionId", "type", "isSidechain", "message", "costUSD")
 
 
@@ -239,9 +247,16 @@ def _extra(fields: Fields, trial: _Trial, content: Json, unknown: list[Json]) ->
     for name in SHARED:
         if fields.peek(name) == trial.shared.get(name):
             fields.value(name)
-    left = without_bytes(fields.left())
+    left = without_repeats(without_bytes(fields.left()), _result_texts(content))
     found = {**{n: v for n, v in more.items() if v}, **object_of(left)}
     return json_text(found) if found else None
 
 
-_MESSAGE_HELD = ("content", "role", "type", "model")
+def _result_texts(content: Json) -> set[str]:
+    """Return the texts of the results of tools in a message, which the line has once more."""
+    texts: set[str] = set()
+    for result in parts_of(content, "tool_result"):
+        parts = [result.get("content"), *parts_of(result.get("content"), "text")]
+        found = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        texts |= {text.strip() for text in found if isinstance(text, str)}
+    return texts
