@@ -378,6 +378,9 @@ def test_a_line_of_progress_is_no_step_of_the_session(tmp_path):
         {"message": {"content": [{"type": "tool_result", "tool_use_id": [], "content": 7}]}},
         {"message": {"content": [{"type": "text", "text": 7}], "usage": {"input_tokens": "9"}}},
         {"timestamp": 7, "parentUuid": {}, "version": [], "agentId": 1, "isSidechain": "yes"},
+        {"message": {"content": "\ud800", "id": "\ud800"}, "uuid": "\ud800", "agentId": "\ud800"},
+        {"message": {"id": "m3", "model": "a", "usage": {"input_tokens": -(2**63)}}},
+        {"isSidechain": True, "uuid": "\ud800", "message": {"content": []}},
         {"parentUuid": "u2", "costUSD": "free", "subtype": {}, "content": 7},
     ],
 )
@@ -386,6 +389,7 @@ def test_odd_values_are_kept_and_break_nothing(tmp_path, odd, kind):
     store, summary = imported(tmp_path, user(1), {**line(2, kind), **odd}, answer(3, "a"))
     assert summary.n_results == 1
     assert trial_rows(store)[0]["n_steps"] == (2 if kind == "other" else 3)
+    assert step_rows(store)
 
 
 # --- Codex

@@ -215,7 +215,7 @@ class _Items:
         row: dict[str, int] = {}
         for column, name in _TOKENS.items():
             number = whole_number(total.get(name))
-            if number is not None:
+            if number is not None and number >= 0:
                 row[column] = number - self._total.get(column, 0)
                 self._total[column] = number
         return {**row}  # type: ignore[typeddict-item]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ingest.formats.common.fields import iso_moment, list_of, object_of, text_of
 from ingest.formats.common.records import json_lines
 from ingest.formats.sessions.content import parts_of, said
+from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -136,7 +137,7 @@ def agent_suffix(line: JsonObject, path: Path) -> str:
     if not line.get("isSidechain"):
         return ""
     named = path.stem.removeprefix("agent-") if path.stem.startswith("agent-") else None
-    return f"/{text_of(line.get('agentId')) or named or line['uuid']}"
+    return utf8(f"/{text_of(line.get('agentId')) or named or line['uuid']}")
 
 
 def outline_of(path: Path, *, redact: bool) -> Outline:
@@ -199,7 +200,7 @@ class _Tree:
 
     def add(self, line: JsonObject, *, is_agent: bool) -> None:
         """Add a line; one that is repeated counts once."""
-        uuid, parent = str(line["uuid"]), parent_of(line)
+        uuid, parent = utf8(str(line["uuid"])), parent_of(line)
         if uuid in self._nodes:
             return
         is_sidechain = bool(line.get("isSidechain")) and not is_agent

@@ -189,7 +189,7 @@ class StepRows:
 def _more(before: dict[str, int | float], name: str, value: Json) -> int | None:
     """Return what a number adds to the one before; None for nothing or if it is not known."""
     number = whole_number(value)
-    if number is None:
+    if number is None or number < 0:
         return None
     known = before.get(name)
     before[name] = number
