@@ -22,9 +22,10 @@ MOST_SHOWN = 240  # steps of a trial that are shown if it has no more
 _ENDS = 60  # steps at each end that are shown otherwise
 _FAILED = 40  # failed steps in between, with their neighbours
 _LONGEST = 2_000  # characters of a text
-_SHORTEST = 60
+_SHORTEST = 10
 _BUDGET = 110_000  # bytes of the texts of a page, escaped
 _MOST_MESSAGES = 5  # of a step
+_LABELS = ("name", "agent", "model")
 _PARTS = ("reasoning", "arguments", "text", "error")
 _TITLES = {"text": "", "reasoning": "reasoning", "arguments": "arguments", "error": "error:"}
 # The keys of some trials, by the parameters of `trial_lists`.
@@ -70,15 +71,16 @@ shown AS (
 )
 """  # noqa: S608 - our own numbers
 FIELDS = """
-    shown.kind, left(shown.name, 200) AS name, left(shown.agent, 200) AS agent,
-    shown.trajectory, shown.is_copied, left(shown.model, 200) AS model, shown.input_tokens,
+    shown.kind, left(shown.name, 100) AS name, left(shown.agent, 100) AS agent,
+    shown.trajectory, shown.is_copied, left(shown.model, 100) AS model, shown.input_tokens,
     shown.output_tokens, shown.cost_usd, date_diff('millisecond', shown.started_at, shown.ended_at)
         AS duration_ms,
 """ + ", ".join(
     f"left(shown.{name}, {_LONGEST}) AS {name}, length(shown.{name}) AS {name}_length"
     for name in _PARTS
 )
-# Windows over few columns, for trials of a million steps.
+# Windows over few columns, for trials of a million steps; a running `count(*) FILTER` would take
+# a hundred times as long as this sum.
 _STEPS = f"""
 {ASKED},
 
@@ -96,7 +98,8 @@ near AS (
     SELECT
         suite, run_id, result_id, seq, place, n_steps,
         max(is_failed) OVER (around ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS is_near,
-        sum(is_failed::INT) OVER (around ROWS UNBOUNDED PRECEDING) AS n_failed
+        sum((is_failed AND place > {_ENDS})::INT) OVER (around ROWS UNBOUNDED PRECEDING)
+            AS n_failed
     FROM placed
     WINDOW around AS (PARTITION BY suite, run_id, result_id ORDER BY place)
 ),
@@ -208,12 +211,12 @@ def _command(key: Key, first: int, last: int) -> str:
 def shown_steps(rows: Sequence[Row]) -> list[ShownStep]:
     """Return steps with their texts, cut so that those of a page are within its budget."""
     longest = _longest(rows)
-    return [ShownStep(row=row, parts=_parts(row, longest)) for row in rows]
+    return [ShownStep(row=_labelled(row, longest), parts=_parts(row, longest)) for row in rows]
 
 
 def _longest(rows: Sequence[Row]) -> int:
     """Return the number of characters at which texts are cut."""
-    texts = [row[name] for row in rows for name in _PARTS if row[name]]
+    texts = [row[name] for row in rows for name in (*_PARTS, *_LABELS) if row[name]]
     longest = _LONGEST
     while longest > _SHORTEST and sum(_n_bytes(text[:longest]) for text in texts) > _BUDGET:
         longest //= 2
@@ -222,6 +225,10 @@ def _longest(rows: Sequence[Row]) -> int:
 
 def _n_bytes(text: str) -> int:
     return len(escape(visible_lines(text)).encode("utf-8", "replace"))
+
+
+def _labelled(row: Row, longest: int) -> Row:
+    return {**row, **{name: row[name][:longest] for name in _LABELS if row[name]}}
 
 
 def _parts(row: Row, longest: int) -> list[tuple[str, str, int]]:

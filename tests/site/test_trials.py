@@ -60,6 +60,11 @@ def steps_of_long():
     ]
 
 
+def steps_of_noisy():
+    noise = dict.fromkeys(("name", "agent", "model", "text", "arguments", "error"), "'" * 3_000)
+    return [step("noisy", n, "tool", **noise) for n in range(1, LONG + 1)]
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Return the pages of a site with made-up trials, by path."""
@@ -82,12 +87,20 @@ def pages(tmp_path_factory):
             result("good", "solved", system="crab (m)", model="m", duration_seconds=90.0),
             result("bad", "timeout", model="other", recorded_end="<i>AgentTimeout</i>"),
             result("long", "limit", model="other", attempt=2),
+            result("noisy", "error", model="other", task_id="noise"),
             result("bare", None, model="other", attempt=3),
         ],
-        steps=steps_of_good() + steps_of_bad() + steps_of_long(),
+        steps=steps_of_good() + steps_of_bad() + steps_of_long() + steps_of_noisy(),
         result_scores=[
-            {**check, "content_id": f"c{n}", "metric": f"test_{n}", "passed": passed}
-            for n, passed in enumerate([True, False, None])
+            *(
+                {**check, "result_id": "noisy", "content_id": f"n{n}", "passed": False}
+                | dict.fromkeys(("metric", "scorer", "explanation"), f"{n}" + "'" * 500)
+                for n in range(50)
+            ),
+            *(
+                {**check, "content_id": f"c{n}", "metric": f"test_{n}", "passed": passed}
+                for n, passed in enumerate([True, False, None])
+            ),
         ],
     )
     store.sync()
@@ -189,6 +202,13 @@ def test_a_long_trial_is_cut(pages):
     assert "seq BETWEEN 61 AND 498" in page
     assert "439 more steps:" in page
     assert "seq BETWEEN 502 AND 940" in page
+
+
+def test_a_page_of_hostile_texts_is_bounded(pages):
+    page = page_of(pages, "noisy")
+    assert len(page.encode()) < 300_000
+    assert page.count("<p><small>") == 60 + 40 + 60
+    assert "10 more rows not shown here" in page
 
 
 def test_a_failed_trial_stands_next_to_the_solved_one(pages):

@@ -35,16 +35,17 @@ if TYPE_CHECKING:
     from warehouse.core.types import Row
 
 _AT_ONCE = 10  # trials: their texts are in memory
-_MOST_CHECKS = 60
+_MOST_CHECKS = 40
 _LONG = 200  # characters
+_SHORT = 100  # characters of a check's texts
 _OWN = f"{ASKED} FROM site_trials SEMI JOIN asked USING (suite, run_id, result_id)"
 _CHECKS = f"""
 {ASKED}
 SELECT
-    suite, run_id, result_id, left(metric, {_LONG}) AS metric, check_class,
+    suite, run_id, result_id, left(metric, {_SHORT}) AS metric, check_class,
     CASE WHEN passed THEN 'passed' WHEN NOT passed THEN 'failed' ELSE 'unknown' END AS verdict,
     value, CASE WHEN counts THEN 'yes' WHEN NOT counts THEN 'no' ELSE 'unknown' END AS counts,
-    left(scorer, {_LONG}) AS scorer, left(explanation, {_LONG}) AS explanation,
+    left(scorer, {_SHORT}) AS scorer, left(explanation, {_SHORT}) AS explanation,
     count(*) OVER of_trial AS n_checks
 FROM result_scores
 SEMI JOIN asked USING (suite, run_id, result_id)
