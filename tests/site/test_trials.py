@@ -89,6 +89,7 @@ def pages(tmp_path_factory):
             result("long", "limit", model="other", attempt=2),
             result("noisy", "error", model="other", task_id="noise"),
             result("bare", None, model="other", attempt=3),
+            result("trace", None, model="other", task_id=None),
         ],
         steps=steps_of_good() + steps_of_bad() + steps_of_long() + steps_of_noisy(),
         result_scores=[
@@ -142,6 +143,12 @@ def test_what_is_unknown_is_shown_as_unknown(pages):
     assert known["tokens"].startswith("unknown in · unknown out")
     assert "The log has no steps of this trial." in page
     assert "timeline" not in page
+
+
+def test_a_trial_without_a_task_has_a_page(pages):
+    assert '<h1 dir="auto">Trial of no named task</h1>' in page_of(pages, "trace")
+    name = trial_page("arena", "r", "trace").rsplit("/")[-1]
+    assert f'{name}">other</a>' in pages["trials/index.html"]
 
 
 def test_steps_have_arguments_results_and_errors_in_words(pages):

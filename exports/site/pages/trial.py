@@ -83,7 +83,8 @@ def _load(site: Site, addresses: Addresses) -> Iterator[Contents]:
         relation="site_trials",
         first=TRIALS,
         columns=_LISTED,
-        links={"task_id": lambda row: trial_page(*trial_key(row))},
+        # Traces and sessions have no task.
+        links=dict.fromkeys(("task_id", "system"), lambda row: trial_page(*trial_key(row))),
     )
     keys = [key for key, path in trial_pages(site).items() if path in addresses]
     for block in parts(keys, _AT_ONCE):
@@ -106,13 +107,13 @@ def _contents(
         "facts": _facts(row),
         "task": task_page(*task) if task in task_keys(site) else None,
         "sample": samples_page(*key[:2]),
-        "fragment": f"#task={quote(row['task_id'], safe='')}",
+        "fragment": f"#task={quote(row['task_id'], safe='')}" if row["task_id"] else "",
         "parting": parting_pages(site).get(key),
         "timeline": timeline,
         "checks": _checks(checks),
         "groups": step_groups(key, steps) if steps else [],
     }
-    title = f"Trial of {row['task_id'][:80]}"
+    title = f"Trial of {(row['task_id'] or 'no named task')[:80]}"
     return Contents(path=trial_page(*key), template="trial.html", title=title, values=values)
 
 

@@ -9,8 +9,8 @@
 -- n_errors: calls that failed: with an error, or an exit code other than 0; NULL if the logs mark no
 --     call of any tool as failed, which some never do
 -- error_rate: n_errors / n_calls
--- error_rate_low: lower end of its 95 % interval; the calls of a trial depend on each other, see
---     clustered_interval: NULL below 6 trials
+-- error_rate_low: lower end of its 95 % interval, by trials, whose calls depend on each other (see
+--     clustered_interval); NULL below 6 trials
 -- error_rate_high: upper end of that interval
 -- n_retries: calls whose last call before them in the trial was of the same tool and failed
 -- n_timed: calls of known time
