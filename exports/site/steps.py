@@ -167,7 +167,7 @@ def step_groups(key: Key, rows: list[Row]) -> list[StepGroup]:
     groups = []
     place = seq = 0
     steps = enumerate(shown_steps(rows))
-    for _, of_group in groupby(steps, key=lambda each: _group_key(*each)):
+    for _, of_group in groupby(steps, key=lambda each: _group_key(*each, main)):
         own = [step for _, step in of_group]
         first = own[0].row
         group = StepGroup(
@@ -181,9 +181,18 @@ def step_groups(key: Key, rows: list[Row]) -> list[StepGroup]:
     return groups
 
 
-def _group_key(position: int, step: ShownStep) -> tuple[str | None, bool, int]:
+def _group_key(
+    position: int, step: ShownStep, main: str | None
+) -> tuple[str | None, bool, bool, int]:
     """Return what steps of a group share; the last entry changes where steps are left out."""
-    return step.row["trajectory"], step.row["is_copied"], step.row["place"] - position
+    row = step.row
+    is_quiet = row["trajectory"] in (None, main) and _is_quiet(step)
+    return row["trajectory"], row["is_copied"], is_quiet, row["place"] - position
+
+
+def _is_quiet(step: ShownStep) -> bool:
+    """Return whether a step says nothing: the start and end of spans, changes of a state."""
+    return step.row["kind"] == "other" and not step.parts
 
 
 def _summary(steps: list[ShownStep], main: str | None) -> str:
@@ -192,7 +201,7 @@ def _summary(steps: list[ShownStep], main: str | None) -> str:
     if row["is_copied"]:
         return f"{number} repeated from an earlier context, not counted"
     if row["trajectory"] in (None, main):
-        return ""
+        return f"{counted(len(steps), 'event')} without text" if _is_quiet(steps[0]) else ""
     n_errors = sum(step.row["error"] is not None for step in steps)
     errors = f", {counted(n_errors, 'error')}" if n_errors else ""
     return f"sub-agent {row['agent'] or row['trajectory'][:200]}: {number}{errors}"

@@ -49,10 +49,15 @@ def test_what_does_not_go_together_is_no_release(tag, old, new, message):
 
 
 def test_this_version_has_notes():
-    """Between releases there are lines under Unreleased; at a release there are none."""
+    """The version is the newest release's, or the next, whose notes are under Unreleased."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE)
+    newest = re.search(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", changelog, re.MULTILINE)
+    if version != newest[1]:
+        major, minor, _ = map(int, newest[1].split("."))
+        assert version in (f"{major}.{minor + 1}.0", f"{major + 1}.0.0")
+        unreleased = changelog[: newest.start()].partition("## [Unreleased]")[2]
+        assert unreleased.strip().startswith("- ")
 
 
 def test_the_workflow_has_few_rights_pinned_actions_and_calls_what_is_there():

@@ -52,6 +52,11 @@ def steps_of_bad():
     ]
 
 
+def steps_of_spans():
+    quiet = [step("spans", n, "other", name="span_begin") for n in (1, 2, 4)]
+    return [*quiet, step("spans", 3, "other", name="info", text="Look here.")]
+
+
 def steps_of_long():
     failed = {"error": "it broke"}
     return [
@@ -89,9 +94,14 @@ def pages(tmp_path_factory):
             result("long", "limit", model="other", attempt=2),
             result("noisy", "error", model="other", task_id="noise"),
             result("bare", None, model="other", attempt=3),
+            result("spans", None, model="other", task_id="spans"),
             result("trace", None, model="other", task_id=None),
         ],
-        steps=steps_of_good() + steps_of_bad() + steps_of_long() + steps_of_noisy(),
+        steps=steps_of_good()
+        + steps_of_bad()
+        + steps_of_long()
+        + steps_of_noisy()
+        + steps_of_spans(),
         result_scores=[
             *(
                 {**check, "result_id": "noisy", "content_id": f"n{n}", "passed": False}
@@ -179,6 +189,15 @@ def test_sub_agents_and_copied_steps_are_folded(pages):
         "sub-agent helper: 2 steps, 1 error",
     }
     assert "Helping." in folds["sub-agent helper: 2 steps, 1 error"]
+
+
+def test_events_without_text_are_folded(pages):
+    page = page_of(pages, "spans")
+    assert re.findall(r"<summary[^>]*>(.*?)</summary>", page) == [
+        "2 events without text",
+        "1 event without text",
+    ]
+    assert "Look here." in page.replace(page[page.index("<details") : page.index("</details>")], "")
 
 
 def test_a_timeline_adds_up(pages):

@@ -52,7 +52,7 @@ def _has(candidate: Candidate, keys: tuple[bytes, ...], suffix: str = ".jsonl") 
 FORMAT = Format(
     "coding-agent sessions",
     readers={
-        300: Reader("Claude Code session", is_session, Late("sessions.claude").read_session),
+        304: Reader("Claude Code session", is_session, Late("sessions.claude").read_session),
         301: Reader("BenchFlow result", is_result, Late("sessions.benchflow").read_result),
         303: Reader("Codex rollout", is_rollout, Late("sessions.codex").read_rollout),
         302: Reader("BenchFlow rounds", is_rounds, declining(_ROUNDS_ARE)),
