@@ -167,7 +167,7 @@ def step_groups(key: Key, rows: list[Row]) -> list[StepGroup]:
     groups = []
     place = seq = 0
     steps = enumerate(shown_steps(rows))
-    for _, of_group in groupby(steps, key=lambda each: _group_key(*each, main)):
+    for _, of_group in groupby(steps, key=lambda each: _group_key(each[0], each[1], main)):
         own = [step for _, step in of_group]
         first = own[0].row
         group = StepGroup(
