@@ -198,3 +198,11 @@ def test_what_cannot_be_used_is_rejected_with_its_place(store, tmp_path):
     assert any(row["line"] is not None and abs(row["line"] - line) < 4 for row in rows)
     [trial_row] = query(store, "FROM trials WHERE n_steps IS NOT NULL")
     assert trial_row["n_steps"] == 1
+
+
+def test_a_document_that_is_cut_off_keeps_its_whole_steps(store, tmp_path):
+    text = json.dumps({**document(step(1), step(2), step(3)), "schema_version": "ATIF-v1.7"})
+    (tmp_path / "a.json").write_text(text[: text.index('"m3"')], "utf-8")
+    assert imported(store, tmp_path).n_quarantined == 1
+    [row] = query(store, "FROM trials")
+    assert row["n_steps"] == 2
