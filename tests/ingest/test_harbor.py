@@ -206,3 +206,12 @@ def test_a_document_that_is_cut_off_keeps_its_whole_steps(store, tmp_path):
     assert imported(store, tmp_path).n_quarantined == 1
     [row] = query(store, "FROM trials")
     assert row["n_steps"] == 2
+
+
+def test_ids_of_calls_that_are_no_texts_join_nothing(store, tmp_path):
+    calls = [{"tool_call_id": [1], "function_name": "ls", "arguments": {}}]
+    observed = {"results": [{"source_call_id": [1], "content": "a.txt"}]}
+    write(tmp_path / "a.json", document(step(1, tool_calls=calls, observation=observed)))
+    imported(store, tmp_path)
+    rows = query(store, "FROM steps WHERE NOT is_counted ORDER BY seq")
+    assert [(row["name"], row["text"]) for row in rows] == [("ls", None), (None, "a.txt")]

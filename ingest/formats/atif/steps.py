@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, list_of, object_of, texts_of, whole_number
+from ingest.formats.common.fields import (
+    Fields,
+    list_of,
+    object_of,
+    text_of,
+    texts_of,
+    whole_number,
+)
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.hashing import content_hash
 
@@ -84,9 +91,9 @@ class StepRows:
         row = self._step(step, fields, trajectory, step_id)
         totals.add(row)
         self._rows.add("steps", row)
-        called = {object_of(call).get("tool_call_id") for call in calls}
+        called = {text_of(object_of(call).get("tool_call_id")) for call in calls}
         for call in calls:
-            call_id = object_of(call).get("tool_call_id")
+            call_id = text_of(object_of(call).get("tool_call_id"))
             answers = [each for each in results if _source(each) == call_id and call_id is not None]
             self._add_part(row, call, answers)
         for result in results:
@@ -197,5 +204,5 @@ def _is_data(key: str, value: Json) -> bool:
     return is_long and (key in {"data", "base64"} or str(value).startswith("data:"))
 
 
-def _source(result: Json) -> Json:
-    return object_of(result).get("source_call_id")
+def _source(result: Json) -> str | None:
+    return text_of(object_of(result).get("source_call_id"))
