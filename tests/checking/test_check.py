@@ -135,7 +135,11 @@ BREAKS = [
     (
         """UPDATE lake.results SET is_replaced = true
         WHERE content_id = (SELECT min(content_id) FROM lake.results WHERE suite = 'palindrome')""",
-        {("every result counts once", "n_kept, n_results"): 1},
+        {
+            ("every result counts once", "n_kept, n_results"): 1,
+            # Of the copied row, too: pass rates are of sums that sync keeps.
+            ("every result counts once", "n_results, n_counted_or_left_out"): 2,
+        },
     ),
     (
         f"UPDATE lake.runs SET versions = '{{broken' WHERE run_id = '{QUIET_RUN}'",

@@ -94,7 +94,7 @@ def test_a_model_without_answers_is_refused(tmp_path, monkeypatch, name, hint):
 # What is true of a replayed run whether or not its answers count: its rows, and its machine.
 OF_EVERY_RUN = {
     *("runs", "results", "verdicts", "events", "resources", "snapshots", "tool_checks"),
-    *("result_items", "result_scores"),
+    *("result_items", "result_scores", "systems", "texts"),
     *("palindrome_log_tasks", "palindrome_variations", "run_overview", "summary_audit"),
 }
 

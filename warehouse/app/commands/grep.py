@@ -89,9 +89,9 @@ def grep(
     results share is listed once, with their number. Ends with exit code 1 if nothing matches.
 
     \b
-      evalstore grep "rate limit" --part answer --part "tool call"
-      evalstore grep -i "i cannot|i can't" --model example/aurora-2
-      evalstore grep Traceback --where "passed = false AND run_date >= '2026-01-01'"
+      evalstore grep saippua
+      evalstore grep -i "yhdyssana|compound" --part prompt --part message
+      evalstore grep saippua --where "passed AND run_date >= '2026-01-01'"
     """
     # Imported here: the help must not wait for DuckDB.
     from warehouse.analysis.search import COLUMNS, Search, search
