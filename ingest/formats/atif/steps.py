@@ -30,11 +30,9 @@ class Totals:
 
     Attributes:
         n_steps: number of steps, copied ones included.
-        n_copied: those of them that repeat earlier context.
     """
 
     n_steps: int = 0
-    n_copied: int = 0
     prompt_tokens: float | None = None
     completion_tokens: float | None = None
     cached_tokens: float | None = None
@@ -43,7 +41,6 @@ class Totals:
     def add(self, row: StepRow) -> None:
         """Add a step."""
         self.n_steps += 1
-        self.n_copied += row["is_copied"] is True
         self.prompt_tokens = plus(self.prompt_tokens, row["input_tokens"])
         self.completion_tokens = plus(self.completion_tokens, row["output_tokens"])
         self.cached_tokens = plus(self.cached_tokens, row["cached_tokens"])
