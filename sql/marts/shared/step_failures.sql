@@ -53,7 +53,7 @@ solved AS (
         task_set,
         task_id,
         count(DISTINCT (run_id, result_id)) AS n_solved,
-        min((run_id, result_id, system)) AS any_solved
+        min({'run_id': run_id, 'result_id': result_id, 'system': system}) AS any_solved
     FROM calls
     WHERE passed
     GROUP BY suite, task_set, task_id
@@ -66,7 +66,7 @@ ways AS (
         task_id,
         position,
         prefix,
-        min((run_id, result_id, system)) AS nearest
+        min({'run_id': run_id, 'result_id': result_id, 'system': system}) AS nearest
     FROM prefixed
     WHERE passed
     GROUP BY suite, task_set, task_id, position, prefix
@@ -105,9 +105,9 @@ SELECT
     failed.task_set,
     failed.task_id,
     failed.system,
-    failed.nearest[1] AS solved_run_id,
-    failed.nearest[2] AS solved_result_id,
-    failed.nearest[3] AS solved_system,
+    failed.nearest.run_id AS solved_run_id,
+    failed.nearest.result_id AS solved_result_id,
+    failed.nearest.system AS solved_system,
     failed.n_solved,
     failed.n_shared,
     others.seq,
@@ -130,7 +130,7 @@ LEFT JOIN calls AS last_shared
     AND failed.n_shared = last_shared.position
 LEFT JOIN calls AS solved_others
     ON failed.suite = solved_others.suite
-    AND failed.nearest[1] = solved_others.run_id
-    AND failed.nearest[2] = solved_others.result_id
+    AND failed.nearest.run_id = solved_others.run_id
+    AND failed.nearest.result_id = solved_others.result_id
     AND failed.n_shared + 1 = solved_others.position
 ORDER BY failed.suite, failed.task_set, failed.task_id, failed.run_id, failed.result_id

@@ -6,8 +6,8 @@
 WITH RECURSIVE events AS MATERIALIZED (
     SELECT
         * EXCLUDE (event),
-        event ->> '$.event' AS event_type,
-        event ->> '$.span_id' AS span_id,
+        json_extract_string(event, '$.event') AS event_type,
+        json_extract_string(event, '$.span_id') AS span_id,
         event
     FROM scores.inspect_events
 ),
@@ -17,9 +17,10 @@ spans AS MATERIALIZED (
         suite,
         run_id,
         result_id,
-        event ->> '$.id' AS span_id,
-        event ->> '$.parent_id' AS parent_id,
-        CASE WHEN event ->> '$.type' = 'agent' THEN event ->> '$.name' END AS agent
+        json_extract_string(event, '$.id') AS span_id,
+        json_extract_string(event, '$.parent_id') AS parent_id,
+        CASE WHEN json_extract_string(event, '$.type') = 'agent'
+            THEN json_extract_string(event, '$.name') END AS agent
     FROM events
     WHERE event_type = 'span_begin'
 ),
@@ -78,58 +79,65 @@ SELECT
     parts.result_id || '#' || parts.seq AS content_id,
     owners.trajectory,
     coalesce(
-        CASE WHEN parts.event_type = 'span_begin' THEN parts.event ->> '$.id' END,
-        parts.event ->> '$.uuid',
+        CASE WHEN parts.event_type = 'span_begin' THEN json_extract_string(parts.event, '$.id') END,
+        json_extract_string(parts.event, '$.uuid'),
         parts.seq::VARCHAR
     ) AS step_id,
     CASE
-        WHEN parts.event_type = 'span_begin' THEN parts.event ->> '$.parent_id'
+        WHEN parts.event_type = 'span_begin' THEN json_extract_string(parts.event, '$.parent_id')
         ELSE parts.span_id
     END AS parent_id,
     owners.agent,
     CASE
-        WHEN parts.event_type = 'span_begin' AND parts.event ->> '$.type' = 'agent' THEN 'agent'
+        WHEN parts.event_type = 'span_begin'
+            AND json_extract_string(parts.event, '$.type') = 'agent' THEN 'agent'
         WHEN parts.event_type IN ('model', 'tool', 'sandbox', 'compaction', 'error')
             THEN parts.event_type
         WHEN parts.event_type = 'score' THEN 'eval'
         WHEN parts.event_type = 'input' THEN 'user'
         ELSE 'other'
     END AS kind,
-    parts.event ->> '$.role' AS role,
+    json_extract_string(parts.event, '$.role') AS role,
     CASE parts.event_type
-        WHEN 'tool' THEN parts.event ->> '$.function'
-        WHEN 'sandbox' THEN parts.event ->> '$.action'
-        WHEN 'score' THEN parts.event ->> '$.scorer'
-        WHEN 'span_begin' THEN parts.event ->> '$.name'
+        WHEN 'tool' THEN json_extract_string(parts.event, '$.function')
+        WHEN 'sandbox' THEN json_extract_string(parts.event, '$.action')
+        WHEN 'score' THEN json_extract_string(parts.event, '$.scorer')
+        WHEN 'span_begin' THEN json_extract_string(parts.event, '$.name')
         WHEN 'model' THEN NULL
         ELSE parts.event_type
     END AS name,
-    CASE WHEN parts.event_type = 'model' THEN parts.event ->> '$.model' END AS model,
-    try_cast(parts.event ->> '$.timestamp' AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS started_at,
-    try_cast(parts.event ->> '$.completed' AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS ended_at,
-    try_cast(parts.event ->> '$.output.usage.input_tokens' AS BIGINT) AS input_tokens,
-    try_cast(parts.event ->> '$.output.usage.input_tokens_cache_read' AS BIGINT)
+    CASE WHEN parts.event_type = 'model' THEN json_extract_string(parts.event, '$.model') END AS model,
+    try_cast(json_extract_string(parts.event, '$.timestamp') AS TIMESTAMPTZ) AT TIME ZONE 'UTC'
+        AS started_at,
+    try_cast(json_extract_string(parts.event, '$.completed') AS TIMESTAMPTZ) AT TIME ZONE 'UTC'
+        AS ended_at,
+    try_cast(json_extract_string(parts.event, '$.output.usage.input_tokens') AS BIGINT) AS input_tokens,
+    try_cast(json_extract_string(parts.event, '$.output.usage.input_tokens_cache_read') AS BIGINT)
         AS cached_tokens,
-    try_cast(parts.event ->> '$.output.usage.output_tokens' AS BIGINT) AS output_tokens,
-    try_cast(parts.event ->> '$.output.usage.reasoning_tokens' AS BIGINT)
+    try_cast(json_extract_string(parts.event, '$.output.usage.output_tokens') AS BIGINT) AS output_tokens,
+    try_cast(json_extract_string(parts.event, '$.output.usage.reasoning_tokens') AS BIGINT)
         AS reasoning_tokens,
-    try_cast(parts.event ->> '$.output.usage.total_cost' AS DOUBLE) AS cost_usd,
+    try_cast(json_extract_string(parts.event, '$.output.usage.total_cost') AS DOUBLE) AS cost_usd,
     nullif(attached_text(parts.content, parts.attachments), '') AS text,
-    CASE WHEN parts.event_type = 'tool' THEN parts.event ->> '$.id' END AS call_id,
+    CASE WHEN parts.event_type = 'tool' THEN json_extract_string(parts.event, '$.id') END AS call_id,
     CASE
-        WHEN parts.event_type = 'tool' THEN CAST(parts.event -> '$.arguments' AS VARCHAR)
+        WHEN parts.event_type = 'tool' THEN CAST(json_extract(parts.event, '$.arguments') AS VARCHAR)
         WHEN parts.event_type = 'sandbox'
-            THEN CAST(coalesce(parts.event -> '$.cmd', parts.event -> '$.file') AS VARCHAR)
+            THEN CAST(coalesce(
+                json_extract(parts.event, '$.cmd'), json_extract(parts.event, '$.file')
+            ) AS VARCHAR)
     END AS arguments,
     CASE
-        WHEN parts.event_type = 'error' THEN parts.event ->> '$.error.message'
-        WHEN parts.event_type = 'model' THEN parts.event ->> '$.error'
+        WHEN parts.event_type = 'error' THEN json_extract_string(parts.event, '$.error.message')
+        WHEN parts.event_type = 'model' THEN json_extract_string(parts.event, '$.error')
         WHEN parts.event_type = 'tool' THEN coalesce(
-            parts.event ->> '$.error.message',
-            CASE WHEN (parts.event ->> '$.failed')::BOOLEAN THEN 'the call raised an exception' END
+            json_extract_string(parts.event, '$.error.message'),
+            CASE WHEN json_extract_string(parts.event, '$.failed')::BOOLEAN
+                THEN 'the call raised an exception' END
         )
     END AS error,
-    CASE WHEN parts.event_type = 'sandbox' THEN try_cast(parts.event ->> '$.result' AS BIGINT) END
+    CASE WHEN parts.event_type = 'sandbox'
+        THEN try_cast(json_extract_string(parts.event, '$.result') AS BIGINT) END
         AS exit_code
 FROM parts
 LEFT JOIN owners

@@ -9,10 +9,12 @@ SELECT
     calls.run_id,
     calls.content_id AS result_id,
     coalesce(
-        calls.extra ->> '$.uuid', concat_ws('/', calls.run_id, calls.task_id, calls.attempt)
+        json_extract_string(calls.extra, '$.uuid'),
+        concat_ws('/', calls.run_id, calls.task_id, calls.attempt)
     ) AS trial_id,
     coalesce(
-        calls.extra ->> '$.limit.type', CASE WHEN calls.success = false THEN 'error' END
+        json_extract_string(calls.extra, '$.limit.type'),
+        CASE WHEN calls.success = false THEN 'error' END
     ) AS recorded_end,
     CASE
         WHEN recorded_end IN ('time', 'working') THEN 'timeout'
@@ -32,7 +34,10 @@ LEFT JOIN (
     FROM (
         SELECT
             *,
-            coalesce(extra ->> '$.eval.solver', config ->> '$.plan.steps[#-1].solver') AS solver
+            coalesce(
+                json_extract_string(extra, '$.eval.solver'),
+                json_extract_string(config, '$.plan.steps[#-1].solver')
+            ) AS solver
         FROM lake.runs
         WHERE suite = 'inspect'
     )
