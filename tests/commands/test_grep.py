@@ -88,6 +88,26 @@ def test_every_kind_of_text_is_searched_once(path):
     ]
 
 
+def test_results_of_one_id_in_two_runs_are_listed_apart(tmp_path):
+    store = new_store(tmp_path / "store")
+    runs = [{**RUN, "run_id": run_id} for run_id in ("r1", "r2")]
+    answers = [_result("same", run_id=f"r{n}", model="gpt", raw_output="crab") for n in (1, 2)]
+    add_rows(store.lake, runs=runs, results=answers)
+    store.sync()
+    assert [(row["run_id"], row["n_results"]) for row in grep(store.path, "crab")] == [
+        ("r1", 1),
+        ("r2", 1),
+    ]
+
+
+def test_a_prompt_sent_twice_in_a_result_is_of_one_result(tmp_path):
+    store = new_store(tmp_path / "store")
+    asked = [_message("chat", seq, role="user", text="find the crab") for seq in (1, 2)]
+    add_rows(store.lake, runs=[RUN], results=[_result("chat", model="gpt")], messages=asked)
+    store.sync()
+    assert [row["n_results"] for row in grep(store.path, "crab")] == [1]
+
+
 def test_a_prompt_is_listed_once_with_the_number_of_its_results(path):
     [row] = grep(path, "the word")
     assert (row["part"], row["task_id"], row["n_results"]) == ("prompt", "same", 2)

@@ -51,7 +51,14 @@ described AS (
         results.run_date,
         results.seq AS result_seq,
         coalesce(listed.part = 'prompt' OR listed.who IN ('system', 'user'), false) AS is_sent,
-        CASE WHEN is_sent THEN md5(listed.text) ELSE listed.result_id END AS same
+        -- A result's id is unique in its run only.
+        hash(
+            listed.suite, results.task_set, results.task_id, listed.part, listed.who,
+            CASE
+                WHEN is_sent THEN md5(listed.text)
+                ELSE concat_ws('/', listed.run_id, listed.result_id, listed.seq)
+            END
+        ) AS same
     FROM listed
     JOIN scores.resolved_results AS results
         ON listed.suite = results.suite
@@ -61,13 +68,10 @@ described AS (
 
 SELECT
     * EXCLUDE (run_date, result_seq, is_sent, same),
-    count(*) OVER (
-        PARTITION BY suite, task_set, task_id, part, who, same, CASE WHEN NOT is_sent THEN seq END
-    ) AS n_results
+    count(DISTINCT (run_id, result_id)) OVER (PARTITION BY same) AS n_results
 FROM described
 QUALIFY row_number() OVER (
-    PARTITION BY suite, task_set, task_id, part, who, same, CASE WHEN NOT is_sent THEN seq END
-    ORDER BY run_date DESC NULLS LAST, run_id, result_seq, seq
+    PARTITION BY same ORDER BY run_date DESC NULLS LAST, run_id, result_seq, seq
 ) = 1
 ORDER BY run_date DESC NULLS LAST, suite, run_id, result_seq, seq NULLS FIRST, part
 """
