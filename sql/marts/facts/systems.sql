@@ -12,13 +12,13 @@ SELECT
     suite,
     run_id,
     system,
-    any_value(agent) AS agent,
-    any_value(agent_version) AS agent_version,
-    any_value(harness) AS harness,
-    any_value(harness_version) AS harness_version,
-    any_value(model) AS model,
-    any_value(models) AS models,
-    any_value(configuration) AS configuration,
+    arg_min(agent, content_id) AS agent,
+    arg_min(agent_version, content_id) AS agent_version,
+    arg_min(harness, content_id) AS harness,
+    arg_min(harness_version, content_id) AS harness_version,
+    arg_min(model, content_id) AS model,
+    arg_min(models, content_id) AS models,
+    arg_min(configuration, content_id) AS configuration,
     true AS is_agent
 FROM lake.systems
 GROUP BY suite, run_id, system

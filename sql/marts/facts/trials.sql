@@ -15,7 +15,7 @@
 -- cached_tokens: those of them that came from a cache, likewise
 -- output_tokens: tokens of the answers, likewise
 -- reasoning_tokens: those of them that are reasoning, likewise
--- cost_usd: cost of the trial as recorded, US dollars, else the sum over its steps
+-- cost_usd: cost of the trial, US dollars, likewise
 -- ended_at: end of the trial as recorded; where only its start is, the end of its last step
 -- duration_ms: from its start to its end, milliseconds
 SELECT
@@ -40,25 +40,13 @@ SELECT
     totals.n_model_calls,
     coalesce(totals.n_tool_calls, calls.tool_call_count) AS n_tool_calls,
     coalesce(calls.n_tool_errors, totals.n_tool_errors) AS n_tool_errors,
-    CASE
-        WHEN samples.result_id IS NULL THEN coalesce(calls.input_tokens, totals.input_tokens)
-        ELSE coalesce(totals.input_tokens, calls.input_tokens)
-    END AS input_tokens,
-    CASE
-        WHEN samples.result_id IS NULL THEN coalesce(calls.cached_tokens, totals.cached_tokens)
-        ELSE coalesce(totals.cached_tokens, calls.cached_tokens)
-    END AS cached_tokens,
-    CASE
-        WHEN samples.result_id IS NULL THEN coalesce(calls.output_tokens, totals.output_tokens)
-        ELSE coalesce(totals.output_tokens, calls.output_tokens)
-    END AS output_tokens,
-    CASE
-        WHEN samples.result_id IS NULL THEN coalesce(calls.reasoning_tokens, totals.reasoning_tokens)
-        ELSE coalesce(totals.reasoning_tokens, calls.reasoning_tokens)
-    END AS reasoning_tokens,
+    coalesce(if(samples.result_id IS NULL, calls.input_tokens, NULL), totals.input_tokens, calls.input_tokens) AS input_tokens,
+    coalesce(if(samples.result_id IS NULL, calls.cached_tokens, NULL), totals.cached_tokens, calls.cached_tokens) AS cached_tokens,
+    coalesce(if(samples.result_id IS NULL, calls.output_tokens, NULL), totals.output_tokens, calls.output_tokens) AS output_tokens,
+    coalesce(if(samples.result_id IS NULL, calls.reasoning_tokens, NULL), totals.reasoning_tokens, calls.reasoning_tokens) AS reasoning_tokens,
     coalesce(calls.token_scope, CASE WHEN samples.result_id IS NOT NULL THEN 'tree' END)
         AS token_scope,
-    coalesce(calls.cost_usd, totals.cost_usd) AS cost_usd,
+    coalesce(if(samples.result_id IS NULL, calls.cost_usd, NULL), totals.cost_usd, calls.cost_usd) AS cost_usd,
     calls.started_at,
     coalesce(
         calls.ended_at,
