@@ -45,7 +45,7 @@ FROM step_failures
 SEMI JOIN site_trials USING (suite, run_id, result_id)
 ORDER BY suite, run_id, result_id
 """
-_HEADINGS = {"ended": "how it ended", "beside": "next to a solved trial"}
+_HEADINGS = {"ended": "how it ended", "solved_trial": "next to a solved trial"}
 _KEYS = "SELECT suite, run_id, result_id, task_set, task_id FROM {} ORDER BY rowid"
 _ENDS = {
     "solved": "it solved the task",
@@ -114,7 +114,7 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
     Args:
         site: the site.
         rows: rows of the view `trials`.
-        columns: their columns, or `verdict`, `ended`, `minutes`, and `beside`, the link to a
+        columns: their columns, or `verdict`, `ended`, `minutes`, and `solved_trial`, the link to a
             solved trial. The first of them links to the trial.
         n_rows: number of the trials that there are.
     """
@@ -125,7 +125,7 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
             "verdict": verdict(row),
             "ended": how_it_ended(row),
             "minutes": None if row["duration_ms"] is None else row["duration_ms"] / 60_000,
-            "beside": "side by side" if trial_key(row) in partings else "",
+            "solved_trial": "side by side" if trial_key(row) in partings else "",
         }
         for row in rows
     ]
@@ -135,7 +135,7 @@ def trial_table(site: Site, rows: Sequence[Row], columns: Sequence[str], n_rows:
         headings=_HEADINGS,
         links={
             columns[0]: lambda row: pages.get(trial_key(row)),
-            "beside": lambda row: partings.get(trial_key(row)),
+            "solved_trial": lambda row: partings.get(trial_key(row)),
             "run_id": lambda row: run_page(row["suite"], row["run_id"]),
         },
         unknown=dict.fromkeys(("n_steps", "minutes", "cost_usd"), "unknown"),

@@ -5,17 +5,12 @@ from collections import defaultdict
 
 import pytest
 from peers import query, same
-from support import NO_REFERENCE, digests, import_into, new_store
-from trials import TRIALS
+from support import digests, import_into, new_store
+from trials import TRIALS, needs_trials, reference_rows
 
 from ingest.formats.common.fields import iso_moment
 
-pytestmark = pytest.mark.skipif(not (TRIALS / "harbor").is_dir(), reason=NO_REFERENCE)
-
-
-def oracle(form, kind):
-    lines = (TRIALS / form / "oracle.jsonl").read_text("utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["row"] == kind]
+pytestmark = needs_trials
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +39,7 @@ def expected_tokens(row):
 
 
 def test_every_trial_of_a_job(trials):
-    rows = [row for row in oracle("harbor", "trial") if "atif" not in row]
+    rows = [row for row in reference_rows("harbor", "trial") if "atif" not in row]
     assert len(rows) == 52
     for row in rows:
         trial = trials[row["trial_id"]]
@@ -80,7 +75,7 @@ def test_rewards_and_phases(stores):
         row["trial_id"]: {each["name"]: each for each in json.loads(row["phases"])}
         for row in query(stores["harbor"], "FROM results SELECT trial_id, phases")
     }
-    for row in oracle("harbor", "trial"):
+    for row in reference_rows("harbor", "trial"):
         if "atif" not in row:
             assert scores.get(row["trial_id"]) == row["rewards"]
             for name, times in row["phases"].items():
@@ -93,7 +88,7 @@ def test_rewards_and_phases(stores):
 
 
 def test_every_trajectory_that_stands_alone(trials):
-    rows = oracle("atif", "trial")
+    rows = reference_rows("atif", "trial")
     assert len(rows) == 14
     for row in rows:
         trial = trials[row["trial_id"]]
@@ -117,10 +112,10 @@ def test_every_trajectory_by_its_steps(stores):
             "steps.input_tokens, steps.output_tokens, steps.cached_tokens, steps.cost_usd",
         ):
             found[form, row["trial_id"], row["trajectory"]].append(row)
-    by_trial = {row["file"]: row for row in oracle("harbor", "trial") if "atif" not in row}
+    by_trial = {row["file"]: row for row in reference_rows("harbor", "trial") if "atif" not in row}
     n_checked = 0
     for form in stores:
-        for row in (each for each in oracle(form, "trial") if "atif" in each):
+        for row in (each for each in reference_rows(form, "trial") if "atif" in each):
             file, _, inside = row["file"].partition("#sub")
             trial = (
                 by_trial[f"{file.removesuffix('agent/trajectory.json')}result.json"]["trial_id"]
@@ -147,7 +142,7 @@ def test_every_figure(stores, form):
     audit = defaultdict(list)
     for row in query(stores[form], "FROM metric_audit"):
         audit[row["metric"].rpartition("/")[2].replace(": ", "/")].append(row)
-    for figure in oracle(form, "figure"):
+    for figure in reference_rows(form, "figure"):
         key = figure["figure"]
         if key.startswith("total_"):
             file = figure["file"].rpartition("/")[2].partition(".json")

@@ -1,13 +1,13 @@
 """Agents' logs of Inspect: trials and steps made of their events, next to reference rows."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
-from support import REFERENCE, import_into, needs_reference, new_store
+from support import import_into, new_store
+from trials import TRIALS, needs_trials, reference_rows
 
-FOLDER = REFERENCE / "trials" / "inspect-agents"
-pytestmark = needs_reference
+FOLDER = TRIALS / "inspect-agents"
+pytestmark = needs_trials
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def reference():
     """Return the reference rows of trials."""
-    lines = (FOLDER / "oracle.jsonl").read_text("utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["row"] == "trial"]
+    return reference_rows("inspect-agents", "trial")
 
 
 @pytest.fixture(scope="module")

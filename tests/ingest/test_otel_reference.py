@@ -4,12 +4,12 @@ import json
 
 import pytest
 from peers import query, same
-from support import NO_REFERENCE, REFERENCE, import_into, new_store
+from support import NO_REFERENCE, import_into, new_store
+from trials import TRIAL_COLUMNS, TRIALS, needs_trials, reference_rows
 
 from ingest.formats.common.fields import iso_moment
 
-FOLDER = REFERENCE / "trials" / "otel"
-needs_spans = pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
+FOLDER = TRIALS / "otel"
 
 # Where a column holds what the log says and the reference row, which is narrower, does not.
 DIFFERENT = {
@@ -24,24 +24,6 @@ DIFFERENT = {
     ("vertex-gemini-trace-001", "output_tokens"): 15,
 }
 # Exports of Langfuse have no end of the trace: it is that of the last observation.
-COLUMNS = {
-    "task_id": "task_id",
-    "agent": "agent",
-    "agent_version": "agent_version",
-    "passed": "passed",
-    "n_steps": "n_steps",
-    "n_tool_calls": "n_tool_calls",
-    "n_tool_errors": "n_tool_errors",
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cost_usd": "cost_usd",
-    "failure": "recorded_end",
-}
-
-
-def reference(kind):
-    rows = map(json.loads, (FOLDER / "oracle.jsonl").read_text("utf-8").splitlines())
-    return [row for row in rows if row["row"] == kind]
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +38,11 @@ def spans(tmp_path_factory):
 
 def test_every_trial_equals_its_reference(spans):
     found = {row["trial_id"]: row for row in query(spans, "FROM trials WHERE suite = 'otel'")}
-    expected = reference("trial")
+    expected = reference_rows("otel", "trial")
     assert len(found) == len(expected) == 21
     for trial in expected:
         row = found[trial["trial_id"]]
-        for name, column in COLUMNS.items():
+        for name, column in TRIAL_COLUMNS.items():
             wanted = DIFFERENT.get((trial["trial_id"], name), trial[name])
             is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool)
             equal = same(row[column], wanted) if is_number else row[column] == wanted
@@ -86,7 +68,7 @@ def models_of(row):
 
 def test_kinds_of_spans_and_evaluations_equal_the_reference(spans):
     kinds = {"llm": "model", "GENERATION": "model", "TOOL": "tool", "SPAN": "other"}
-    for trial in reference("trial"):
+    for trial in reference_rows("otel", "trial"):
         if "langfuse" in trial["file"]:
             continue  # their spans are told apart by their attributes
         rows = query(
@@ -120,9 +102,9 @@ def test_kinds_of_spans_and_evaluations_equal_the_reference(spans):
             assert extra["gen_ai.response.id"] == each["gen_ai.response.id"]
 
 
-@needs_spans
+@needs_trials
 def test_what_is_no_trace_is_declined_or_quarantined(tmp_path):
-    for other in reference("other"):
+    for other in reference_rows("otel", "other"):
         store = new_store(tmp_path / str(abs(hash(other["file"]))))
         summary = import_into(store, FOLDER / other["file"])
         assert summary.n_results == 0

@@ -1,18 +1,17 @@
 """SWE-bench: every trial and figure of the reference rows, from one import of its folder."""
 
-import json
 from collections import Counter
 
 import pytest
-from support import NO_REFERENCE, import_into, new_store
-from trials import TRIALS
+from support import import_into, new_store
+from trials import TRIALS, needs_trials, reference_rows
 
 from ingest.reconciliation import FileOutcome
 
 FOLDER = TRIALS / "swe-bench"
 FINAL = "backspacevenkat+polydev-swe-bench/FINAL_RESULTS.json"
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_REFERENCE)
+pytestmark = needs_trials
 
 # Where a column should hold something else than the reference rows:
 # trial_id      they repeat it where a file repeats an instance; ours have a number then
@@ -25,11 +24,6 @@ NO_TRIAL = "SWE-agent+SWE-agent/trajectories/demonstrations/function_calling_sim
 # A prediction beside its trajectory is kept with that trial.
 WITH_TRAJECTORY = "all_preds.jsonl"
 CLASSES = {"FAIL_TO_PASS": "fail_to_pass", "PASS_TO_PASS": "pass_to_pass"}
-
-
-def oracle(kind):
-    rows = map(json.loads, (FOLDER / "oracle.jsonl").read_text("utf-8").splitlines())
-    return [row for row in rows if row["row"] == kind]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +60,7 @@ def trials(imported):
 def expected_rows():
     """Yield the reference rows with our ids."""
     seen = Counter()
-    for row in oracle("trial"):
+    for row in reference_rows("swe-bench", "trial"):
         key = row["file"], row["trial_id"]
         seen[key] += 1
         number = seen[key]
@@ -169,7 +163,7 @@ def test_every_figure(imported):
         "FINAL_RESULTS.json": "FINAL_RESULTS",
     }
     n_figures = 0
-    for row in oracle("figure"):
+    for row in reference_rows("swe-bench", "figure"):
         run_id = runs.get(row["file"].rpartition("/")[2])
         # Those without a run are verdicts of single instances, and rates that no file states.
         if run_id is None or row["figure"] == "hybrid.resolved as union of both":

@@ -6,24 +6,11 @@ from datetime import datetime
 import pytest
 from peers import query, same
 from support import import_into, queried_store
-from trials import TRIALS, needs_trials, reference_rows
+from trials import TRIAL_COLUMNS, TRIALS, needs_trials, reference_rows
 
 LOGS = TRIALS / "tau-bench"
 # The reference row's name of a column: equal in view `trials`.
-EQUAL = {
-    "task_id": "task_id",
-    "agent": "agent",
-    "agent_version": "agent_version",
-    "passed": "passed",
-    "n_steps": "n_steps",
-    "n_tool_calls": "n_tool_calls",
-    "n_tool_errors": "n_tool_errors",
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cost_usd": "cost_usd",
-    "failure": "recorded_end",
-    "domain": "task_set",
-}
+EQUAL = {**TRIAL_COLUMNS, "domain": "task_set"}
 # Published elsewhere: no file of these says which figure is of its trials.
 ELSEWHERE = "airline.pass_1 of submission.json"
 

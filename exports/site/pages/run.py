@@ -139,7 +139,7 @@ ORDER BY used.suite, used.run_id, path, used.file_sha256
 _TRIALS = f"FROM site_trials {_OF_BLOCK} ORDER BY site_trials.rowid"
 _TRIAL_COLUMNS = (
     "task_id", "attempt", "system", "verdict", "ended", "n_steps", "minutes", "cost_usd",
-    "beside",
+    "solved_trial",
 )  # fmt: skip
 _LISTED = (
     "run_id", "suite", "run_date", "models", "n_tasks", "n_results", "pass_rate", "n_unanswered",

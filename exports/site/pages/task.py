@@ -102,7 +102,7 @@ ORDER BY suite, task_set, task_id, system, run_id, attempt, result_id
 """  # noqa: S608 - our own numbers
 _TRIAL_COLUMNS = (
     "system", "run_id", "attempt", "verdict", "ended", "n_steps", "minutes", "cost_usd",
-    "beside",
+    "solved_trial",
 )  # fmt: skip
 _KEYS = ("suites", "task_sets", "task_ids")
 _COLUMNS = ("task_id", "pass_rate", "n_models")

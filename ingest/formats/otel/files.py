@@ -136,7 +136,7 @@ class _Writer:
         """Add the evaluations of traces whose spans are in another file."""
         for trace in self._traces.values():
             if not trace.facts:
-                rows = self._rows_of(trace)
+                rows = self._trace_rows(trace)
                 for each in trace.evaluations:
                     rows.add("result_scores", score_row(trace.trace_id, trace.trace_id, each))
 
@@ -151,7 +151,7 @@ class _Writer:
                 self._source.rejects.append(reject("evaluates an answer that the file lacks"))
         else:
             trace = self._traces[record.trace_id]
-            rows = self._rows_of(trace)
+            rows = self._trace_rows(trace)
             if record.trace_id not in self._written:
                 self._written.add(record.trace_id)
                 for trial in trace.trials:
@@ -160,7 +160,7 @@ class _Writer:
                 add_span(trace, trace.steps[record.span_id], record, position, rows)
             yield from rows.full()
 
-    def _rows_of(self, trace: TraceFacts) -> RowCollector:
+    def _trace_rows(self, trace: TraceFacts) -> RowCollector:
         made = RowCollector(self._source.path, trace.run_id)
         return self.runs.setdefault(trace.run_id, made)
 

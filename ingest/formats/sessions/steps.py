@@ -100,7 +100,7 @@ class StepRows:
             "trajectory": self._trajectories.get(uuid),
             "agent": fields.text("agentId") if line.get("isSidechain") else None,
             "kind": kind,
-            "name": _name(line, is_result=bool(results)),
+            "name": _step_name(line, is_result=bool(results)),
             "model": model_of(line),
             "started_at": fields.moment("timestamp"),
             "text": None if kind == "error" else text,
@@ -214,7 +214,7 @@ def _kind(line: JsonObject) -> str:
     return "error" if subtype == "api_error" else "system"
 
 
-def _name(line: JsonObject, *, is_result: bool) -> str | None:
+def _step_name(line: JsonObject, *, is_result: bool) -> str | None:
     if is_result:
         return "tool_result"
     if line.get("isCompactSummary"):

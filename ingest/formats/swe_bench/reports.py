@@ -84,12 +84,12 @@ def _reading(value: JsonObject, path: Path, context: ImportContext) -> Reading:
 
 
 def _run_report(value: JsonObject, path: Path) -> TrialRows:
-    run_id, label = _names(path.stem)
+    run_id, label = _run_and_label(path.stem)
     trials = TrialRows(path, run_id)
     trials.add_system(system_row(agent=None, harness="swe-bench", label=label))
-    statuses = dict.fromkeys(_texts(value, "submitted_ids"), "submitted")
+    statuses = dict.fromkeys(_listed_ids(value, "submitted_ids"), "submitted")
     for status in reversed(_VERDICTS):
-        statuses |= dict.fromkeys(_texts(value, f"{status}_ids"), status)
+        statuses |= dict.fromkeys(_listed_ids(value, f"{status}_ids"), status)
     logs = path.parent / "logs" / "run_evaluation" / run_id / label
     for instance, status in statuses.items():
         if has_file(logs, instance, _INSTANCE_REPORT):  # which says more
@@ -104,7 +104,7 @@ def _run_report(value: JsonObject, path: Path) -> TrialRows:
     return trials
 
 
-def _names(stem: str) -> tuple[str, str]:
+def _run_and_label(stem: str) -> tuple[str, str]:
     """Return run and label, from the name of a run report.
 
     Both may have dots in them: that between is the last one that no digit follows, if any.
@@ -179,11 +179,11 @@ def _not_submitted(value: JsonObject) -> JsonText | None:
 def _resolved_lists(value: JsonObject, path: Path) -> TrialRows:
     trials = TrialRows(path, label := run_name(path))
     trials.add_system(system_row(agent=None, harness="swe-bench", label=label))
-    statuses = {each: "unresolved" for name in value for each in _texts(value, name)}
+    statuses = {each: "unresolved" for name in value for each in _listed_ids(value, name)}
     for name in _NOT_JUDGED:
-        statuses |= dict.fromkeys(_texts(value, name), "error")
-    statuses |= dict.fromkeys(_texts(value, "no_generation"), "empty_patch")
-    statuses |= dict.fromkeys(_texts(value, "resolved"), "resolved")
+        statuses |= dict.fromkeys(_listed_ids(value, name), "error")
+    statuses |= dict.fromkeys(_listed_ids(value, "no_generation"), "empty_patch")
+    statuses |= dict.fromkeys(_listed_ids(value, "resolved"), "resolved")
     for instance, status in statuses.items():
         if has_file(path.parent.parent / "logs", instance, _INSTANCE_REPORT):
             _add_second_verdict(trials, label, instance, status, path)
@@ -279,5 +279,5 @@ def _figures_of_arms(value: JsonObject, path: Path) -> TrialRows:
     return trials
 
 
-def _texts(value: JsonObject, name: str) -> list[str]:
+def _listed_ids(value: JsonObject, name: str) -> list[str]:
     return [utf8(each) for each in list_of(value.get(name)) if isinstance(each, str)]

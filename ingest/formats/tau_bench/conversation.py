@@ -180,7 +180,7 @@ class Conversation:
         self._calls[text_of(call.get("id")) or ""].append(
             _Call(
                 text_of(call.get("name", function.get("name"))),
-                _json_of(arguments),
+                _arguments_json(arguments),
                 step_id,
                 text_of(call.get("requestor")) or role,
             )
@@ -234,7 +234,7 @@ def _called(call: _Call) -> StepRow:
     }
 
 
-def _json_of(arguments: Json) -> str | None:
+def _arguments_json(arguments: Json) -> str | None:
     """Return arguments as JSON; the first tau-bench has them as text, which may not be JSON."""
     return None if arguments is None else json_text(_parsed(arguments))
 

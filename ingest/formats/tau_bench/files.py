@@ -213,7 +213,7 @@ class _Results:
         rows.add("systems", experiment.system)
         for task in experiment.tasks.values():
             rows.add("tasks", task)
-        for seq, (raw, name) in enumerate(self._texts(), 1):
+        for seq, (raw, name) in enumerate(self._simulation_texts(), 1):
             simulation, reject = self._value(raw, name, seq, rows.secrets)
             if reject is not None:
                 rows.rejects.append(reject)
@@ -222,7 +222,7 @@ class _Results:
             yield from rows.full()
         yield from rows.rest()
 
-    def _texts(self) -> Iterator[tuple[bytes | None, str]]:
+    def _simulation_texts(self) -> Iterator[tuple[bytes | None, str]]:
         """Yield the text of each simulation, None if it is too long, and its name."""
         for at in range(0, len(self.places), 2):
             start, end = self.places[at : at + 2]
@@ -245,7 +245,7 @@ class _Results:
 
     def _first_id(self) -> Json:
         """Return the id of the first simulation, or all of one that has none."""
-        for raw, name in self._texts():
+        for raw, name in self._simulation_texts():
             value, _ = self._value(raw, name, 1, [])
             return object_of(value).get("id") or value
         return None

@@ -76,12 +76,12 @@ def evaluate_all(evaluations: Sequence[Evaluation]) -> list[GxResult]:
         _, members = groups.setdefault(f"{general!r} {values.schema}", (general, []))
         members.append(_Member(position, evaluation, values))
     for general, members in groups.values():
-        for member, result in zip(members, _of_group(general, members), strict=True):
+        for member, result in zip(members, _group_results(general, members), strict=True):
             results[member.position] = result
     return results
 
 
-def _of_group(general: object, members: Sequence[_Member]) -> Iterator[GxResult]:
+def _group_results(general: object, members: Sequence[_Member]) -> Iterator[GxResult]:
     """Yield the result of each of several alike expectations."""
     import pyarrow as pa
 
