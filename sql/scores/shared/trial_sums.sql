@@ -2,23 +2,19 @@
 -- by_run
 -- grain: run × provider × model × settings × task set × is_replay
 -- inherits: trials, scores.setups
--- n_trials: trials, whether or not anything judged them
 -- n_counted_steps: trials with a known number of steps
 -- n_steps: sum of their steps
--- n_timed: trials of known duration
 -- duration_whole: sum of the whole parts of their durations, milliseconds; see exact_total
 -- duration_fraction: sum of the fractions of their durations, milliseconds
--- n_passed_timed: those of them that passed
+-- n_passed_timed: passed trials of known duration
 -- n_known_ends: trials whose end the log records
 -- n_stopped: those of them that ended by a limit, by time or by an error
 SELECT
     calls.suite,
     calls.run_id,
     calls.entry,
-    count(*) AS n_trials,
     count(trials.n_steps) AS n_counted_steps,
     CAST(sum(trials.n_steps) AS BIGINT) AS n_steps,
-    count(trials.duration_ms) AS n_timed,
     sum(CAST(floor(trials.duration_ms) AS DECIMAL(15, 0))) AS duration_whole,
     sum(CAST(trials.duration_ms - floor(trials.duration_ms) AS DECIMAL(16, 15)))
         AS duration_fraction,
