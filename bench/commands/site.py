@@ -1,7 +1,7 @@
 """The pages of samples: how fast they are written, the first time and when nothing has changed.
 
 With Playwright and a browser (`make browser`), also how fast they open and search, and the
-overview: what it loads, and how soon it is painted.
+overview: what it loads, and how soon it is painted. And a search of all texts of the store.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from exports.site.pages import overview
 from exports.site.pages.samples import PAGE_TYPE
 from exports.site.rendering import assets
 from exports.site.site import opened_site
+from warehouse.analysis.search import Search, search
 from warehouse.app.store import Store
 
 if TYPE_CHECKING:
@@ -76,7 +77,19 @@ def measure(*, quick: bool) -> list[Ratio]:
                 at_most=1.1,
             ),
         ]
+        ratios.append(_search(store))
         return ratios + _in_browser(store, folder / "site", min(n_samples, _SEARCHED))
+
+
+def _search(store: Store) -> Ratio:
+    """Search all texts of the store for an expression that matches none."""
+    with store.reading() as connection:
+        [(size,)] = connection.execute("SELECT sum(strlen(text)) / 1e6 FROM texts").fetchall()
+        before = time.perf_counter()
+        search(connection, Search(pattern="zz[0-9]+qq"), limit=1)
+        seconds = time.perf_counter() - before
+    work = f"`evalstore grep` for an expression in {size:,.0f} MB of texts"
+    return Ratio(work, "3 s", seconds / 3, f"{seconds:.2f} s", at_most=1)
 
 
 def _write(store: Store, folder: Path) -> tuple[float, float]:
