@@ -215,3 +215,12 @@ def test_ids_of_calls_that_are_no_texts_join_nothing(store, tmp_path):
     imported(store, tmp_path)
     rows = query(store, "FROM steps WHERE NOT is_counted ORDER BY seq")
     assert [(row["name"], row["text"]) for row in rows] == [("ls", None), (None, "a.txt")]
+
+
+def test_documents_without_ids_are_told_apart_by_their_first_step(store, tmp_path):
+    for name, text in {"a": "one", "b": "two", "copy": "one"}.items():
+        value = document(step(1, "user", message=text), step(2))
+        del value["session_id"]
+        write(tmp_path / name / "t.json", value)
+    imported(store, tmp_path)
+    assert len(query(store, "FROM trials")) == 2

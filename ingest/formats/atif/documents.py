@@ -66,6 +66,19 @@ class Document:
             n_others = listed.n_elements - listed.n_objects
             rows.rejects.append(Reject(f"steps that are no objects: {n_others}"))
 
+    def first_step(self) -> bytes:
+        """Return the text of the first step; empty without one.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        listed = self.spans.lists.get(STEPS)
+        if listed is None or not listed.n_objects:
+            return b""
+        with open_regular(self.path) as file:
+            start, end = listed.places[:2]
+            return _read(file, start, end, 1, is_masked=self.is_masked)[0]
+
     def add_problems(self, rows: RowCollector) -> None:
         """Add what is wrong with the document and its secrets outside the steps to `rows`."""
         rows.rejects += self.rejects

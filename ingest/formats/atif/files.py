@@ -79,7 +79,7 @@ def _values(document: Document) -> Iterator[tuple[int, int]]:
 
 def _reading(trials: list[list[Document]]) -> Reading:
     """Return the reading of a file: the documents of each trial in it, the main one first."""
-    ids = [_ids(documents[0].root) for documents in trials]
+    ids = [_ids(documents[0]) for documents in trials]
     stream = Stream(
         paths=tuple(dict.fromkeys(each.path for documents in trials for each in documents)),
         tables=TABLES,
@@ -90,10 +90,17 @@ def _reading(trials: list[list[Document]]) -> Reading:
     return Reading(FORMAT, run=(SUITE, ids[0][0]), stream=stream)
 
 
-def _ids(root: JsonObject) -> tuple[str, str]:
-    """Return the ids of run and trial; of a document without any, a hash of its agent."""
+def _ids(document: Document) -> tuple[str, str]:
+    """Return the ids of run and trial; without any, a hash of agent and first step."""
+    root = document.root
     session, trajectory = (text_of(root.get(name)) for name in ("session_id", "trajectory_id"))
-    trial_id = trajectory or session or content_hash("trial", root.get("agent"))
+    trial_id = (
+        trajectory
+        or session
+        or content_hash(
+            "trial", root.get("agent"), document.first_step().decode("utf-8", "replace")
+        )
+    )
     return session or trial_id, trial_id
 
 
