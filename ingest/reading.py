@@ -61,6 +61,17 @@ class Candidate:
         except OSError:
             return b""
 
+    def begins_object_with(self, *keys: bytes, suffix: str = ".json") -> bool:
+        """Return whether a file of a suffix begins with a JSON object, and these are in its head.
+
+        Args:
+            keys: parts of the text, such as keys in their quotes.
+            suffix: how the file's name has to end.
+        """
+        head = self.head if self.path.suffix == suffix else b""
+        is_object = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+        return is_object and all(key in head for key in keys)
+
     def inside(self, name: str) -> Candidate:
         """Return a file or folder inside this folder."""
         return Candidate(self.path / name)

@@ -16,10 +16,7 @@ _VERSION = re.compile(rb'"schema_version"\s*:\s*"ATIF-v\d')
 
 def is_document(candidate: Candidate) -> bool:
     """Return whether a file is an ATIF document, or an object of several."""
-    if candidate.path.suffix != ".json":
-        return False
-    head = candidate.head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return head[:1] == b"{" and _VERSION.search(head) is not None
+    return candidate.begins_object_with() and _VERSION.search(candidate.head) is not None
 
 
 FORMAT = Format(

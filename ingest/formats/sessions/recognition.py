@@ -11,7 +11,6 @@ from ingest.late import Late
 if TYPE_CHECKING:
     from ingest.reading import Candidate
 
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 _SUMMARY = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"type"\s*:\s*"summary"')
 _LINE_KEYS = (b'"sessionId"', b'"uuid"', b'"parentUuid"')
 _RESULT_KEYS = (b'"task_name"', b'"rewards"', b'"n_tool_calls"')
@@ -24,29 +23,24 @@ _ROUNDS_ARE = "rounds of a BenchFlow rollout, whose verdict is in its result.jso
 def is_session(candidate: Candidate) -> bool:
     """Return whether a file is a session of Claude Code, or holds only summaries of some."""
     is_summary = _SUMMARY.match(candidate.head) is not None and b'"leafUuid"' in candidate.head
-    return is_summary or _has(candidate, _LINE_KEYS)
+    return is_summary or candidate.begins_object_with(*_LINE_KEYS, suffix=".jsonl")
 
 
 def is_rollout(candidate: Candidate) -> bool:
     """Return whether a file is a rollout of Codex."""
-    is_lines = _has(candidate, (b'"timestamp"', b'"payload"'))
+    is_lines = candidate.begins_object_with(b'"timestamp"', b'"payload"', suffix=".jsonl")
     return is_lines and _ROLLOUT.search(candidate.head) is not None
 
 
 def is_result(candidate: Candidate) -> bool:
     """Return whether a file is the result of a BenchFlow rollout."""
     is_named = any(name in candidate.head for name in _RESULT_NAMES)
-    return is_named and _has(candidate, _RESULT_KEYS, suffix=".json")
+    return is_named and candidate.begins_object_with(*_RESULT_KEYS)
 
 
 def is_rounds(candidate: Candidate) -> bool:
     """Return whether a file lists the rounds of a BenchFlow rollout."""
-    return _has(candidate, _ROUND_KEYS)
-
-
-def _has(candidate: Candidate, keys: tuple[bytes, ...], suffix: str = ".jsonl") -> bool:
-    head = candidate.head if candidate.path.suffix == suffix else b""
-    return _OBJECT.match(head) is not None and all(key in head for key in keys)
+    return candidate.begins_object_with(*_ROUND_KEYS, suffix=".jsonl")
 
 
 FORMAT = Format(

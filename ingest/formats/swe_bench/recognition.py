@@ -56,12 +56,8 @@ def is_rows(candidate: Candidate) -> bool:
 
 def is_swe_agent(candidate: Candidate) -> bool:
     """Return whether a file is a trajectory of SWE-agent."""
-    head = candidate.head
-    return (
-        candidate.path.suffix == ".traj"
-        and head.lstrip()[:1] == b"{"
-        and any(word in head for word in _TRAJECTORY_WORDS)
-    )
+    is_object = candidate.begins_object_with(suffix=".traj")
+    return is_object and any(word in candidate.head for word in _TRAJECTORY_WORDS)
 
 
 def is_mini(candidate: Candidate) -> bool:

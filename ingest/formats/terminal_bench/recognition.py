@@ -11,7 +11,6 @@ from ingest.late import Late
 if TYPE_CHECKING:
     from ingest.reading import Candidate
 
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 _RESULTS = re.compile(rb'"results"\s*:\s*\[')
 _TRIAL_KEYS = (b'"trial_name"', b'"is_resolved"', b'"failure_mode"')
 _COUNT_KEYS = (b'"n_resolved"', b'"resolved_ids"', b'"accuracy"')
@@ -22,27 +21,24 @@ _LOCK_KEYS = (b'"lockfile_version"', b'"invocation"', b'"harness"', b'"agent"')
 def is_run(candidate: Candidate) -> bool:
     """Return whether a file holds the results of a run."""
     is_list = _RESULTS.search(candidate.head) is not None
-    return is_list and (_has(candidate, _TRIAL_KEYS) or _has(candidate, _COUNT_KEYS))
+    return is_list and (
+        candidate.begins_object_with(*_TRIAL_KEYS) or candidate.begins_object_with(*_COUNT_KEYS)
+    )
 
 
 def is_trial(candidate: Candidate) -> bool:
     """Return whether a file holds the results of a trial."""
-    return _RESULTS.search(candidate.head) is None and _has(candidate, _TRIAL_KEYS)
+    return _RESULTS.search(candidate.head) is None and candidate.begins_object_with(*_TRIAL_KEYS)
 
 
 def is_metadata(candidate: Candidate) -> bool:
     """Return whether a file holds the metadata of a run."""
-    return _has(candidate, _METADATA_KEYS)
+    return candidate.begins_object_with(*_METADATA_KEYS)
 
 
 def is_lock(candidate: Candidate) -> bool:
     """Return whether a file is the lock file of a run."""
-    return _has(candidate, _LOCK_KEYS, suffix=".lock")
-
-
-def _has(candidate: Candidate, keys: tuple[bytes, ...], suffix: str = ".json") -> bool:
-    head = candidate.head if candidate.path.suffix == suffix else b""
-    return _OBJECT.match(head) is not None and all(key in head for key in keys)
+    return candidate.begins_object_with(*_LOCK_KEYS, suffix=".lock")
 
 
 _files = Late("terminal_bench.files")
