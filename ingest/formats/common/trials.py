@@ -17,7 +17,7 @@ EndReason: TypeAlias = Literal["solved", "gave_up", "limit", "timeout", "error",
 Models: TypeAlias = "Mapping[str, str | Sequence[str]]"
 
 MAIN_ROLE = "agent"
-NOT_RECORDED = "model not recorded"
+_NOT_RECORDED = "model not recorded"
 
 
 def system_row(
@@ -29,6 +29,7 @@ def system_row(
     models: Models | None = None,
     configuration: JsonObject | None = None,
     label: str | None = None,
+    run_id: str | None = None,
 ) -> SystemRow:
     """Return the row of a system; results name it by its `system`.
 
@@ -40,11 +41,13 @@ def system_row(
         models: models by role; the main one has the role `agent`.
         configuration: settings of the agent and its environment that the log records.
         label: name of the system if the log states one that says no more than that.
+        run_id: the run, which is part of the label where no model is recorded: systems of two runs
+            may then have different models.
     """
     by_role = dict(models or {})
     main = by_role.get(MAIN_ROLE)
     row: SystemRow = {
-        "system": label or system_label(agent, agent_version, by_role),
+        "system": label or system_label(agent, agent_version, by_role, run_id),
         "agent": agent,
         "agent_version": agent_version,
         "harness": harness,
@@ -74,13 +77,16 @@ def end_reason(
     return "solved" if passed else "gave_up"
 
 
-def system_label(agent: str | None, version: str | None, models: Models) -> str:
+def system_label(
+    agent: str | None, version: str | None, models: Models, run_id: str | None = None
+) -> str:
     """Return the label of a system: `openhands 0.51 (claude-sonnet-4, user gpt-4.1)`."""
     name = " ".join(filter(None, (agent or "agent not recorded", version)))
     roles = [MAIN_ROLE, *sorted(models.keys() - {MAIN_ROLE})]
     parts = [_role_text(role, models[role]) for role in roles if models.get(role)]
     if not models.get(MAIN_ROLE):
-        parts.insert(0, NOT_RECORDED)
+        parts.insert(0, _NOT_RECORDED)
+        parts += [f"run {run_id}"] if run_id else []
     return f"{name} ({', '.join(parts)})"
 
 

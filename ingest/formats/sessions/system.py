@@ -38,9 +38,8 @@ def system_of(
         agent_version=version,
         models={"agent": main} if models else None,
         configuration=configuration,
+        run_id=run_id,
     )
-    if not models:
-        row["system"] = row["system"].removesuffix(")") + f", {run_id})"
     row["content_id"] = content_hash(run_id, row["content_id"])
     return row
 

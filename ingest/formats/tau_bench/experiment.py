@@ -14,7 +14,7 @@ from ingest.formats.common.fields import (
     task_position,
     text_of,
 )
-from ingest.formats.common.trials import NOT_RECORDED, system_row
+from ingest.formats.common.trials import system_row
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
@@ -72,9 +72,6 @@ class Experiment:
     def system(self) -> SystemRow:
         """The tested system; where no model is recorded, no other run has the same."""
         agent = Fields(self.info.get("agent_info")).text("implementation")
-        label = None
-        if "agent" not in self.models:
-            label = f"{agent or 'agent not recorded'} ({NOT_RECORDED}, run {self.run_id})"
         user = object_of(self.info.get("user_info"))
         settings: JsonObject = {k: v for k, v in self.info.items() if k not in _NOT_OF_SYSTEM}
         settings["user_info"] = {k: v for k, v in user.items() if k != _GUIDELINES}
@@ -83,7 +80,7 @@ class Experiment:
             harness=self.harness,
             models=self.models,
             configuration={k: v for k, v in settings.items() if v} or None,
-            label=label,
+            run_id=self.run_id,
         )
         row["content_id"] = content_hash("system", self.run_id, row["content_id"])
         return row

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ingest.formats.common.collector import part_id
 from ingest.formats.common.fields import Fields, object_of, text_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.formats.common.trials import NOT_RECORDED, system_row
+from ingest.formats.common.trials import system_row
 from warehouse.core.files import read_regular
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.secrets import find_secrets, mask
@@ -61,9 +61,6 @@ class RunSetup:
         harness = object_of(self.lock.get("harness"))
         name = text_of(self.metadata.get("agent_name")) or text_of(agent.get("name"))
         model = self.model
-        label = None
-        if model is None:
-            label = f"{name or 'agent not recorded'} ({NOT_RECORDED}, run {self.run_id})"
         settings: JsonObject = {
             "agent_kwargs": self.metadata.get("agent_kwargs") or agent.get("extra_kwargs"),
             "import_path": agent.get("import_path"),
@@ -74,7 +71,7 @@ class RunSetup:
             harness_version=text_of(harness.get("version")),
             models={"agent": model} if model else None,
             configuration={key: value for key, value in settings.items() if value is not None},
-            label=label,
+            run_id=self.run_id,
         )
         row["content_id"] = part_id("system") + content_hash(self.run_id, row["content_id"])[8:]
         return row
