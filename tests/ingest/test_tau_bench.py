@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+import re
 
 import pytest
 from peers import digests_after, query
@@ -389,7 +390,9 @@ def test_what_is_said_in_ticks_is_the_conversation_of_a_call(tmp_path):
     assert (row["n_steps"], row["n_tool_calls"]) == (4, 1)
     messages = query(store, "FROM lake.messages ORDER BY seq")
     assert [each["text"] for each in messages] == ["Hi", None, None, "lost"]
-    assert len(json.loads(messages[1]["extra"])["sha256"]["content"]) == 64
+    assert re.fullmatch(
+        r"sha256:[0-9a-f]{64}", json.loads(messages[1]["extra"])["sha256"]["content"]
+    )
     [extra] = query(store, "SELECT extra FROM results")
     assert json.loads(extra["extra"])["n_ticks"] == 4
     assert sound not in str(query(store, "FROM lake.messages"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import (
     Fields,
     list_of,
@@ -14,14 +15,12 @@ from ingest.formats.common.fields import (
     whole_number,
 )
 from warehouse.core.formats.json_text import json_text
-from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from ingest.formats.common.collector import RowCollector
     from warehouse.core.types import Json, StepRow
 
 _KINDS = {"system": "system", "user": "user", "agent": "model"}
-_LONGEST_DATA = 1000
 
 
 @dataclass(slots=True)
@@ -131,7 +130,7 @@ class StepRows:
             "is_counted": trajectory.is_part,
             "extra": None,
         }
-        parts = None if isinstance(message, str | None) else without_data(message)
+        parts = None if isinstance(message, str | None) else without_binary(message)
         row["extra"] = fields.extra(parts=parts)
         return row
 
@@ -148,7 +147,7 @@ class StepRows:
         codes = [whole_number(mark.get("exit_code")) for mark in marks]
         is_error = any(mark.get("is_error") is True for mark in marks)
         left = [answer.left() for answer in answers]
-        others = [without_data(each) for each in contents if not isinstance(each, str | None)]
+        others = [without_binary(each) for each in contents if not isinstance(each, str | None)]
         arguments = fields.value("arguments")
         self._seq += 1
         row: StepRow = {
@@ -182,23 +181,6 @@ def plus(total: float | None, value: float | None) -> float | None:
     if value is None:
         return total
     return value if total is None else total + value
-
-
-def without_data(value: Json) -> Json:
-    """Return a value in which long base64 data are replaced by their hash."""
-    if isinstance(value, dict):
-        return {
-            key: {"sha256": content_hash("data", each), "characters": len(each)}
-            if _is_data(key, each) and isinstance(each, str)
-            else without_data(each)
-            for key, each in value.items()
-        }
-    return [without_data(each) for each in value] if isinstance(value, list) else value
-
-
-def _is_data(key: str, value: Json) -> bool:
-    is_long = isinstance(value, str) and len(value) > _LONGEST_DATA
-    return is_long and (key in {"data", "base64"} or str(value).startswith("data:"))
 
 
 def _source(result: Json) -> str | None:

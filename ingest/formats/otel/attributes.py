@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import hash_of_binary, without_binary
 from ingest.formats.common.fields import finite_number, list_of, object_of, whole_number
 from warehouse.core.formats.values import is_nested_deeply, utf8
 
@@ -90,11 +89,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "attempt": ("evals.attempt", "evals.trial.index", "evals.epoch"),
 }
-_BINARY = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=_-]{64,}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue")
 _WORD = 2**32
 _MOST_DIGITS = 30
-_LONGEST_TEXT = 64
 
 
 def first(attributes: Mapping[str, Json], meaning: str) -> Json:
@@ -145,7 +142,7 @@ def any_value(value: Json) -> Json:
     given = object_of(value)
     for name in _SCALARS:
         if name in given:
-            return hashed(given[name])
+            return without_binary(given[name])
     if "intValue" in given:
         return integer(given["intValue"])
     if "arrayValue" in given:
@@ -153,14 +150,14 @@ def any_value(value: Json) -> Json:
     if "kvlistValue" in given:
         return key_values(object_of(given["kvlistValue"]).get("values"))
     if "bytesValue" in given:
-        return digest(str(given["bytesValue"]))
+        return hash_of_binary(str(given["bytesValue"]))
     return None
 
 
 def key_values(pairs: Json) -> JsonObject:
     """Return OTLP attributes as an object; an object as it is, without binary values."""
     if isinstance(pairs, dict):
-        return {str(name): hashed(value) for name, value in pairs.items()}
+        return {str(name): without_binary(value) for name, value in pairs.items()}
     given = [object_of(pair) for pair in list_of(pairs)]
     return {
         utf8(pair["key"]): any_value(pair.get("value"))
@@ -214,36 +211,6 @@ def _lists(tree: Json) -> Json:
     return {name: _lists(value) for name, value in tree.items()}
 
 
-def hashed(value: Json) -> Json:
-    """Return a value with pictures and other binary data in its texts replaced by their hashes."""
-    if isinstance(value, str):
-        if ";base64," not in value:
-            return utf8(value)
-        return _BINARY.sub(lambda found: digest(found[0]), utf8(value))
-    if isinstance(value, list):
-        return [hashed(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    is_binary = value.get("type") in ("blob", "base64", "image", "input_audio")
-    return {
-        str(name): digest(each)
-        if is_binary and name in ("content", "data", "image") and _is_long(each)
-        else hashed(each)
-        for name, each in value.items()
-    }
-
-
-def _is_long(value: Json) -> bool:
-    return (
-        isinstance(value, str) and len(value) > _LONGEST_TEXT and not re.search(r"\s", value[:1000])
-    )
-
-
-def digest(data: Json) -> str:
-    """Return what stands for binary data: its hash."""
-    return f"sha256:{hashlib.sha256(str(data).encode()).hexdigest()}"
-
-
 def unpacked(value: Json) -> Json:
     """Return what a JSON text holds; any other value as it is."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
@@ -252,4 +219,4 @@ def unpacked(value: Json) -> Json:
         found = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return value if is_nested_deeply(found) else hashed(found)
+    return value if is_nested_deeply(found) else without_binary(found)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import iso_moment, list_of, object_of
 from ingest.formats.otel.attributes import (
     NAMES,
     first,
     flat,
-    hashed,
     integer,
     key_values,
     text,
@@ -311,7 +311,7 @@ def _observation(given: Mapping[str, Json], trace: Mapping[str, Json]) -> Record
     metadata = object_of(unpacked(given.get("metadata")))
     raw = key_values(metadata)
     attributes = flat(object_of(raw.get("attributes")))
-    own = {name: hashed(value) for name, value in _own_attributes(given).items()}
+    own = {name: without_binary(value) for name, value in _own_attributes(given).items()}
     attributes |= {name: value for name, value in own.items() if value is not None}
     is_error = given.get("level") == "ERROR"
     name, kind = given.get("name"), str(given.get("type")).lower()

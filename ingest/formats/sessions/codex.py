@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.fields import Fields, iso_moment, object_of, text_of, whole_number
 from ingest.formats.common.records import UnreadableRecordError, json_lines, parsed
 from ingest.formats.common.trials import end_reason
 from ingest.formats.sessions.consent import require_consent
-from ingest.formats.sessions.content import said, unsaid, without_bytes
+from ingest.formats.sessions.content import said, unsaid
 from ingest.formats.sessions.system import SUITE, system_of, trial_content_id
 from ingest.reading import Reading, Stream
 from warehouse.core.formats.json_text import canonical_json, json_text
@@ -184,7 +185,7 @@ class _Items:
             row["extra"] = fields.extra(content=rest or None)
         elif kind == "reasoning":
             row["reasoning"] = said(_plain(fields.value("summary")))
-            row["extra"] = json_text(without_bytes(fields.left()))
+            row["extra"] = json_text(without_binary(fields.left()))
         elif kind in _CALLS:
             given = fields.value("arguments") or fields.value("input") or fields.value("action")
             row |= {"kind": "tool", "name": fields.text("name") or kind, "call_id": call_id}
@@ -196,7 +197,7 @@ class _Items:
             row["name"] = "tool_result"
             self._end_call(self._open.pop(call_id), fields.value("output"), at)
         else:
-            row["extra"] = json_text(without_bytes(item))
+            row["extra"] = json_text(without_binary(item))
         self._rows.add("steps", row)
 
     def _end_call(self, row: StepRow, output: Json, at: datetime | None) -> None:
@@ -227,7 +228,7 @@ class _Items:
                 "content_id": self._rows.id_of("event", record.line, line),
                 "seq": record.line,
                 "event": utf8(str(object_of(line.get("payload")).get("type") or line["type"])),
-                "document": json_text(without_bytes(line)),
+                "document": json_text(without_binary(line)),
             },
         )
 
@@ -249,4 +250,4 @@ def _decoded(text: Json) -> Json:
 
 
 def _arguments(given: Json) -> str:
-    return canonical_json(without_bytes(_decoded(given)))
+    return canonical_json(without_binary(_decoded(given)))

@@ -1,17 +1,16 @@
-"""The content of a message: texts, calls of tools and their results; pictures by their hash."""
+"""The content of a message: texts, calls of tools and their results."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import list_of, texts_of
 
 if TYPE_CHECKING:
     from warehouse.core.types import Json, JsonObject
 
-_DATA_URL = re.compile(r"(data:[^,]{0,200};base64),(.+)", re.DOTALL)
 _AS_TEXT = "(the text of the tool's result)"
 _EXIT_CODE = re.compile(r"(?:Error: )?Exit code:? (-?\d{1,5})\b")
 
@@ -33,7 +32,7 @@ def said(content: Json) -> str | None:
 def unsaid(content: Json, *kinds: str) -> list[Json]:
     """Return the parts of a message that are neither text nor of some kinds."""
     return [
-        without_bytes(part)
+        without_binary(part)
         for part in list_of(content)
         if not _is_text(part) and not (isinstance(part, dict) and part.get("type") in kinds)
     ]
@@ -43,22 +42,6 @@ def exit_code(text: str | None) -> int | None:
     """Return the exit code that the result of a command begins with."""
     found = _EXIT_CODE.match(text or "")
     return int(found[1]) if found else None
-
-
-def without_bytes(value: Json) -> Json:
-    """Return a value with the SHA-256 of pictures and files in base64 in place of these."""
-    if isinstance(value, str):
-        found = _DATA_URL.fullmatch(value)
-        return f"{found[1]},{_hashed(found[2])}" if found else value
-    if isinstance(value, list):
-        return [without_bytes(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    encoded = {"base64"} | ({"data"} if value.get("type") == "base64" else set())
-    return {
-        name: _hashed(each) if name in encoded and isinstance(each, str) else without_bytes(each)
-        for name, each in value.items()
-    }
 
 
 def without_repeats(value: Json, texts: set[str]) -> Json:
@@ -76,7 +59,3 @@ def _is_text(part: Json) -> bool:
     return isinstance(part, str) or (
         isinstance(part, dict) and part.get("type") in ("text", "input_text", "output_text")
     )
-
-
-def _hashed(encoded: str) -> str:
-    return f"sha256:{hashlib.sha256(encoded.encode('utf-8', 'replace')).hexdigest()}"

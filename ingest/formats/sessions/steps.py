@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import Fields, finite_number, object_of, text_of, whole_number
 from ingest.formats.sessions.content import (
     exit_code,
     parts_of,
     said,
     unsaid,
-    without_bytes,
     without_repeats,
 )
 from ingest.formats.sessions.outline import SHARED, is_message, model_of
@@ -133,7 +133,7 @@ class StepRows:
             "name": text_of(call.get("name")),
             "started_at": line["started_at"],
             "call_id": call_id,
-            "arguments": canonical_json(without_bytes(call.get("input"))),
+            "arguments": canonical_json(without_binary(call.get("input"))),
             "is_counted": False,
         }
         if call_id is None or call_id in self._open:
@@ -148,7 +148,7 @@ class StepRows:
         for result in results:
             row = self._open.pop(text_of(result.get("tool_use_id")) or "", None)
             if row is None:
-                unknown.append(without_bytes(result))
+                unknown.append(without_binary(result))
                 continue
             content = result.get("content")
             text, rest = said(content), unsaid(content)
@@ -247,7 +247,7 @@ def _extra(fields: Fields, trial: _Trial, content: Json, unknown: list[Json]) ->
     for name in SHARED:
         if fields.peek(name) == trial.shared.get(name):
             fields.value(name)
-    left = without_repeats(without_bytes(fields.left()), _result_texts(content))
+    left = without_repeats(without_binary(fields.left()), _result_texts(content))
     found = {**{n: v for n, v in more.items() if v}, **object_of(left)}
     return json_text(found) if found else None
 

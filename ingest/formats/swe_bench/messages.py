@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
+from ingest.formats.common.binary import without_binary
 from ingest.formats.common.fields import (
     Fields,
     list_of,
@@ -28,7 +28,7 @@ _KINDS = {"system": "system", "user": "user", "tool": "user", "assistant": "mode
 def message_row(message: Json, seq: int) -> MessageRow:
     """Return the row of a message; pictures are kept by their hash."""
     fields = Fields(message)
-    content = _without_pictures(fields.value("content"))
+    content = without_binary(fields.value("content"))
     inside = fields.inside("extra")
     text = texts_of(content)
     raw = inside.peek("raw_output")
@@ -117,14 +117,3 @@ def _call(action: Json, at: int, number: int, answer: Fields | None) -> StepRow:
             "last_message": at + number,
         }
     return call
-
-
-def _without_pictures(content: Json) -> Json:
-    """Return content whose pictures are replaced by their SHA-256."""
-    if isinstance(content, dict):
-        return {name: _without_pictures(each) for name, each in content.items()}
-    if isinstance(content, list):
-        return [_without_pictures(each) for each in content]
-    if isinstance(content, str) and content.startswith("data:") and "base64," in content[:200]:
-        return f"sha256:{hashlib.sha256(content.encode('utf-8', 'replace')).hexdigest()}"
-    return content

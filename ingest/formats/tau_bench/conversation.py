@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ingest.formats.common.binary import hash_of_binary
 from ingest.formats.common.fields import (
     Fields,
     iso_moment,
@@ -261,7 +261,7 @@ def _without_sound(fields: Fields) -> JsonObject:
         )
         if is_sound and isinstance(value, str):
             fields.value(name)
-            hashes[name] = hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()
+            hashes[name] = hash_of_binary(value)
     return hashes
 
 
