@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import altair as alt
 import helm_cases
@@ -9,6 +10,7 @@ import pytest
 from support import import_into, new_store
 
 from exports.site.boards import boards
+from exports.site.folder import MANIFEST
 from exports.site.pages import audit, run, suite
 from exports.site.paths import shared_path
 from exports.site.report import write_site
@@ -220,4 +222,7 @@ def test_logs_in_another_order_give_the_same_bytes(tmp_path):
             {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
         )
     assert len(sites[0]) > 20
+    for files in sites:  # the manifest also names the batches, of which each store has its own
+        manifest = json.loads(files.pop(Path(MANIFEST)))
+        assert manifest["files"].keys() == {str(path) for path in files}
     assert sites[0] == sites[1]
