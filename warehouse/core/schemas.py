@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # 3: scores, reported metrics and messages.
 # 4: tags and re-scores.
 # 5: the order of scores.
-# 6: systems and steps; results of different systems are not of one model.
+# 6: systems and steps (results of different systems are not of one model); ratings, preferences.
 LAKE_FORMAT = 6
 
 # An additional column in the files of merged batches, and in the tables of the warehouse.
@@ -158,6 +158,16 @@ SYSTEMS = Table(
     columns_of(types.SystemRow),
 )
 STEPS = Table("steps", "a step of a trial", columns_of(types.StepRow))
+RATINGS = Table(
+    "ratings",
+    "a rater's label of an answer by a criterion",
+    columns_of(types.RatingRow),
+)
+PREFERENCES = Table(
+    "preferences",
+    "a vote between two answers in one order of presentation",
+    columns_of(types.PreferenceRow),
+)
 TAGS = Table(
     "tags", "a change of a tag of a run", columns_of(types.TagRow), of_run=False, about_run=True
 )
@@ -200,6 +210,8 @@ TABLES: tuple[Table, ...] = (
     MESSAGES,
     SYSTEMS,
     STEPS,
+    RATINGS,
+    PREFERENCES,
     TAGS,
     RESCORES,
     PUBLISHED,

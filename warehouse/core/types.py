@@ -464,6 +464,96 @@ class MessageRow(_RunKey, total=False):
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 
 
+class _RaterColumns(TypedDict, total=False):
+    task_set: Annotated[str | None, "task set of the task"]
+    task_id: Annotated[str | None, "id of the task, or of the item that was put to the rater"]
+    criterion: Annotated[str, "what the rater was asked for; `overall` where the log names nothing"]
+    turn: Annotated[
+        Int32 | None, "turn of the conversation that was rated, from 1; NULL for all of it"
+    ]
+    rater: Annotated[
+        str | None, "person, judge or reward model; NULL where the log does not tell raters apart"
+    ]
+    slot: Annotated[
+        Int32 | None,
+        "number of the rating among those of one rater for the same answers, from 1; without a "
+        "rater, among those of all",
+    ]
+    rater_kind: Annotated[str, "human, judge, gold (a settled label) or reward (a reward model)"]
+    rater_config: Annotated[
+        JsonText | None,
+        "configuration of a judge: `model`, `prompt` (its name or hash), `with_reference`, and "
+        "what else the log records",
+    ]
+    status: Annotated[
+        str,
+        "ok, unparsed (nothing could be read from the reply), error (no reply) or not_applicable",
+    ]
+    reason: Annotated[str | None, "why, in the rater's words"]
+    raw_output: Annotated[str | None, "text returned by the judge, unchanged"]
+    cost_usd: Annotated[float | None, "cost of the call, US dollars"]
+    duration_ms: Annotated[float | None, "duration of the call, milliseconds"]
+    input_tokens: Annotated[int | None, "number of tokens in the judge's prompt"]
+    output_tokens: Annotated[int | None, "number of tokens in the judge's reply"]
+    rated_at: Annotated[datetime | None, "when the rating was given, UTC"]
+
+
+class RatingRow(_RunKey, _RaterColumns, total=False):
+    """A row of `ratings`: one rater's label of one answer by one criterion."""
+
+    seq: Annotated[int, "position in the source, from 1"]
+    model: Annotated[str | None, "model that gave the answer, as recorded"]
+    result_id: Annotated[
+        str | None, "content_id of the result with the answer; NULL where the store has no such"
+    ]
+    rated_suite: Annotated[str | None, "suite of that result; NULL for the rating's own"]
+    rated_run_id: Annotated[str | None, "run of that result; NULL for the rating's own"]
+    value: Annotated[float | None, "the rating as a number; NULL for a label, or without one"]
+    label: Annotated[str | None, "the rating as a label; NULL for a number, or without one"]
+    scale_low: Annotated[float | None, "lowest value of the scale; NULL if not recorded"]
+    scale_high: Annotated[float | None, "highest value of the scale"]
+    scale_labels: Annotated[list[str] | None, "labels of the scale, the worst first if ordered"]
+    sampling_probability: Annotated[
+        float | None, "probability with which the answer was chosen to be rated; NULL if unknown"
+    ]
+    extra: Annotated[JsonText | None, "all fields of the record without a column"]
+    file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
+
+
+class PreferenceRow(_RunKey, _RaterColumns, total=False):
+    """A row of `preferences`: one vote between two answers, in one order of presentation."""
+
+    seq: Annotated[int, "position in the source, from 1"]
+    pair_id: Annotated[
+        str | None,
+        "id of the pair of answers in its run: votes of all raters and in both orders share it",
+    ]
+    model_a: Annotated[str, "model that gave answer a, as recorded"]
+    model_b: Annotated[str, "model that gave answer b, as recorded"]
+    result_a: Annotated[str | None, "content_id of the result with answer a; NULL without one"]
+    result_b: Annotated[str | None, "content_id of the result with answer b; NULL without one"]
+    suite_a: Annotated[str | None, "suite of result_a; NULL for the vote's own"]
+    run_id_a: Annotated[str | None, "run of result_a; NULL for the vote's own"]
+    suite_b: Annotated[str | None, "suite of result_b; NULL for the vote's own"]
+    run_id_b: Annotated[str | None, "run of result_b; NULL for the vote's own"]
+    first_shown: Annotated[
+        str | None, "a or b: the answer that was shown first; NULL where that is not recorded"
+    ]
+    outcome: Annotated[
+        str | None, "a, b, tie or both_bad: the better answer; NULL where `status` is not ok"
+    ]
+    weight_b: Annotated[
+        float | None,
+        "how far the vote is for b, 0 to 1, where the rater gave a probability; NULL for a plain "
+        "vote",
+    ]
+    strength: Annotated[
+        Int32 | None, "1 for slightly better, 2 for much better; NULL if not asked for"
+    ]
+    extra: Annotated[JsonText | None, "all fields of the record without a column"]
+    file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
+
+
 class TagRow(TypedDict, total=False):
     """A row of `tags`: a change of a tag of a run."""
 

@@ -25,6 +25,10 @@ WITH lake_rows AS (
     UNION ALL
     SELECT 'messages', suite, run_id, content_id, file_sha256, batch FROM lake.messages
     UNION ALL
+    SELECT 'ratings', suite, run_id, content_id, file_sha256, batch FROM lake.ratings
+    UNION ALL
+    SELECT 'preferences', suite, run_id, content_id, file_sha256, batch FROM lake.preferences
+    UNION ALL
     SELECT 'tasks', suite, NULL, content_id, file_sha256, batch FROM lake.tasks
     UNION ALL
     SELECT 'models', NULL, NULL, content_id, file_sha256, batch FROM lake.models
@@ -45,6 +49,16 @@ of_results AS (
     SELECT 'result_scores', suite, run_id, content_id, result_id FROM lake.result_scores
     UNION ALL
     SELECT 'messages', suite, run_id, content_id, result_id FROM lake.messages
+    UNION ALL
+    SELECT
+        'ratings', coalesce(rated_suite, suite), coalesce(rated_run_id, run_id), content_id, result_id
+    FROM lake.ratings
+    UNION ALL
+    SELECT 'preferences', coalesce(suite_a, suite), coalesce(run_id_a, run_id), content_id, result_a
+    FROM lake.preferences
+    UNION ALL
+    SELECT 'preferences', coalesce(suite_b, suite), coalesce(run_id_b, run_id), content_id, result_b
+    FROM lake.preferences
 ),
 
 settled AS (
