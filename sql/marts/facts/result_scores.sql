@@ -1,6 +1,6 @@
 -- Every score of every result, of all suites: those that a log or a user's code gave, the verdict as
--- the metric `passed`, whether an openclaw answer used a tool as the metric `tool_use`, and the
--- sub-scores of poster_scores. A verdict is left out where the log has a score `passed` itself. A
+-- the metric `passed`, ratings that are numbers (their mean over turns, and over people), whether an
+-- openclaw answer used a tool as the metric `tool_use`, and the sub-scores of poster_scores. A verdict is left out where the log has a score `passed` itself. A
 -- poster without a result has no row here, though it counts in `metrics`. Results that no figure
 -- counts (replays, duplicate calls) have scores too: join `results` to leave them out.
 -- grain: result × scorer × metric × filter
@@ -83,6 +83,28 @@ SELECT
 FROM verdicts_of_results
 ANTI JOIN own USING (suite, run_id, result_id)
 WHERE passed IS NOT NULL
+UNION ALL
+SELECT
+    suite,
+    run_id,
+    result_id,
+    scorer,
+    metric,
+    NULL AS filter,
+    NULL AS position,
+    value,
+    NULL AS text,
+    NULL AS passed,
+    NULL AS answer,
+    NULL AS explanation,
+    NULL AS weight,
+    NULL AS check_class,
+    NULL AS counts,
+    NULL AS extra,
+    score_id,
+    file_sha256,
+    batch
+FROM scores.rating_scores
 UNION ALL
 SELECT
     calls.suite,

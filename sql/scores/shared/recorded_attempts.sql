@@ -1,6 +1,6 @@
 -- What the attempts at each task in each run scored by every metric but the verdict: what logs record,
--- the use of tools in openclaw, the sub-scores of posters. task_attempts has the verdict, too. Views
--- that leave it out read this: a history has far more verdicts than other scores.
+-- ratings, the use of tools in openclaw, the sub-scores of posters. task_attempts has the verdict, too.
+-- Views that leave it out read this: a history has far more verdicts than other scores.
 -- Checks of trials, such as single tests, are left out, but for rewards.
 -- An attempt whose score is not a number (NaN, a text) is left out. Runs count as in task_rates.
 -- grain: run × provider × model × settings × task set × scorer × metric × filter × task
@@ -75,6 +75,9 @@ recorded AS (
     FROM lake.result_scores
     -- A test of a patch says nothing by itself; a part of a reward does.
     WHERE check_class IS NULL OR check_class = 'reward'
+    UNION ALL
+    SELECT suite, run_id, result_id, scorer, metric, NULL AS filter, value
+    FROM scores.rating_scores
     UNION ALL
     SELECT
         suite,

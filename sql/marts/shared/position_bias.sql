@@ -1,0 +1,79 @@
+-- Whether raters prefer the answer that they are shown first. Only pairs that a rater judged in both orders
+-- tell this from the quality of the answers.
+-- grain: suite × rater × criterion
+-- inherits: preferences
+-- first: suite, rater, criterion, n_both_orders, consistent_rate, n_first_twice, n_second_twice, p_value
+-- n_votes: votes whose order of presentation is recorded, with a winner
+-- n_for_first: those of them for the answer that was shown first
+-- n_both_orders: pairs with a vote in both orders
+-- n_consistent: those of them with the same outcome in both
+-- n_first_twice: pairs of which the first answer won in both orders, whichever it was
+-- n_second_twice: pairs of which the second answer won in both orders
+-- consistent_rate: share of the pairs in both orders with the same outcome; NULL without any
+-- consistent_rate_low: lower end of its 95 % interval, Wilson's
+-- consistent_rate_high: upper end of that interval
+-- p_value: of the exact test that neither place is preferred: n_first_twice and n_second_twice are alike, as
+--     of McNemar's test; NULL without a pair in both orders. It is not adjusted for the number of raters.
+WITH votes AS (
+    SELECT
+        *,
+        CASE first_shown WHEN 'a' THEN answer_a WHEN 'b' THEN answer_b END AS first_answer,
+        CASE outcome WHEN 'a' THEN answer_a WHEN 'b' THEN answer_b ELSE outcome END AS winner
+    FROM preferences
+    WHERE first_shown IS NOT NULL AND outcome IS NOT NULL
+),
+
+pairs AS (
+    SELECT
+        suite,
+        rater,
+        rater_kind,
+        rater_config,
+        criterion,
+        count(is_for_first) AS n_votes,
+        count(*) FILTER (is_for_first) AS n_for_first,
+        count(DISTINCT first_answer) = 2 AS has_both,
+        count(DISTINCT first_answer) = 2 AND count(DISTINCT winner) = 1 AS is_consistent,
+        count(DISTINCT first_answer) = 2 AND count(*) FILTER (is_for_first) = count(*) AS is_first_twice,
+        count(DISTINCT first_answer) = 2 AND count(*) FILTER (NOT is_for_first) = count(*) AS is_second_twice
+    FROM votes
+    GROUP BY
+        suite, run_id, task_set, task_id, pair, turn, rater, slot, rater_kind, rater_config,
+        criterion
+),
+
+counted AS (
+    SELECT
+        suite,
+        rater,
+        rater_kind,
+        rater_config,
+        criterion,
+        CAST(sum(n_votes) AS BIGINT) AS n_votes,
+        CAST(sum(n_for_first) AS BIGINT) AS n_for_first,
+        count(*) FILTER (has_both) AS n_both_orders,
+        count(*) FILTER (is_consistent) AS n_consistent,
+        count(*) FILTER (is_first_twice) AS n_first_twice,
+        count(*) FILTER (is_second_twice) AS n_second_twice
+    FROM pairs
+    GROUP BY suite, rater, rater_kind, rater_config, criterion
+)
+
+SELECT
+    suite,
+    rater,
+    rater_kind,
+    rater_config,
+    criterion,
+    n_votes,
+    n_for_first,
+    n_both_orders,
+    n_consistent,
+    n_first_twice,
+    n_second_twice,
+    n_consistent / nullif(n_both_orders, 0) AS consistent_rate,
+    wilson_low(n_consistent, n_both_orders) AS consistent_rate_low,
+    wilson_high(n_consistent, n_both_orders) AS consistent_rate_high,
+    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_first_twice, n_second_twice) END AS p_value
+FROM counted
+ORDER BY suite, criterion, rater

@@ -1,0 +1,25 @@
+-- Ratings of results of the same run as scores: each judge is a scorer, and people together, the criterion is
+-- the metric. Ratings of the turns of an answer, and of several people, are one score, their mean.
+-- grain: result × scorer × metric
+-- inherits: lake.ratings
+SELECT
+    suite,
+    run_id,
+    result_id,
+    CASE
+        WHEN rater_kind = 'human' THEN 'people'
+        WHEN rater_kind = 'gold' THEN 'gold'
+        ELSE concat_ws(
+            ' ',
+            coalesce(rater, rater_kind),
+            CASE WHEN (rater_config ->> '$.with_reference') = 'true' THEN 'with reference' END
+        )
+    END AS scorer,
+    criterion AS metric,
+    list_aggregate(list(value ORDER BY value), 'fsum') / count(*) AS value,
+    min(content_id) AS score_id,
+    min(file_sha256) AS file_sha256,
+    min(batch) AS batch
+FROM lake.ratings
+WHERE result_id IS NOT NULL AND value IS NOT NULL AND rated_suite IS NULL AND rated_run_id IS NULL
+GROUP BY suite, run_id, result_id, scorer, criterion
