@@ -1,5 +1,6 @@
 """Judgements and votes of published data sets, read as they are, without an import."""
 
+import csv
 import json
 
 from support import REFERENCE
@@ -87,3 +88,9 @@ def judgebench_decisions():
         (row["label"], *(each["decision"] if each else None for each in row["judgments"]))
         for row in rows
     ]
+
+
+def llmfao_votes():
+    """Return the crowd's votes: a row for each, with `worker` and `winner` (left, right, tie)."""
+    with (PREFERENCES / "llmfao/llmfao.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -21,6 +21,7 @@ from judge_cases import (
     judge_bench_ratings,
     judgebench_decisions,
     llmbar_winners,
+    llmfao_votes,
     mt_bench_pairs,
     mt_bench_scores,
     pandalm_votes,
@@ -36,9 +37,10 @@ from warehouse.engine.statistics.agreement import (
     label_counts,
     rating_table,
 )
+from warehouse.engine.statistics.arrays import cluster_indices
 from warehouse.engine.statistics.classification import label_detection
 from warehouse.engine.statistics.position_bias import FIRST, SECOND, TIE, position_bias
-from warehouse.engine.statistics.shares import share_of_counts
+from warehouse.engine.statistics.shares import share_of_counts, share_of_votes
 
 pytestmark = pytest.mark.skipif(not PREFERENCES.is_dir(), reason=f"no data in {PREFERENCES}")
 MT_BENCH_JUDGES = ("gpt/judge_gpt4omini", "qwen/judge_7B")
@@ -188,3 +190,12 @@ def test_accuracy_on_judgebench_pairs():
     # It takes the answer shown first: 89 against 33 of the pairs that favour a position.
     assert (found.n_more_first, found.n_more_second) == (89, 33)
     assert found.p_value < 1e-6
+
+
+def test_the_crowd_of_llmfao_favours_the_left():
+    votes = [row for row in llmfao_votes() if row["winner"] != "tie"]
+    is_left = np.array([row["winner"] == "left" for row in votes], dtype=float)
+    assert (is_left.sum(), len(votes)) == (2911, 2911 + 2549)
+    found = share_of_votes(is_left, cluster_indices([row["worker"] for row in votes]))
+    assert found.value == 2911 / 5460
+    assert 0.5 < found.interval.low < found.value < found.interval.high < 0.58
