@@ -42,6 +42,7 @@ CALLS = {
     "sql": "FROM+runs",
     "history": "example/aurora-2",
     "grep": "saippua",
+    "judges": "",
     "compare": "example/aurora-2 example/kaamos-mini",
     "plan": "example/aurora-2 example/kaamos-mini --difference 0.2",
     "gate": "--candidate example/aurora-2 --baseline example/kaamos-mini --max-drop 0.9",

@@ -2,7 +2,8 @@
 -- grain: run × pair × rater × criterion × turn
 -- inherits: preferences
 -- first: run_id, task_id, model_a, model_b, rater, outcome, is_consistent
--- model_a: model or system of one answer, the same one in all verdicts on the pair
+-- model_a: model or system of one answer, the same one in all verdicts on the pair: as in the log, unless votes
+--     have the answers both ways
 -- model_b: model or system of the other
 -- outcome: a, b, tie or both_bad where all votes agree, inconsistent where they do not; NULL without a
 --     vote
@@ -22,7 +23,10 @@ WITH votes AS (
             ELSE outcome
         END AS verdict
     FROM (
-        SELECT *, (answer_a, model_a) > (answer_b, model_b) AS is_turned
+        -- As the log has it, unless votes on the pair have its answers both ways.
+        SELECT
+            *,
+            (answer_a, model_a) <> min((answer_a, model_a)) OVER (PARTITION BY suite, pair) AS is_turned
         FROM preferences
     ) AS given
 )
@@ -35,8 +39,8 @@ SELECT
     pair,
     any_value(if(is_turned, model_b, model_a)) AS model_a,
     any_value(if(is_turned, model_a, model_b)) AS model_b,
-    any_value(least(answer_a, answer_b)) AS answer_a,
-    any_value(greatest(answer_a, answer_b)) AS answer_b,
+    any_value(if(is_turned, answer_b, answer_a)) AS answer_a,
+    any_value(if(is_turned, answer_a, answer_b)) AS answer_b,
     criterion,
     turn,
     rater,

@@ -7,13 +7,16 @@
 -- n_for_first: those of them for the answer that was shown first
 -- n_both_orders: pairs with a vote in both orders
 -- n_consistent: those of them with the same outcome in both
--- n_first_twice: pairs of which the first answer won in both orders, whichever it was
--- n_second_twice: pairs of which the second answer won in both orders
+-- n_first_twice: pairs of which the answer that was shown first won in both orders
+-- n_second_twice: pairs of which the answer that was shown second won in both orders
+-- n_more_first: pairs of which the first won more often than the second; the other vote may be a tie
+-- n_more_second: pairs of which the second won more often than the first
 -- consistent_rate: share of the pairs in both orders with the same outcome; NULL without any
 -- consistent_rate_low: lower end of its 95 % interval, Wilson's
 -- consistent_rate_high: upper end of that interval
--- p_value: of the exact test that neither place is preferred: n_first_twice and n_second_twice are alike, as
---     of McNemar's test; NULL without a pair in both orders. It is not adjusted for the number of raters.
+-- p_value: of the exact sign test that neither place is preferred: if so, n_more_first and n_more_second differ
+--     by chance, whichever answers are better; NULL without a pair in both orders. It is not adjusted for the
+--     number of raters.
 WITH votes AS (
     SELECT
         *,
@@ -35,7 +38,9 @@ pairs AS (
         count(DISTINCT first_answer) = 2 AS has_both,
         count(DISTINCT first_answer) = 2 AND count(DISTINCT winner) = 1 AS is_consistent,
         count(DISTINCT first_answer) = 2 AND count(*) FILTER (is_for_first) = count(*) AS is_first_twice,
-        count(DISTINCT first_answer) = 2 AND count(*) FILTER (NOT is_for_first) = count(*) AS is_second_twice
+        count(DISTINCT first_answer) = 2 AND count(*) FILTER (NOT is_for_first) = count(*)
+            AS is_second_twice,
+        count(*) FILTER (is_for_first) - count(*) FILTER (NOT is_for_first) AS lead_of_first
     FROM votes
     GROUP BY
         suite, run_id, task_set, task_id, pair, turn, rater, slot, rater_kind, rater_config,
@@ -54,7 +59,9 @@ counted AS (
         count(*) FILTER (has_both) AS n_both_orders,
         count(*) FILTER (is_consistent) AS n_consistent,
         count(*) FILTER (is_first_twice) AS n_first_twice,
-        count(*) FILTER (is_second_twice) AS n_second_twice
+        count(*) FILTER (is_second_twice) AS n_second_twice,
+        count(*) FILTER (has_both AND lead_of_first > 0) AS n_more_first,
+        count(*) FILTER (has_both AND lead_of_first < 0) AS n_more_second
     FROM pairs
     GROUP BY suite, rater, rater_kind, rater_config, criterion
 )
@@ -71,9 +78,11 @@ SELECT
     n_consistent,
     n_first_twice,
     n_second_twice,
+    n_more_first,
+    n_more_second,
     n_consistent / nullif(n_both_orders, 0) AS consistent_rate,
     wilson_low(n_consistent, n_both_orders) AS consistent_rate_low,
     wilson_high(n_consistent, n_both_orders) AS consistent_rate_high,
-    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_first_twice, n_second_twice) END AS p_value
+    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_more_first, n_more_second) END AS p_value
 FROM counted
 ORDER BY suite, criterion, rater

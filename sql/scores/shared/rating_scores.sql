@@ -6,15 +6,7 @@ SELECT
     suite,
     run_id,
     result_id,
-    CASE
-        WHEN rater_kind = 'human' THEN 'people'
-        WHEN rater_kind = 'gold' THEN 'gold'
-        ELSE concat_ws(
-            ' ',
-            coalesce(rater, rater_kind),
-            CASE WHEN (rater_config ->> '$.with_reference') = 'true' THEN 'with reference' END
-        )
-    END AS scorer,
+    rater_name(rater, rater_kind, rater_config) AS scorer,
     criterion AS metric,
     list_aggregate(list(value ORDER BY value), 'fsum') / count(*) AS value,
     min(content_id) AS score_id,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from warehouse.engine.tables import facts, score_tables
 from warehouse.engine.tables.boards import compute_boards, update_boards
 from warehouse.engine.tables.definitions import tables_of_scores
+from warehouse.engine.tables.judge_agreement import update_judge_agreement
 from warehouse.engine.tables.runs import runs_in
 from warehouse.engine.tables.shared_calls import update_shared_calls
 from warehouse.engine.views.sql_files import shipped_sql
@@ -68,3 +69,4 @@ def derive(
             compute_boards(connection, boards)
         elif touched_runs is not None or rescored or is_changed:
             update_boards(connection, boards, touched_runs, rescored=rescored)
+        update_judge_agreement(connection, everything=bool(emptied))

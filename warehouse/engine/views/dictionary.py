@@ -79,6 +79,10 @@ _BOOKKEEPING = {
         "The calls that may be in several runs: see scores.duplicate_calls.",
         "result whose call_hash is in more than one run",
     ),
+    "scores.judge_agreement": (
+        "How far judges agree: see judge_agreement.",
+        "suite × kind × criterion × judge × other",
+    ),
     "scores.pair_tests": (
         "The tests of pairs of models: see scores.pair_counts.",
         "what a test depends on",
@@ -150,6 +154,9 @@ def _on_bookkeeping(columns: dict[str, list[str]]) -> Iterator[str]:
         yield _comment("TABLE", relation, f"{purpose} Grain: {grain}.")
         known = _BOOKKEEPING_COLUMNS | COMMON
         known = {column.name: column.meaning for column in RESULTS.columns} | known
+        view = _files().get(relation.replace("scores.", "main."))
+        if view is not None:  # the view that shows the table
+            known |= {column: meaning(column, view) for column in columns[relation]}
         yield from _on_columns(relation, {column: known[column] for column in columns[relation]})
 
 

@@ -1,0 +1,135 @@
+"""`evalstore judges`: what is said of judges whose quality is known."""
+
+import random
+
+import pytest
+from support import add_rows, command, new_store
+
+KEY = {"suite": "arena", "run_id": "r", "generation": "root"}
+OVERALL = {"task_set": "core", "criterion": "overall", "status": "ok"}
+N_PAIRS = 100
+
+
+def vote(judge, task, outcome, first="a", kind="judge"):
+    return {
+        **KEY,
+        **OVERALL,
+        "content_id": f"{judge}/{task}/{first}",
+        "seq": 1,
+        "task_id": f"t{task}",
+        "model_a": "ant",
+        "model_b": "bee",
+        "rater": judge,
+        "rater_kind": kind,
+        "first_shown": first,
+        "outcome": outcome,
+    }
+
+
+def rating(rater, kind, task, value):
+    return {
+        **KEY,
+        **OVERALL,
+        "content_id": f"{rater}/{task}",
+        "seq": 1,
+        "task_id": f"t{task}",
+        "model": "ant",
+        "rater": rater,
+        "rater_kind": kind,
+        "value": value,
+        "scale_low": 0.0,
+        "scale_high": 1.0,
+    }
+
+
+@pytest.fixture
+def said(tmp_path):
+    """Return what the command says of a store with these rows, a line or a paragraph each."""
+
+    def say(**tables):
+        store = new_store(tmp_path / "store")
+        add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], **tables)
+        store.sync()
+        ended = command(tmp_path / "store", "judges")
+        assert (ended.code, ended.err) == (0, "")
+        return ended.out.splitlines()
+
+    return say
+
+
+def votes_of(judge, first_share, draw):
+    """Yield votes on equal pairs in both orders: the first answer is taken with a probability."""
+    for task in range(N_PAIRS):
+        for first, second in (("a", "b"), ("b", "a")):
+            yield vote(judge, task, first if draw.random() < first_share else second, first)
+
+
+def test_a_judge_that_takes_the_first_is_named_and_a_fair_one_is_not(said):
+    draw = random.Random(1)
+    lines = said(preferences=[*votes_of("biased", 0.7, draw), *votes_of("fair", 0.5, draw)])
+    biased, fair = (lines[lines.index(name) + 1] for name in ("biased", "fair"))
+    assert "It prefers the answer shown first: " in biased
+    assert "adjusted for 2 judges" in biased
+    assert "a preference for either place is not shown" in fair
+    assert "Uncalibrated: no label of people, and no gold, is on any of these pairs." in fair
+
+
+def test_a_judge_is_compared_with_most_of_the_people(said):
+    verdicts = [(1, (1, 1, 0)), (1, (0, 0, 1)), (0, (0, 0, 0)), (1, (1, 1, 1))] * 10
+    rows = [rating("j", "judge", task, float(mine)) for task, (mine, _) in enumerate(verdicts)]
+    for task, (_, people) in enumerate(verdicts):
+        rows += [rating(f"p{n}", "human", task, float(value)) for n, value in enumerate(people)]
+    lines = said(ratings=rows)
+    text = lines[lines.index("j") + 1]
+    assert text.startswith("It judged 40 answers. It agrees with people on 75.0 % (95 % interval ")
+    assert "Kappa with quadratic weights, the agreement beyond chance, is 0.50 " in text
+
+
+def test_verdicts_of_one_person_give_sensitivity_and_specificity(said):
+    verdicts = [(1, 1)] * 18 + [(0, 1)] * 2 + [(1, 0)] * 5 + [(0, 0)] * 15
+    rows = [rating("j", "judge", task, float(mine)) for task, (mine, _) in enumerate(verdicts)]
+    rows += [rating("ann", "human", task, float(his)) for task, (_, his) in enumerate(verdicts)]
+    lines = said(ratings=rows)
+    text = lines[lines.index("j") + 1]
+    assert "It agrees with people on 82.5 % " in text
+    assert "It passes 90.0 % of what people passed, and 25.0 % of what they did not pass." in text
+
+
+def test_votes_in_one_order_say_nothing_of_a_place(said):
+    lines = said(preferences=[vote("j", task, "a") for task in range(20)])
+    assert "It saw each pair in one order only" in lines[lines.index("j") + 1]
+
+
+def test_a_reply_that_cannot_be_read_is_counted(said):
+    rows = [vote("j", task, "a") for task in range(20)]
+    rows[3] |= {"outcome": None, "status": "unparsed"}
+    lines = said(preferences=rows)
+    assert lines[lines.index("j") + 1].startswith(
+        "It judged 20 pairs; no reply could be read of 1."
+    )
+
+
+def test_without_judges_it_says_so(tmp_path):
+    new_store(tmp_path / "store")
+    ended = command(tmp_path / "store", "judges")
+    assert (ended.code, ended.out) == (0, "")
+    assert "no judge has rated anything here" in ended.err
+
+
+def test_agreement_follows_what_is_new_and_what_is_gone(tmp_path):
+    store = new_store(tmp_path / "store")
+    add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], preferences=[vote("j", 1, "a")])
+    store.sync()
+    people = vote("ann", 1, "a", kind="human") | {"run_id": "people"}
+    header = {**KEY, "run_id": "people", "content_id": "people"}
+    add_rows(store.lake, runs=[header], preferences=[people])
+    store.sync()
+    query = "SELECT judge, other, n_items FROM judge_agreement"
+    assert store.sql(query).fetchall() == [("j", "people", 1)]
+    rebuilt = command(tmp_path / "store", "sync", "--rebuild")
+    assert rebuilt.code == 0
+    assert store.sql(query).fetchall() == [("j", "people", 1)]
+    ended = command(tmp_path / "store", "forget", "people", "--yes")
+    assert ended.code == 0, ended.err
+    store.sync()
+    assert store.sql(query).fetchall() == []

@@ -1,0 +1,201 @@
+"""How good judges are: sentences about their agreement with people and gold, and their biases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warehouse.analysis.decisions.sentences import p_text
+from warehouse.core.text.figures import number, percent
+from warehouse.engine.query import rows_by_name
+from warehouse.engine.scoring.bootstrap import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import duckdb
+
+    from warehouse.core.types import Row
+
+ALPHA = 0.05
+# What each judge rated, whether or not anybody else did.
+_JUDGES = """
+SELECT
+    coalesce(result_suite, suite) AS suite, 'rating' AS kind, criterion,
+    rater_name(rater, rater_kind, rater_config) AS judge,
+    count(*) AS n_items, count(*) FILTER (status <> 'ok') AS n_unread
+FROM ratings
+WHERE rater_kind NOT IN ('human', 'gold') AND is_current
+GROUP BY ALL
+UNION ALL
+SELECT
+    suite, 'preference' AS kind, criterion, rater_name(rater, rater_kind, rater_config) AS judge,
+    count(*) AS n_items, count(*) FILTER (outcome IS NULL) AS n_unread
+FROM preference_verdicts
+WHERE rater_kind NOT IN ('human', 'gold')
+GROUP BY ALL
+ORDER BY suite, kind, criterion, judge
+"""
+_AGREEMENT = "FROM judge_agreement WHERE other_kind <> 'judge'"
+# A judge with several configurations is one; a test of each would count the same votes twice.
+_BIAS = """
+SELECT
+    suite, 'preference' AS kind, criterion, rater_name(rater, rater_kind, rater_config) AS judge,
+    CAST(sum(n_votes) AS BIGINT) AS n_votes,
+    CAST(sum(n_both_orders) AS BIGINT) AS n_both_orders,
+    CAST(sum(n_consistent) AS BIGINT) AS n_consistent,
+    CAST(sum(n_more_first) AS BIGINT) AS n_more_first,
+    CAST(sum(n_more_second) AS BIGINT) AS n_more_second,
+    CASE WHEN n_both_orders > 0 THEN mcnemar_p(n_more_first, n_more_second) END AS p_value
+FROM position_bias
+WHERE rater_kind NOT IN ('human', 'gold')
+GROUP BY ALL
+ORDER BY suite, criterion, judge
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """A judge by one criterion.
+
+    Attributes:
+        suite: suite of the answers.
+        kind: `rating` or `preference`.
+        criterion: what it was asked for.
+        name: its name; "with reference" where it was shown a reference answer.
+        n_items: answers or pairs that it judged.
+        n_unread: those of them of which no reply could be read.
+        agreements: rows of `judge_agreement`, with people and with gold.
+        bias: row of `position_bias`; None for ratings, and where no order is recorded.
+        p_adjusted: p-value of its preference for a place, adjusted for all judges of the suite.
+        n_tested: judges of the suite that were tested.
+    """
+
+    suite: str
+    kind: str
+    criterion: str
+    name: str
+    n_items: int
+    n_unread: int
+    agreements: Sequence[Row]
+    bias: Row | None
+    p_adjusted: float | None
+    n_tested: int
+
+
+def judges(connection: duckdb.DuckDBPyConnection, suite: str | None = None) -> list[Judge]:
+    """Return the judges of a store, by suite, kind, criterion and name.
+
+    Args:
+        connection: the warehouse.
+        suite: only those of this suite's answers.
+    """
+    agreements: dict[object, list[Row]] = {}
+    for row in rows_by_name(connection.execute(_AGREEMENT)):
+        agreements.setdefault(_key(row), []).append(row)
+    biases = {_key(row): row for row in rows_by_name(connection.execute(_BIAS))}
+    adjusted, n_tested = _adjusted(biases.values())
+    return [
+        Judge(
+            suite=row["suite"],
+            kind=row["kind"],
+            criterion=row["criterion"],
+            name=row["judge"],
+            n_items=row["n_items"],
+            n_unread=row["n_unread"],
+            agreements=agreements.get(_key(row), ()),
+            bias=biases.get(_key(row)),
+            p_adjusted=adjusted.get(_key(row)),
+            n_tested=n_tested.get(row["suite"], 0),
+        )
+        for row in rows_by_name(connection.execute(_JUDGES))
+        if suite in {None, row["suite"]}
+    ]
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    return row["suite"], row["kind"], row["criterion"], row["judge"]
+
+
+def _adjusted(biases: Iterable[Row]) -> tuple[dict[object, float | None], dict[object, int]]:
+    """Return the adjusted p-value of each judge, and how many of its suite were tested."""
+    by_suite: dict[object, list[Row]] = {}
+    for row in biases:
+        by_suite.setdefault(row["suite"], []).append(row)
+    adjusted: dict[object, float | None] = {}
+    n_tested = {}
+    for suite, rows in by_suite.items():
+        p_values = [row["p_value"] for row in rows]
+        n_tested[suite] = sum(p is not None for p in p_values)
+        adjusted |= dict(zip(map(_key, rows), holm(p_values), strict=True))
+    return adjusted, n_tested
+
+
+def sentences(judge: Judge) -> Iterator[str]:
+    """Yield what the data show of a judge."""
+    what = "pairs" if judge.kind == "preference" else "answers"
+    unread = f"; no reply could be read of {judge.n_unread:,}" if judge.n_unread else ""
+    yield f"It judged {judge.n_items:,} {what}{unread}."
+    for row in judge.agreements:
+        yield from _agreement_sentences(row, what)
+    if not judge.agreements:
+        yield f"Uncalibrated: no label of people, and no gold, is on any of these {what}."
+    if judge.kind == "preference":
+        yield _bias_sentence(judge)
+
+
+def _agreement_sentences(row: Row, what: str) -> Iterator[str]:
+    rate = f"{percent(row['agreement_rate'])}{_interval(row, 'agreement_rate', percent)}"
+    yield (
+        f"It agrees with {row['other']} on {rate} of the {row['n_items']:,} {what} that both "
+        "judged."
+    )
+    name = "quadratic_kappa" if row["linear_kappa"] is not None else "kappa"
+    if row[name] is None:
+        yield "Kappa is not defined: one of them gave all the same label."
+    else:
+        weights = " with quadratic weights" if name == "quadratic_kappa" else ""
+        interval = _interval(row, name, _hundredths) or " (too few tasks for an interval)"
+        yield f"Kappa{weights}, the agreement beyond chance, is {row[name]:.2f}{interval}."
+    if row["sensitivity"] is not None:
+        passed, failed = row["sensitivity"], row["specificity"]
+        yield (
+            f"It passes {percent(passed)} of what {row['other']} passed, and "
+            f"{percent(None if failed is None else 1 - failed)} of what they did not pass."
+        )
+    elif row["mean_difference"]:
+        more = "higher" if row["mean_difference"] > 0 else "lower"
+        yield f"Its numbers are {number(abs(row['mean_difference']))} {more} on average."
+
+
+def _bias_sentence(judge: Judge) -> str:
+    bias = judge.bias
+    if bias is None:
+        return "In which order it saw the answers is not recorded."
+    if not bias["n_both_orders"]:
+        return (
+            "It saw each pair in one order only, so that a preference for the answer shown first "
+            "cannot be told from a difference in quality."
+        )
+    first, second = bias["n_more_first"], bias["n_more_second"]
+    share = percent(bias["n_consistent"] / bias["n_both_orders"])
+    both = f"Of {bias['n_both_orders']:,} pairs in both orders it decides {share} alike"
+    if not first + second:
+        return f"{both}; no vote depends on the order."
+    counts = f"the answer shown first gains in {first:,} and the one shown second in {second:,}"
+    of_all = f", adjusted for {judge.n_tested} judges" if judge.n_tested > 1 else ""
+    p_value = judge.p_adjusted if judge.p_adjusted is not None else 1.0
+    shown = f"p {p_text(p_value)}{of_all}"
+    if p_value < ALPHA:
+        place = "first" if first > second else "second"
+        return f"{both}. It prefers the answer shown {place}: {counts} ({shown})."
+    return f"{both}; {counts}: a preference for either place is not shown ({shown})."
+
+
+def _interval(row: Row, name: str, as_text: Callable[[object], str]) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "" if low is None else f" (95 % interval {as_text(low)} to {as_text(high)})"
+
+
+def _hundredths(value: object) -> str:
+    return f"{value:.2f}"
