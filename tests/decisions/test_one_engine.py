@@ -96,3 +96,26 @@ def test_pairs_that_are_known_are_not_tested_again(store, monkeypatch):
     with store.record(suite="other", model="z") as run:
         run.log(task_id="t", output="x", passed=True)
     assert store.sql("FROM scores.pair_tests ORDER BY ALL").fetchall() == before
+
+
+def test_a_pair_has_an_interval_though_a_bound_was_tested_on_the_same_counts(tmp_path):
+    store = new_store(tmp_path / "store")
+
+    def record(suite, model, verdicts):
+        with store.record(suite=suite, model=model) as run:
+            for task, passed in enumerate(verdicts):
+                run.log(task_id=f"t{task}", output="x", passed=passed)
+
+    record("partial", "a", [True] * 8)
+    record("partial", "b", [True] * 7 + [None])
+    [(tasks, only_a, only_b)] = store.sql(
+        "SELECT bounded_tasks, bounded_better_a, bounded_better_b FROM scores.pair_counts"
+    ).fetchall()
+    n_both = tasks - only_a - only_b
+    record("full", "a", [True] * (n_both + only_a) + [False] * only_b)
+    record("full", "b", [True] * n_both + [False] * only_a + [True] * only_b)
+    counts = store.sql(
+        "SELECT n_only_a, n_only_b, pass_rate_difference_low IS NOT NULL FROM paired_comparisons "
+        "WHERE suite = 'full'"
+    ).fetchall()
+    assert counts == [(only_a, only_b, True)]

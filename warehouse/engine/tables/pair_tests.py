@@ -23,7 +23,9 @@ _ONLY = ("n_better_a", "n_better_b")
 _MOST_MODELS = 100
 # Intervals take longer than p-values.
 _MOST_WITH_INTERVALS = 20
-_COLUMNS = "(test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE)"
+_COLUMNS = """(
+    test_key UBIGINT PRIMARY KEY, p_value DOUBLE, low DOUBLE, high DOUBLE, has_interval BOOLEAN
+)"""
 # Boards with two models or more, in parts with a bounded number of runs, which bounds the memory.
 _MOST_RUNS = 250
 _TESTED_BOARDS = f"""
@@ -64,8 +66,10 @@ FROM (
     FROM pairs
     WHERE bounded_key IS NOT NULL
 )
-ANTI JOIN {TABLE} USING (test_key)
 GROUP BY test_key
+-- The p-value of a bound may have been tested before a pair with the same counts.
+HAVING test_key NOT IN (SELECT test_key FROM {TABLE} WHERE has_interval)
+    AND (min(n_models) <= {_MOST_WITH_INTERVALS} OR test_key NOT IN (SELECT test_key FROM {TABLE}))
 """
 
 
@@ -135,10 +139,11 @@ def _add_tests(connection: duckdb.DuckDBPyConnection, pairs: Sequence[_Pair]) ->
             "p_value": [tested[pair.test_key].p_value for pair in pairs],
             "low": pa.array([low for low, _ in ends], pa.float64()),
             "high": pa.array([high for _, high in ends], pa.float64()),
+            "has_interval": [pair.has_interval for pair in pairs],
         }
     )
     connection.register("tested_pairs", rows)
-    connection.execute(f"INSERT INTO {TABLE} FROM tested_pairs")
+    connection.execute(f"INSERT OR REPLACE INTO {TABLE} FROM tested_pairs")
     connection.unregister("tested_pairs")
 
 

@@ -93,6 +93,7 @@ _BOOKKEEPING_COLUMNS = {
     "p_value": "two-sided p-value of the test",
     "low": "lower end of the 95 % interval of the difference, the test inverted",
     "high": "upper end of that interval",
+    "has_interval": "whether the interval was asked for",
     "batch": "name of the batch",
     "created_at": "when the batch was written, UTC",
     "command": "command that wrote the batch",
