@@ -26,6 +26,7 @@ EXPORTERS: tuple[tuple[str, str, str], ...] = (
     ("posters", "exports.posters.report_folder:EXPORTER", "The report folder of a poster run."),
     ("eee", "exports.eee.datastore:EXPORTER", "Any runs as every_eval_ever files."),
     ("inspect", "exports.inspect.log_files:EXPORTER", "Any runs as Inspect logs."),
+    ("atif", "exports.atif.trajectories:EXPORTER", "Trials of agents as trajectories in ATIF."),
     ("ledger", "exports.posters.ledger:EXPORTER", "The ledgers of published poster reports."),
 )
 PUBLISHERS: tuple[tuple[str, str, str], ...] = (

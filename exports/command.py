@@ -35,6 +35,7 @@ def export() -> None:
       evalstore export ledger --to benchmark/
       evalstore export eee --suite palindrome --to out/
       evalstore export inspect --run 20260303_140000 --to logs/
+      evalstore export atif --to trajectories/
     """
 
 

@@ -63,6 +63,7 @@ def results_by_group(
     *,
     by: Sequence[str],
     then: Sequence[str] = (),
+    size: int | None = None,
 ) -> Iterator[Iterator[Row]]:
     """Yield the rows about the results of each group, of which a bounded number are read at a time.
 
@@ -75,23 +76,24 @@ def results_by_group(
         by: columns of `results` and of the query. Results of a run that are equal in them are a
             group, and groups are in the order of these columns.
         then: columns of `results` that order those of a group before `seq`.
+        size: number of results that are read at a time, if not two thousand.
     """
     order = ", ".join(f"calls.{name}" for name in (*by, *then))
-    rows = _iterate_results(connection, runs, query, order)
+    rows = _iterate_results(connection, runs, query, order, size or _BLOCK)
     for _, group in groupby(rows, key=itemgetter("suite", "run_id", *by)):
         yield group
 
 
 def _iterate_results(
-    connection: duckdb.DuckDBPyConnection, runs: Sequence[Row], query: str, order: str
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[Row], query: str, order: str, size: int
 ) -> Iterator[Row]:
     with connection.cursor() as cursor:
         parameters = _parameters(runs)
         cursor.execute(_ITEM_TASKS, parameters)
         ordered = _RESULT_ORDER.format(order=order, of_runs=OF_RUNS)
         [(count,)] = cursor.execute(ordered, parameters).fetchall()
-        for done in range(0, count, _BLOCK):
-            cursor.execute(_NEXT_BLOCK, {"done": done, "size": _BLOCK})
+        for done in range(0, count, size):
+            cursor.execute(_NEXT_BLOCK, {"done": done, "size": size})
             yield from iterate_rows(cursor, query, {})
 
 

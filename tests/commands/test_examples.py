@@ -36,8 +36,8 @@ ASK = {"annotate adjudicate c500adc741d0 --by Cara", "import results.csv --model
 # Tests of their own run these; `plan` needs more tasks than the samples have.
 ELSEWHERE = ("run ", "check", "plan ", "--store ")
 
-# A gate's exit code is its answer, and some samples have no verdict to export.
-CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}}
+# A gate's exit code is its answer; some samples have no verdict to export, and none has trials.
+CODES = {"gate ": {0, 1, 3}, "export eee --to": {1}, "export atif": {2}}
 
 RULES = """
 candidate: example/aurora-2
