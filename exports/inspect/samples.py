@@ -7,6 +7,8 @@ import math
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from exports.inspect.events import step_events
+from exports.inspect.messages import made_message, own_message
 from exports.rows import Document, json_object, json_value
 from warehouse.core.hashing import content_hash
 
@@ -92,10 +94,18 @@ turns AS (
     SELECT
         result_number,
         list({
-            role: role, text: text, parts: parts, tool_calls: tool_calls,
+            seq: seq, role: role, text: text, parts: parts, tool_calls: tool_calls,
             tool_call_id: tool_call_id, error: error, extra: extra
         } ORDER BY seq) AS messages
     FROM messages
+    JOIN block USING (suite, run_id, result_id)
+    GROUP BY result_number
+),
+
+-- Inspect's own samples have their events.
+did AS (
+    SELECT result_number, list(steps ORDER BY steps.seq) AS steps
+    FROM (SELECT * EXCLUDE (extra) FROM steps WHERE suite <> 'inspect') AS steps
     JOIN block USING (suite, run_id, result_id)
     GROUP BY result_number
 )
@@ -106,13 +116,15 @@ SELECT
     calls.model, calls.settings, calls.success, calls.failure_type, calls.scorer,
     calls.started_at, calls.ended_at, calls.duration_seconds, calls.latency_ms,
     calls.input_tokens, calls.output_tokens, calls.cost_usd, calls.extra, calls.source,
-    coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages
+    coalesce(versions.task, asked.task) AS task, outcomes.passed, scored.scores, turns.messages,
+    did.steps
 FROM calls
 LEFT JOIN versions USING (suite, task_set, task_id, task_hash)
 LEFT JOIN asked USING (suite, item_hash)
 LEFT JOIN outcomes USING (result_number)
 LEFT JOIN scored USING (result_number)
 LEFT JOIN turns USING (result_number)
+LEFT JOIN did USING (result_number)
 ORDER BY result_number
 """
 
@@ -173,7 +185,7 @@ def _own(row: Row, scorers: Sequence[str]) -> Document:
         sample["choices"] = json_value(task["choices"])
     if task.get("target") is not None:
         sample["target"] = _target(task["target"])
-    sample["messages"] = [_message(message) for message in row["messages"] or ()]
+    sample["messages"] = [own_message(message) for message in row["messages"] or ()]
     scores = _own_scores(_in_header_order(row, scorers))
     if scores and "score" not in extra:
         sample["scores"] = scores
@@ -217,7 +229,7 @@ def _made(row: Row) -> Document:
     """Return a sample of a result that another tool made."""
     task = row["task"] or {}
     question = task.get("prompt") or row["prompt"] or row["task_name"] or row["task_id"] or ""
-    messages = [_message(message) for message in row["messages"] or ()]
+    messages = [made_message(message) for message in row["messages"] or ()]
     if not messages:
         messages = [{"role": "user", "content": row["prompt"] or question, "source": "input"}]
         if row["raw_output"] is not None:
@@ -232,7 +244,7 @@ def _made(row: Row) -> Document:
         "scores": _made_scores(row),
         "metadata": _metadata(row),
         "store": {},
-        "events": [],
+        "events": step_events(row),
         "model_usage": _usage(row),
         "started_at": _iso(row["started_at"]),
         "completed_at": _iso(row["ended_at"]),
@@ -293,24 +305,6 @@ def _value(score: Mapping[str, Any]) -> object:
         except ValueError:
             return text
     return text
-
-
-def _message(message: Mapping[str, Any]) -> Document:
-    parts = json_value(message["parts"])
-    document: Document = {
-        "role": message["role"] or "user",
-        "content": parts if isinstance(parts, list) else message["text"] or "",
-    }
-    calls = json_value(message["tool_calls"])
-    if isinstance(calls, list):
-        document["tool_calls"] = [
-            {"parse_error" if key == "error" else key: value for key, value in call.items()}
-            for call in calls
-            if isinstance(call, dict)
-        ]
-    if message["tool_call_id"] is not None:
-        document["tool_call_id"] = message["tool_call_id"]
-    return {**document, **json_object(message["extra"])}
 
 
 def _answer(row: Row) -> Document:
