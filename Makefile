@@ -11,7 +11,9 @@ BROWSER := build/tools/browser
 S3 := build/tools/s3
 SPARK := build/tools/spark
 DOCS_SITE := build/tools/docs-site
-TOOLS := inspect lm_eval promptfoo
+TOOLS := inspect lm_eval promptfoo harbor
+# Where a tool needs another Python; without it, its tests are skipped.
+PYTHON_harbor ?= python3.12
 
 .PHONY: demo test test-slow campaigns test-all lint tidy test-oldest test-oldest-full browser picture s3 spark spark-full spark-kills peers format docs docs-site size dist lock bench bench-full bench-quick simulations mutants clean
 
@@ -135,17 +137,21 @@ spark-kills: $(READY)  ## the same, with workers and the command killed at ten m
 	$(tests_with_spark)
 
 # Other tools' own programs, never in $(VENV): they are only asked what they write and read.
-peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval and promptfoo in build/tools, and test with them
+peers: $(READY) $(TOOLS:%=build/tools/%/.ready)  ## install Inspect, lm-eval, promptfoo and Harbor in build/tools, and test with them
 	@echo "==> tests with other tools"
 	@$(BIN)/python -m pytest -m slow tests/peers
 
 # All that a tool needs, in the versions of tests/peers/TOOL.txt; nothing else is looked for.
 build/tools/%/.ready: tests/peers/%.txt
-	@echo "==> installing $* in build/tools/$*"
-	@$(PYTHON) -m venv --clear --without-pip build/tools/$*
-	@$(PYTHON) -m pip --python build/tools/$* install --quiet --no-deps -r $< \
+	@if ! $(python_of_tool) -c "" 2> /dev/null; then \
+	  echo "==> no tests with $*: it needs $(python_of_tool), which was not found (PYTHON_$*=...)"; exit; \
+	fi; \
+	echo "==> installing $* in build/tools/$*"; \
+	$(python_of_tool) -m venv --clear --without-pip build/tools/$* && \
+	  $(PYTHON) -m pip --python build/tools/$* install --quiet --no-deps -r $< && touch $@ \
 	  || { echo "error: $< was not installed (can the Python package index be reached?)" >&2; exit 1; }
-	@touch $@
+
+python_of_tool = $(or $(PYTHON_$*),$(PYTHON))
 
 # Without scripts and optional packages: what promptfoo calls offline needs none of them.
 build/tools/promptfoo/.ready: $(wildcard tests/peers/promptfoo/package*.json) build/tools/node/.ready

@@ -73,6 +73,13 @@ def inspect_logs(inspect, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def harbor():
+    """Return a function that runs a program of Harbor's environment."""
+    folder = _installed("harbor", "bin")
+    return lambda name, *arguments: _run(folder / name, *arguments)
+
+
+@pytest.fixture(scope="session")
 def lm_eval_logs(tmp_path_factory):
     """Return a folder of logs that lm-eval has just written with its dummy model."""
     program = _installed("lm_eval", "bin/lm_eval")
