@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from warehouse.core.errors import BadInput
@@ -10,6 +11,7 @@ from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     import duckdb
 
@@ -62,3 +64,13 @@ def json_object(text: str | None) -> Document:
     """Return the value of a JSON column that holds an object; an empty one for NULL."""
     value = json_value(text)
     return value if isinstance(value, dict) else {}
+
+
+def known(**members: object) -> Document:
+    """Return the members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def iso(moment: datetime | None) -> str | None:
+    """Return a time in ISO 8601, UTC."""
+    return None if moment is None else moment.replace(tzinfo=UTC).isoformat()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import TYPE_CHECKING, TypeAlias
+
+from exports.rows import known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from exports.rows import Document
 
@@ -22,11 +22,6 @@ TOTALS: Types = {
 }
 METRICS: Types = {"logprobs": list, "completion_token_ids": list, "prompt_token_ids": list}
 REFERENCE: Types = {"trajectory_id": str, "session_id": str, "trajectory_path": str}
-
-
-def known(**members: object) -> Document:
-    """Return the members that have a value."""
-    return {name: value for name, value in members.items() if value is not None}
 
 
 def fitted(recorded: object, types: Types) -> Document:
@@ -53,8 +48,3 @@ def _is_part(part: object) -> bool:
     if part.keys() == {"type", "source"} and isinstance(source, dict):
         return source.keys() <= {"media_type", "path", "duration_sec"}
     return part == {"type": "text", "text": text} and isinstance(text, str)
-
-
-def iso(moment: datetime | None) -> str | None:
-    """Return a time in ISO 8601, UTC."""
-    return None if moment is None else moment.replace(tzinfo=UTC).isoformat()

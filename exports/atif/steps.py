@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from exports.atif.fields import METRICS, REFERENCE, content, fitted, iso, known
-from exports.rows import Document, json_object, json_value
+from exports.atif.fields import METRICS, REFERENCE, content, fitted
+from exports.rows import Document, iso, json_object, json_value, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,11 +9,11 @@ import json
 from itertools import chain, groupby, takewhile
 from typing import TYPE_CHECKING
 
-from exports.atif.fields import TOTALS, fitted, known
+from exports.atif.fields import TOTALS, fitted
 from exports.atif.query import COUNTS, STEPS
 from exports.atif.steps import TELLING, Trajectory, said, trajectory_steps
 from exports.base import Exported, Exporter
-from exports.rows import Document, json_object
+from exports.rows import Document, json_object, known
 from exports.run_rows import results_by_group, rows_by_run
 from exports.selection import SELECTION, path_part, selected_runs
 from warehouse.core.errors import BadInput

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from exports.rows import Document, json_value
+from exports.rows import Document, iso, json_value, known
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +68,8 @@ class _Transcript:
 
     def begin(self, span: str, name: str, parent: str | None) -> None:
         """Begin a span of an agent."""
-        event = {"event": "span_begin", "id": span, "type": "agent", "name": name}
-        self.add(span, event | ({} if parent is None else {"parent_id": parent}))
+        begin = {"event": "span_begin", "id": span, "type": "agent", "name": name}
+        self.add(span, known(**begin, parent_id=parent))
 
     def add(self, span: str, event: Document) -> None:
         """Add an event, unless it is empty."""
@@ -100,16 +100,15 @@ def _text(step: Mapping[str, Any], row: Row) -> str:
 
 def _event(step: Mapping[str, Any], text: str) -> Document:
     """Return the event of a step; an empty one if there is nothing to say."""
-    kind, ended = step["kind"], step["ended_at"]
-    completed = {} if ended is None else {"completed": ended.replace(tzinfo=UTC).isoformat()}
+    kind, completed = step["kind"], iso(step["ended_at"])
     if kind == "model":
-        return {**_model(step, text), **completed}
+        return known(**_model(step, text), completed=completed)
     if kind == "tool":
-        return {**_tool(step, text), **completed}
+        return known(**_tool(step, text), completed=completed)
     if kind == "sandbox" and step["name"] in _ACTIONS:
-        command = {} if step["arguments"] is None else {"cmd": step["arguments"]}
-        done = {"event": "sandbox", "action": step["name"], "output": text, **command}
-        return {**done, "result": step["exit_code"], **completed}
+        done = {"event": "sandbox", "action": step["name"], "output": text}
+        ended = {"result": step["exit_code"], "completed": completed}
+        return known(**done, cmd=step["arguments"], **ended)
     if kind == "user":
         return {"event": "input", "input": text, "input_ansi": text}
     message = step["error"] or text
@@ -126,35 +125,33 @@ def _model(step: Mapping[str, Any], text: str) -> Document:
         parts = [{"type": "reasoning", "reasoning": step["reasoning"]}]
         content = [*parts, {"type": "text", "text": text}]
     answer = {"role": "assistant", "content": content, "source": "generate", "model": model}
-    usage = {
-        "input_tokens": step["input_tokens"],
-        "output_tokens": step["output_tokens"],
-        "input_tokens_cache_read": step["cached_tokens"],
-        "reasoning_tokens": step["reasoning_tokens"],
-        "total_cost": step["cost_usd"],
-    }
-    known = {name: value for name, value in usage.items() if value is not None}
-    output: Document = {"model": model, "choices": [{"message": answer}], "completion": text}
-    if known:
-        total = sum(known.get(name, 0) for name in ("input_tokens", "output_tokens"))
-        output["usage"] = {**known, "total_tokens": total}
+    usage = known(
+        input_tokens=step["input_tokens"],
+        output_tokens=step["output_tokens"],
+        input_tokens_cache_read=step["cached_tokens"],
+        reasoning_tokens=step["reasoning_tokens"],
+        total_cost=step["cost_usd"],
+    )
+    if usage:
+        usage["total_tokens"] = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+    output = {"model": model, "choices": [{"message": answer}], "completion": text}
     # What the model was sent, and which tools it had, is not in the steps.
     sent = {"input": [], "tools": [], "tool_choice": "auto", "config": {}}
-    event = {"event": "model", "model": model, **sent, "output": output}
-    more = {"role": step["role"], "error": step["error"]}
-    return {**event, **{name: value for name, value in more.items() if value is not None}}
+    event = {"event": "model", "model": model, **sent}
+    output |= known(usage=usage or None)
+    return known(**event, output=output, role=step["role"], error=step["error"])
 
 
 def _tool(step: Mapping[str, Any], text: str) -> Document:
-    arguments = json_value(step["arguments"])
-    event: Document = {
-        "event": "tool",
-        "type": "function",
-        "id": step["call_id"] or f"call-{step['seq']}",
-        "function": step["name"] or "",
-        "arguments": arguments if isinstance(arguments, dict) else {"value": arguments},
-        "result": text,
-        "events": [],
-    }
-    error = step["error"] or (f"exit code {step['exit_code']}" if step["exit_code"] else None)
-    return event if error is None else {**event, "error": {"type": "unknown", "message": error}}
+    arguments = {} if step["arguments"] is None else json_value(step["arguments"])
+    message = step["error"] or (f"exit code {step['exit_code']}" if step["exit_code"] else None)
+    return known(
+        event="tool",
+        type="function",
+        id=step["call_id"] or f"call-{step['seq']}",
+        function=step["name"] or "",
+        arguments=arguments if isinstance(arguments, dict) else {"value": arguments},
+        result=text,
+        events=[],
+        error=None if message is None else {"type": "unknown", "message": message},
+    )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from exports.inspect.samples import named_model
-from exports.rows import Document, json_object, json_value
+from exports.rows import Document, iso, json_object, json_value
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from warehouse.core.types import Row
 
@@ -152,7 +150,7 @@ def _made(run: Row, part: Row, figures: Sequence[Row], counts: Mapping[str, Any]
     spec = {
         "eval_id": digest[:_ID_LENGTH],
         "run_id": content_hash("inspect run", run["suite"], run["run_id"])[:_ID_LENGTH],
-        "created": _iso(started) or _day(run) or _iso(ended) or _NO_TIME,
+        "created": iso(started) or _day(run) or iso(ended) or _NO_TIME,
         "task": task,
         "task_id": content_hash("inspect task", run["suite"], task)[:_ID_LENGTH],
         "task_version": 0,
@@ -187,7 +185,7 @@ def _made(run: Row, part: Row, figures: Sequence[Row], counts: Mapping[str, Any]
             "completed_samples": counts["completed"],
             "scores": [_made_score(figure) for figure in figures],
         },
-        "stats": {"started_at": _iso(started) or "", "completed_at": _iso(ended) or ""},
+        "stats": {"started_at": iso(started) or "", "completed_at": iso(ended) or ""},
     }
 
 
@@ -231,7 +229,3 @@ def _packages(run: Row) -> dict[str, str]:
 
 def _day(run: Row) -> str | None:
     return None if run["run_date"] is None else f"{run['run_date']}T00:00:00+00:00"
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.replace(tzinfo=UTC).isoformat()

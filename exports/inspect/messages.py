@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PARTS = {"text", "image", "reasoning"}
-_ROLES = {"system", "user", "assistant", "tool"}
+_OTHER_ROLES = {"system", "assistant", "tool"}
 
 
 def own_message(message: Mapping[str, Any]) -> Document:
@@ -36,23 +36,23 @@ def own_message(message: Mapping[str, Any]) -> Document:
 def made_message(message: Mapping[str, Any]) -> Document:
     """Return a message of another tool's log: what Inspect refuses of it is left out."""
     parts, calls = json_value(message["parts"]), json_value(message["tool_calls"])
-    held = isinstance(parts, list) and all(
+    is_held = isinstance(parts, list) and all(
         isinstance(part, dict) and part.get("type") in _PARTS and part["type"] in part
         for part in parts
     )
-    listed = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    fitting = [
-        {"arguments": {}, **call, "type": "function"}
-        for call in listed
-        if isinstance(call.get("id"), str) and isinstance(call.get("function"), str)
-    ]
-    for call in fitting:
-        if not isinstance(call["arguments"], dict):
-            call["arguments"] = {"value": call["arguments"]}
-    role = "user" if message["tool_call_id"] is None else "tool"
+    fitting = []
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and {str} == {
+            type(call.get(name)) for name in ("id", "function")
+        }:
+            arguments = call.get("arguments", {})
+            held = arguments if isinstance(arguments, dict) else {"value": arguments}
+            fitting.append({**call, "type": "function", "arguments": held})
     fitted = {
-        "role": message["role"] if message["role"] in _ROLES - {"user"} else role,
-        "parts": message["parts"] if held else None,
+        "role": message["role"] if message["role"] in _OTHER_ROLES else "user",
+        "parts": message["parts"] if is_held else None,
         "tool_calls": json.dumps(fitting) if fitting else None,
     }
+    if fitted["role"] == "user" and message["tool_call_id"] is not None:
+        fitted["role"] = "tool"
     return own_message({**message, **fitted})

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from exports.inspect.events import step_events
 from exports.inspect.messages import made_message, own_message
-from exports.rows import Document, json_object, json_value
+from exports.rows import Document, iso, json_object, json_value
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from warehouse.core.types import Row
 
@@ -246,8 +244,8 @@ def _made(row: Row) -> Document:
         "store": {},
         "events": step_events(row),
         "model_usage": _usage(row),
-        "started_at": _iso(row["started_at"]),
-        "completed_at": _iso(row["ended_at"]),
+        "started_at": iso(row["started_at"]),
+        "completed_at": iso(row["ended_at"]),
         "total_time": row["duration_seconds"],
         # Runs share results; Inspect takes samples of the same uuid for one.
         "uuid": content_hash("inspect sample", row["suite"], row["run_id"], row["result_id"]),
@@ -363,10 +361,6 @@ def _target(text: str) -> object:
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return value
     return text
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.replace(tzinfo=UTC).isoformat()
 
 
 def _text_of(messages: object) -> str:

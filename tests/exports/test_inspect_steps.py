@@ -52,6 +52,7 @@ def trial(store):
         {"kind": "model", "model": "gpt", "first_message": 1, "last_message": 2, "reasoning": "hm"}
         | {"input_tokens": 5, "started_at": AT, "ended_at": AT},
         {"kind": "tool", "name": "run", "arguments": '"ls"', "text": "no", "exit_code": 2},
+        {"kind": "tool", "name": "look", "call_id": "k"},
         {"kind": "model", "model": "nano", "text": "found", "output_tokens": 1, **sub},
         {"kind": "agent", "name": "planner", "step_id": "span"},
         {"kind": "model", "text": "planned", "parent_id": "span"},
@@ -83,10 +84,11 @@ def test_steps_are_events_in_spans(trial, tmp_path):
     found = [(event["event"], event["span_id"]) for event in sample["events"]]
     assert found == [
         *[("span_begin", "trial"), ("input", "trial"), ("model", "trial"), ("tool", "trial")],
+        ("tool", "trial"),
         *[("span_begin", "x"), ("model", "x"), ("span_begin", "span"), ("model", "span")],
         *[("error", "trial"), ("span_end", "span"), ("span_end", "x"), ("span_end", "trial")],
     ]
-    begin, _, model, tool, helper, *_ = sample["events"]
+    begin, _, model, tool, look, helper, *_ = sample["events"]
     assert (begin["name"], helper["name"], helper["parent_id"]) == (
         *("crab 2 (gpt)", "helper"),
         "trial",
@@ -98,6 +100,7 @@ def test_steps_are_events_in_spans(trial, tmp_path):
     assert model["timestamp"] == model["completed"] == "2026-01-01T00:00:05+00:00"
     assert tool["error"] == {"type": "unknown", "message": "exit code 2"}
     assert (tool["id"], tool["arguments"]) == ("call-3", {"value": "ls"})
+    assert (look["id"], look["arguments"], look["result"]) == ("k", {}, "")
     trajectories = (
         "SELECT agent, trajectory, count(*) FROM steps WHERE kind = 'model' GROUP BY ALL ORDER BY 1"
     )
