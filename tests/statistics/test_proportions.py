@@ -1,12 +1,18 @@
-"""The exact upper bound of a proportion is scipy's."""
+"""The exact upper bound of a proportion and Wilson's interval are scipy's."""
 
 import pytest
 from scipy import stats
 
-from warehouse.engine.statistics.proportions import clopper_pearson_high
+from warehouse.engine.statistics.proportions import clopper_pearson_high, wilson_limits
 
 
 @pytest.mark.parametrize(("passed", "n"), [(0, 20), (3, 20), (20, 20)])
 def test_upper_bound_equals_scipy(passed, n):
     theirs = stats.binomtest(passed, n, alternative="less").proportion_ci(0.8, method="exact")
     assert clopper_pearson_high(passed, n, confidence=0.8) == pytest.approx(theirs.high)
+
+
+@pytest.mark.parametrize(("passed", "n"), [(0, 20), (3, 20), (20, 20)])
+def test_wilsons_interval_equals_scipy(passed, n):
+    theirs = stats.binomtest(passed, n).proportion_ci(0.9, method="wilson")
+    assert wilson_limits(passed / n, n, level=0.9) == pytest.approx((theirs.low, theirs.high))
