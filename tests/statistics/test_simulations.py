@@ -95,6 +95,19 @@ def test_intervals_of_percentiles_and_costs_cover():
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("number", [1, 2])
+def test_intervals_of_corrected_means_cover(number):
+    for _, _, *figures in rows("corrected_means", number):
+        mean, least, width, _, _, labels_width, *_ = map(float, figures[:-1])
+        assert mean >= MEAN
+        assert least >= LEAST - error(LEAST, SIMULATIONS)
+        assert width < labels_width + 0.005
+    for _, _, mean, least, *_ in rows_of(TABLES["corrected_means", number]):
+        assert float(mean) >= MEAN
+        assert float(least) >= LEAST
+
+
+@pytest.mark.campaign
 def test_the_score_test_keeps_its_level_and_finds_as_much_as_mcnemars():
     found = {int(n): tuple(map(float, figures)) for n, *figures in rows("pairs", 1)}
     assert list(found) == [18, 50, 200]

@@ -8,7 +8,7 @@ often as the answers that it stands for (Hajek 1971). The error is that of the l
 The textbook interval, 1.96 standard errors, is too short with few labels: where people and judge
 agree on all of these, it has no width. Two labels are therefore added that differ from the judge by
 the whole scale, one in either direction, and the quantile is Student's. The labelled answers' own
-interval is taken where it is shorter.
+interval is taken where it is shorter. `docs/internals/labels-and-votes.md` has the coverage.
 """
 
 from __future__ import annotations
