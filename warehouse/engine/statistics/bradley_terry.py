@@ -147,7 +147,7 @@ def bradley_terry(
         rows = model if votes.clusters is None else _model(votes, n, ties, style)
         meat = _spread(rows, parameters, votes.clusters)
         chances, _ = _predicted(model, parameters)
-        inverse = _inverse(model, chances, _gradients(model, chances))
+        inverse = _inverse(model, chances)
         covariance = inverse @ meat @ inverse
     return Scores(
         log_scores=parameters[:n],
@@ -253,22 +253,20 @@ def _predicted(model: _Model, parameters: Floats) -> tuple[Floats, float]:
     return chances, float((model.counts * log_chances).sum())
 
 
-def _gradients(model: _Model, chances: Floats) -> list[csr_array]:
-    """Return the derivative of the log probability of each outcome: three of (rows, parameters)."""
-    from scipy.sparse import csr_array, hstack
+def _residuals(model: _Model, chances: Floats) -> tuple[Floats, Floats]:
+    """Return what each outcome's points, and being a tie, exceed the expected: of (3, rows) each.
 
-    found = []
-    for points, is_tie in zip(model.points, (0.0, 0.0, 1.0), strict=True):
-        gradient = model.design * (points - (model.points * chances).sum(axis=0))[:, np.newaxis]
-        if model.ties == "davidson":
-            gradient = hstack([gradient, (is_tie - chances[2])[:, np.newaxis]])
-        found.append(csr_array(gradient))
-    return found
+    The derivative of the log probability of an outcome is a row of the design times the one, and
+    by the tie parameter the other.
+    """
+    is_tie = np.array([[0.0], [0.0], [1.0]])
+    return model.points - (model.points * chances).sum(axis=0), is_tie - chances[2]
 
 
-def _inverse(model: _Model, chances: Floats, gradients: Sequence[csr_array]) -> Floats:
+def _inverse(model: _Model, chances: Floats) -> Floats:
     """Return the inverse of the information, for scores whose mean is 0."""
-    information = _products(gradients, model.counts.sum(axis=0) * chances)
+    weights = model.counts.sum(axis=0) * chances
+    information = _products(model, _residuals(model, chances), weights)
     # Adding a constant to all scores changes nothing: that direction is given a unit variance.
     n = model.n_systems
     information[:n, :n] += 1 / n
@@ -277,13 +275,15 @@ def _inverse(model: _Model, chances: Floats, gradients: Sequence[csr_array]) -> 
     return inverse
 
 
-def _products(gradients: Sequence[csr_array], weights: Floats) -> Floats:
-    """Return the weighted sum, over outcomes and rows, of products of gradients."""
-    found: Floats = sum(
-        (each.T @ (each * weight[:, np.newaxis])).toarray()
-        for each, weight in zip(gradients, weights, strict=True)
-    )
-    return found
+def _products(model: _Model, residuals: tuple[Floats, Floats], weights: Floats) -> Floats:
+    """Return the weighted sum, over outcomes and rows, of products of derivatives."""
+    points, ties = residuals
+    row_weights = (weights * points**2).sum(axis=0)
+    found: Floats = (model.design.T @ (model.design * row_weights[:, np.newaxis])).toarray()
+    if model.ties == "half":
+        return found
+    border = (model.design.T @ (weights * points * ties).sum(axis=0))[:, np.newaxis]
+    return np.block([[found, border], [border.T, (weights * ties**2).sum()]])
 
 
 def _fitted(model: _Model) -> Floats:
@@ -291,10 +291,11 @@ def _fitted(model: _Model) -> Floats:
     parameters = np.zeros(model.design.shape[1] + (model.ties == "davidson"))
     for _ in range(_MOST_STEPS):
         chances, likelihood = _predicted(model, parameters)
-        gradients = _gradients(model, chances)
-        weighted = zip(gradients, model.counts, strict=True)
-        slope = sum(gradient.T @ counts for gradient, counts in weighted)
-        step = _inverse(model, chances, gradients) @ slope
+        points, ties = ((model.counts * each).sum(axis=0) for each in _residuals(model, chances))
+        slopes = model.design.T @ points
+        if model.ties == "davidson":
+            slopes = np.append(slopes, ties.sum())
+        step = _inverse(model, chances) @ slopes
         allowed = likelihood - _ROUNDING * abs(likelihood)
         while _predicted(model, parameters + step)[1] < allowed:
             step /= 2
@@ -307,15 +308,18 @@ def _fitted(model: _Model) -> Floats:
 
 
 def _spread(model: _Model, parameters: Floats, clusters: Indices | None) -> Floats:
-    """Return the sum, over clusters or else votes, of products of gradients."""
-    from scipy.sparse import csr_array
+    """Return the sum, over clusters or else votes, of products of derivatives."""
+    from scipy.sparse import csr_array, hstack
 
-    gradients = _gradients(model, _predicted(model, parameters)[0])
+    residuals = _residuals(model, _predicted(model, parameters)[0])
     if clusters is None:
-        return _products(gradients, model.counts)
+        return _products(model, residuals, model.counts)
+    points, ties = ((model.counts * each).sum(axis=0)[:, np.newaxis] for each in residuals)
+    derivatives = model.design * points
+    if model.ties == "davidson":
+        derivatives = hstack([derivatives, ties])
     rows = np.arange(len(clusters))
     members = csr_array((np.ones(len(clusters)), (clusters, rows)))
-    weighted = zip(gradients, model.counts, strict=True)
-    sums = members @ sum(each * counts[:, np.newaxis] for each, counts in weighted)
+    sums = members @ csr_array(derivatives)
     found: Floats = (sums.T @ sums).toarray()
     return found
