@@ -96,7 +96,7 @@ def test_all_answers_labelled_give_their_own_mean():
         found = corrected_mean(judge, human, np.ones(400), weight=weight)
         assert found.mean == found.labelled_mean == pytest.approx(human.mean(), abs=1e-15)
         assert found.standard_error == pytest.approx(human.std() / 20, abs=1e-15)
-        assert found.source == "labels"
+        assert (found.weight, found.source) == (0, "labels")
 
 
 def test_a_constant_judge_adds_nothing():
@@ -124,6 +124,7 @@ def test_equal_labels_have_an_interval_that_allows_others():
     found = corrected_mean(judge, *labelled(np.ones(400)))
     assert found.mean == 1
     assert found.standard_error == 0
+    assert (found.weight, found.source) == (0, "labels")
     assert found.interval.high == 1
     assert 0.9 < found.interval.low < 0.98
 

@@ -25,7 +25,6 @@ from warehouse.engine.statistics.proportions import Interval, wilson_limits
 if TYPE_CHECKING:
     from warehouse.engine.statistics.arrays import Floats
 
-# "labels": the labelled answers' own interval, because it is shorter than the corrected one.
 IntervalSource: TypeAlias = Literal["judge and labels", "labels", "labelled answers only"]
 
 MIN_LABELS = 30
@@ -47,7 +46,8 @@ class CorrectedMean:
         weight: how much the judge counts, 0 (not at all) to 1.
         interval: interval of the mean of all answers, or, if `source` is "labelled answers only",
             of answers like these; None without a label.
-        source: what the interval is made of. That of "labels" is about `labelled_mean`.
+        source: what the interval is made of. That of "labels" is about `labelled_mean`: it is
+            shorter than that of `mean`, or the judge has no weight.
         n_labels: labelled answers.
         n_effective: the number of labels with equal weights that would say as much (Kish 1965).
     """
@@ -182,7 +182,7 @@ def _corrected(
             n_labels=n,
             n_effective=labels.n_effective,
         )
-    chosen = _tuned_weight(labels, judge) if weight is None else weight
+    chosen = _tuned_weight(labels, judge) if weight is None or n == len(judge) else weight
     corrected = _linearised(labels, judge, judge[~labelled], chosen)
     interval = _student_interval(corrected, labels.n_effective, scale, level)
     is_narrower = interval.high - interval.low <= own.high - own.low
@@ -193,7 +193,7 @@ def _corrected(
         standard_error=sqrt(corrected.of_labels + corrected.of_others),
         weight=chosen,
         interval=interval if is_narrower else own,
-        source="judge and labels" if is_narrower else "labels",
+        source="judge and labels" if is_narrower and chosen > 0 else "labels",
         n_labels=n,
         n_effective=labels.n_effective,
     )
@@ -218,11 +218,9 @@ def _linearised(labels: _Labels, judge: Floats, others: Floats, weight: float) -
     numbers. Otherwise the mean of the others is what the labels leave of that of all answers.
     """
     size, n = len(judge), len(labels.human)
-    if not len(others):
-        weight, of_all, others_mean = 0.0, 0.0, labels.judge_mean
-    else:
-        of_all = weight * size / len(others)
-        others_mean = (float(judge.sum()) - n * labels.judge_mean) / len(others)
+    n_others = max(1, len(others))  # of none, the weight is 0
+    others_mean = (float(judge.sum()) - n * labels.judge_mean) / n_others
+    of_all = weight * size / n_others
     residuals = labels.weights * (labels.human - labels.human_mean)
     residuals -= (labels.weights - 1) * of_all * (labels.judge - labels.judge_mean)
     return _Linearised(
