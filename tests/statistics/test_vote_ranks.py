@@ -8,11 +8,13 @@ from warehouse.engine.statistics.bradley_terry import Scores, Votes, bradley_ter
 from warehouse.engine.statistics.vote_ranks import vote_ranks
 
 
-def scores(log_scores, error, n=10_000):
-    """Return scores whose errors are independent before they are centred."""
+def scores(log_scores, errors, n=10_000):
+    """Return scores whose errors, one or one for each, are independent before they are centred."""
     k = len(log_scores)
     centring = np.eye(k) - 1 / k
-    covariance = None if error is None else error**2 * centring
+    covariance = None
+    if errors is not None:
+        covariance = centring @ np.diag(np.full(k, errors) ** 2) @ centring
     return Scores(
         log_scores=np.array(log_scores),
         covariance=covariance,
@@ -26,6 +28,13 @@ def test_what_differs_is_told_apart():
     found = vote_ranks(scores([0.0, 1.0, 0.02, -1.02], 0.05))
     assert [each.rank for each in found] == [3, 1, 2, 4]
     assert [(each.rank_low, each.rank_high) for each in found] == [(2, 3), (1, 1), (2, 3), (4, 4)]
+
+
+def test_a_system_with_few_votes_may_have_any_rank():
+    found = vote_ranks(scores([0.6, 0.2, -0.8], [0.05, 0.05, 1.0]))
+    assert [(each.rank_low, each.rank_high) for each in found] == [(1, 2), (2, 3), (1, 3)]
+    found = vote_ranks(scores([0.4, 0.35, -0.75], [0.05, 0.05, 1.0]))
+    assert [(each.rank_low, each.rank_high) for each in found] == [(1, 3)] * 3
 
 
 def test_equal_scores_share_a_rank():
