@@ -108,6 +108,19 @@ def test_intervals_of_corrected_means_cover(number):
 
 
 @pytest.mark.campaign
+def test_intervals_and_ranks_of_votes_hold():
+    simulations = 20
+    for *_, mean, least, wrong, _, _, _ in rows("votes", 1):
+        assert float(mean) >= MEAN - error(MEAN, simulations) / 2
+        assert float(least) >= LEAST - error(LEAST, simulations)
+        assert float(wrong) <= 0.05 + error(0.05, simulations)
+    for *_, mean, least, wrong, _, _, _ in rows_of(TABLES["votes", 1]):
+        assert float(mean) >= MEAN
+        assert float(least) >= LEAST
+        assert float(wrong) <= 0.05 + error(0.05, 10 * simulations)
+
+
+@pytest.mark.campaign
 def test_the_score_test_keeps_its_level_and_finds_as_much_as_mcnemars():
     found = {int(n): tuple(map(float, figures)) for n, *figures in rows("pairs", 1)}
     assert list(found) == [18, 50, 200]
