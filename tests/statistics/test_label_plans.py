@@ -37,6 +37,18 @@ def test_the_planned_width_is_what_labels_give(n_labels, accuracy):
     assert planned.width == pytest.approx(np.mean(widths), rel=0.05)
 
 
+def test_labels_that_turn_out_as_expected_have_the_planned_width():
+    # Of ten answers the judge is wrong about one that passed and one that did not.
+    human = np.repeat([1.0, 0.0], [5, 5])
+    judge = np.array([1.0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
+    labels = np.concatenate([np.tile(human, 10), np.full(900, np.nan)])
+    found = corrected_mean(np.tile(judge, 100), labels, np.full(1000, 0.1))
+    correlation = judge_correlation(0.5, 0.8)
+    planned = planned_width(100, 1000, rate=0.5, correlation=correlation)
+    assert found.source == "judge and labels"
+    assert planned.width == pytest.approx(found.interval.high - found.interval.low, rel=1e-3)
+
+
 def test_thirty_labels_and_a_judge_of_accuracy_80_narrow_nothing():
     for rate in (0.5, 0.8, 0.95):
         correlation = judge_correlation(rate, 0.8)
