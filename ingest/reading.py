@@ -153,6 +153,8 @@ class Stream:
         parts: how the ids of its rows begin, all of one length, where the stream may be only a
             part of its run: rows of the run with other ids are not missing from it. Empty if the
             stream should have all of the run.
+        is_open: whether any other file may have more of its runs, so that nothing is missing from
+            it: each record counts by itself, as those of judges do.
     """
 
     paths: tuple[Path, ...]
@@ -161,6 +163,7 @@ class Stream:
     header: RunRow = field(default_factory=lambda: cast("RunRow", {}))
     is_run: bool = False
     parts: frozenset[str] = frozenset()
+    is_open: bool = False
 
 
 @dataclass(slots=True)

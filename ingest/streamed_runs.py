@@ -159,7 +159,9 @@ class StreamedRun:
             n_known = int(pc.sum(pc.is_in(rows["content_id"], value_set=self.known)).as_py() or 0)
         self.n_results += len(rows) - n_known
 
-    def compare(self, before: Places, *, replace: bool, is_part: bool = False) -> None:
+    def compare(
+        self, before: Places, *, replace: bool, is_part: bool = False, is_open: bool = False
+    ) -> None:
         """Decide how to import a run that the lake has, given its earlier rows.
 
         Args:
@@ -167,10 +169,13 @@ class StreamedRun:
             replace: whether a conflict opens a new generation.
             is_part: whether the stream is a part of the run, see `Stream.parts`; it cannot replace
                 the run, of which it would drop the other parts.
+            is_open: whether nothing is missing from the stream, see `Stream.is_open`.
         """
         now = {name: self.places.of(name) for name in self.places.tables}
         known = {name: before.of(name) for name in _COMPARED | now.keys()}
-        n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in _COMPARED)
+        n_missing = 0
+        if not is_open:
+            n_missing = sum(_n_not_in(known[name], self.places.of(name)) for name in _COMPARED)
         n_new = sum(_n_not_in(rows, known[name]) for name, rows in now.items() if name in _COMPARED)
         if n_missing and replace and not is_part:
             self.outcome = FileOutcome.REPLACED

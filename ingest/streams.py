@@ -240,6 +240,7 @@ class StreamImport:
                 before,
                 replace=self._session.options.replace,
                 is_part=bool(stream.parts),
+                is_open=stream.is_open,
             )
         if run.outcome is FileOutcome.REPLACED:
             self._places.pop(key, None)

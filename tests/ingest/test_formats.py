@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 from peers import PEERS
+from preferences import PREFERENCES
 from support import EXAMPLES, NO_REFERENCE, digests, import_into, new_store
 from trials import TRIALS
 
@@ -17,6 +18,7 @@ from ingest.reconciliation import FileOutcome
 
 # The samples of each format, below the reference data of other tools or the examples.
 SAMPLES = {
+    "AlpacaEval": PREFERENCES / "alpaca_eval",
     "ATIF": TRIALS / "atif",
     "BFCL": PEERS / "bfcl",
     "coding-agent sessions": TRIALS / "sessions",

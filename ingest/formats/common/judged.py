@@ -36,18 +36,18 @@ class JudgedRows:
         self.task_set = task_set
         self.rows = rows
         self._set_hash = content_hash(suite, task_set)
-        self._n_tasks = 0
-        self._n_answers = 0
 
-    def add_task(self, task_id: str, prompt: str | None, **columns: str | None) -> None:
+    def add_task(
+        self, task_id: str, prompt: str | None, *, seq: int = 1, **columns: str | None
+    ) -> None:
         """Add a task; one that was added before stays as it is.
 
         Args:
             task_id: its id.
             prompt: what the models were asked.
+            seq: its position in the task set, the same in all logs; 1 if it has none.
             columns: text columns of `tasks`, such as `target` and `extra`.
         """
-        self._n_tasks += 1
         texts: JsonObject = {"prompt": prompt, **columns}
         task_hash = content_hash("task", canonical_json(texts))
         row: TaskRow = {
@@ -55,30 +55,30 @@ class JudgedRows:
             "suite": self.suite,
             "task_set": self.task_set,
             "task_set_hash": self._set_hash,
-            "seq": self._n_tasks,
+            "seq": seq,
             "task_id": task_id,
             "task_hash": task_hash,
             "prompt": prompt,
         }
         self.rows.add("tasks", {**row, **columns})
 
-    def add_answer(self, task_id: str, model: str, text: str | None) -> str | None:
+    def add_answer(self, task_id: str, model: str, text: str | None, *, seq: int = 1) -> str | None:
         """Add an answer, once; return the id of its result, None without a text.
 
         Args:
             task_id: id of its task.
             model: the model that gave it.
             text: the answer.
+            seq: position of its task, as in `add_task`.
         """
         if text is None:
             return None
-        self._n_answers += 1
         found = content_hash("answer", self._set_hash, task_id, model, text)
         row: ResultRow = {
             "content_id": found,
             "suite": self.suite,
             "run_id": self.rows.run_id,
-            "seq": self._n_answers,
+            "seq": seq,
             "model": model,
             "task_set": self.task_set,
             "task_id": task_id,
