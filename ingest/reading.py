@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from warehouse.lake.batch import RunKey
 
 HEAD_BYTES = 65_536
+_BEGIN_BYTES = 1000  # of which nearly all may be spaces
 
 T = TypeVar("T")
 
@@ -68,9 +69,16 @@ class Candidate:
             keys: parts of the text, such as keys in their quotes.
             suffix: how the file's name has to end.
         """
+        return self._begins_with(b"{", keys, suffix)
+
+    def begins_list_with(self, *keys: bytes) -> bool:
+        """Return whether a file begins with a JSON list of objects; see `begins_object_with`."""
+        return self._begins_with(b"[{", keys, ".json")
+
+    def _begins_with(self, start: bytes, keys: tuple[bytes, ...], suffix: str) -> bool:
         head = self.head if self.path.suffix == suffix else b""
-        is_object = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
-        return is_object and all(key in head for key in keys)
+        begin = head[:_BEGIN_BYTES].removeprefix(b"\xef\xbb\xbf")
+        return b"".join(begin.split()).startswith(start) and all(key in head for key in keys)
 
     def inside(self, name: str) -> Candidate:
         """Return a file or folder inside this folder."""

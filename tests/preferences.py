@@ -40,7 +40,7 @@ def check_any_order_is_the_same(folder, files):
     halves = []
     for n, file in enumerate(each for each in files if each.suffix != ".csv"):
         data = file.read_bytes()
-        halves.append(folder / "halves" / str(n) / file.parent.name / file.name)
+        halves.append(folder / "halves" / str(n) / file.relative_to(folder))
         halves[-1].parent.mkdir(parents=True)
         halves[-1].write_bytes(data[: len(data) // 2])
     whole = digests_after(folder / "whole", files)

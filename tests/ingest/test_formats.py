@@ -37,6 +37,7 @@ SAMPLES = {
     "Terminal-Bench": TRIALS / "terminal-bench",
     "SWE-bench": TRIALS / "swe-bench",
     "tau-bench": TRIALS / "tau-bench",
+    "WildBench": PREFERENCES / "wildbench",
 }
 # Options without which a format is not imported.
 OPTIONS = {"coding-agent sessions": {"format_options": (KeepSecrets(),)}}

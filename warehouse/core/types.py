@@ -464,7 +464,9 @@ class MessageRow(_RunKey, total=False):
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 
 
-class _RaterColumns(TypedDict, total=False):
+class RaterColumns(TypedDict, total=False):
+    """What a rating and a vote have in common."""
+
     task_set: Annotated[str | None, "task set of the task"]
     task_id: Annotated[str | None, "id of the task, or of the item that was put to the rater"]
     criterion: Annotated[str, "what the rater was asked for; `overall` where the log names nothing"]
@@ -498,7 +500,7 @@ class _RaterColumns(TypedDict, total=False):
     rated_at: Annotated[datetime | None, "when the rating was given, UTC"]
 
 
-class RatingRow(_RunKey, _RaterColumns, total=False):
+class RatingRow(_RunKey, RaterColumns, total=False):
     """A row of `ratings`: one rater's label of one answer by one criterion."""
 
     seq: Annotated[int, "position in the source, from 1"]
@@ -520,7 +522,7 @@ class RatingRow(_RunKey, _RaterColumns, total=False):
     file_sha256: Annotated[str | None, "SHA-256 of the imported file that the row came from"]
 
 
-class PreferenceRow(_RunKey, _RaterColumns, total=False):
+class PreferenceRow(_RunKey, RaterColumns, total=False):
     """A row of `preferences`: one vote between two answers, in one order of presentation."""
 
     seq: Annotated[int, "position in the source, from 1"]

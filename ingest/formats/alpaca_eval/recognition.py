@@ -11,30 +11,23 @@ from ingest.late import Late
 if TYPE_CHECKING:
     from ingest.reading import Candidate
 
-_LIST = re.compile(rb"(\xef\xbb\xbf)?\s*\[\s*\{")
-_ANNOTATION = (b'"instruction"', b'"output_1"', b'"generator_1"')
-_OUTPUT = (b'"instruction"', b'"output"', b'"generator"')
 _LEADERBOARD = re.compile(rb'(\xef\xbb\xbf)?("")?,[^\n]*\bwin_rate\b[^\n]*\bn_total\b')
 
 
 def is_annotations(candidate: Candidate) -> bool:
     """Return whether a file is a list of annotations."""
-    return _is_list_with(candidate, _ANNOTATION)
+    return candidate.begins_list_with(b'"instruction"', b'"output_1"', b'"generator_1"')
 
 
 def is_outputs(candidate: Candidate) -> bool:
     """Return whether a file is a list of one model's answers."""
-    return _is_list_with(candidate, _OUTPUT) and candidate.path.name == "model_outputs.json"
+    is_named = candidate.path.name == "model_outputs.json"
+    return is_named and candidate.begins_list_with(b'"instruction"', b'"output"', b'"generator"')
 
 
 def is_leaderboard(candidate: Candidate) -> bool:
     """Return whether a file is a leaderboard, in which a column without a name has the models."""
     return candidate.path.suffix == ".csv" and _LEADERBOARD.match(candidate.head) is not None
-
-
-def _is_list_with(candidate: Candidate, keys: tuple[bytes, ...]) -> bool:
-    head = candidate.head if candidate.path.suffix == ".json" else b""
-    return _LIST.match(head) is not None and all(key in head for key in keys)
 
 
 _files = Late("alpaca_eval.files")

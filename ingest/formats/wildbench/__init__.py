@@ -1,0 +1,1 @@
+"""Reads WildBench: scores and battles that a judge gave, and their leaderboards."""
