@@ -37,6 +37,7 @@ SAMPLES = {
     "Terminal-Bench": TRIALS / "terminal-bench",
     "SWE-bench": TRIALS / "swe-bench",
     "tau-bench": TRIALS / "tau-bench",
+    "MT-Bench": PREFERENCES / "mt_bench",
     "WildBench": PREFERENCES / "wildbench",
 }
 # Options without which a format is not imported.

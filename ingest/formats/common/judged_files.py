@@ -42,7 +42,7 @@ class JudgedRuns:
         self._collectors: dict[str, RowCollector] = {}
 
     def of(self, run_id: str, task_set: str) -> JudgedRows:
-        """Return the rows of a run and a task set."""
+        """Return the rows of a run and a task set; without a name, rows that are of no run."""
         if (run_id, task_set) not in self._runs:
             collector = self._collectors.setdefault(run_id, RowCollector(self.path, run_id))
             self._runs[run_id, task_set] = JudgedRows(self.suite, task_set, collector)
@@ -54,7 +54,9 @@ class JudgedRuns:
             yield self.problems
             self.problems = Block(path=self.path, run_id=None)
         for rows in self._collectors.values():
-            yield from rows.rest()
+            for block in rows.rest():
+                block.run_id = block.run_id or None
+                yield block
 
 
 def list_reading(name: str, suite: str, path: Path, add: Add, *, redact: bool) -> Reading:
