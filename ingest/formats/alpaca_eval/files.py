@@ -9,10 +9,10 @@ from ingest.formats.common.fields import Fields, finite_number, plain_text, whol
 from ingest.formats.common.judged import rater_config
 from ingest.formats.common.judged_files import (
     Figure,
-    cell_amount,
     csv_records,
-    figures_reading,
-    list_reading,
+    figures_reader,
+    number_in,
+    records_reader,
 )
 from ingest.reading import Reject
 from warehouse.core.formats.json_text import json_text
@@ -20,15 +20,13 @@ from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ingest.formats.common.judged_files import JudgedRuns
-    from ingest.reading import ImportContext, Reading, SourceFile
+    from ingest.reading import SourceFile
     from warehouse.core.types import JsonObject, PreferenceRow, ReportedMetricRow
 
 SUITE = TASK_SET = "alpaca_eval"
 
-_LEADERBOARD = "AlpacaEval leaderboard"
 _SUFFIX = "_leaderboard"
 _BARE_NAME = "leaderboard"
 _PLAIN = {0: 0.5, 1: 0.0, 1.5: 0.5, 2: 1.0}
@@ -39,11 +37,6 @@ _REASONS = {
     "lc_standard_error": _BY_REGRESSION,
     "mode": "a label",
 }
-
-
-def read_annotations(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Read the annotations of a judge."""
-    yield list_reading("AlpacaEval annotations", SUITE, path, _add, redact=context.options.redact)
 
 
 def _add(record: JsonObject, position: int, runs: JudgedRuns) -> str | None:
@@ -101,14 +94,8 @@ def _outcome(fields: Fields) -> PreferenceRow:
     return vote if preference in _PLAIN else {**vote, "weight_b": weight}
 
 
-def read_leaderboard(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Read a leaderboard: figures of runs of one annotator, which the file or folder names."""
-    file = context.read(path)
-    if file is not None:
-        yield figures_reading(_LEADERBOARD, SUITE, file, _figures(file))
-
-
 def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
+    """Yield the figures of a leaderboard, of one annotator, which the file or folder names."""
     stem = utf8(file.path.stem)
     annotator = utf8(file.path.parent.name) if stem == _BARE_NAME else stem.removesuffix(_SUFFIX)
     for each in csv_records(file):
@@ -116,19 +103,15 @@ def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
             yield each
             continue
         line, record = each
-        model, n_total = record.pop(""), cell_amount(record.get("n_total", ""))[0]
+        model, n = record.pop(""), whole_number(number_in(record.get("n_total")))
         if not model:
             yield Reject("a row without a model", line)
             continue
         for name, cell in record.items():
-            value, text = cell_amount(cell)
-            row: ReportedMetricRow = {
-                "model": model,
-                "task_set": TASK_SET,
-                "metric": name,
-                "value": value,
-                "text": text,
-                "n": whole_number(n_total),
-                "reason": _REASONS.get(name),
-            }
-            yield Figure(_run_id(annotator, model), row)
+            columns: ReportedMetricRow = {"model": model, "task_set": TASK_SET, "n": n}
+            reason = _REASONS.get(name)
+            yield Figure(_run_id(annotator, model), name, cell, {**columns, "reason": reason})
+
+
+read_annotations = records_reader("AlpacaEval annotations", SUITE, _add, is_list=True)
+read_leaderboard = figures_reader("AlpacaEval leaderboard", SUITE, _figures)

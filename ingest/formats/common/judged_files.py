@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ingest.formats.common.collector import RowCollector
 from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
+from ingest.formats.common.fields import amount, finite_number
 from ingest.formats.common.judged import JudgedRows
 from ingest.formats.common.records import json_lines
 from ingest.reading import Block, Reading, Reject, Stream
-from warehouse.core.formats.values import TOO_DEEP
+from warehouse.core.formats.values import TOO_DEEP, utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from ingest.reading import SourceFile
-    from warehouse.core.types import JsonObject, ReportedMetricRow
+    from ingest.format import Read
+    from ingest.reading import ImportContext, SourceFile
+    from warehouse.core.types import Json, JsonObject, ReportedMetricRow
 
     # Adds the rows of a record, given its position from 1; returns why it cannot be used, if so.
     Add: TypeAlias = Callable[[JsonObject, int, "JudgedRuns"], str | None]
@@ -59,26 +60,21 @@ class JudgedRuns:
                 yield block
 
 
-def list_reading(name: str, suite: str, path: Path, add: Add, *, redact: bool) -> Reading:
-    """Return the reading of a JSON list of records, of any size.
+def records_reader(name: str, suite: str, add: Add, *, is_list: bool) -> Read:
+    """Return a `Reader.read` for JSON lines or a JSON list of records, of any size.
 
     Args:
         name: name of the format.
         suite: suite of the runs.
-        path: the file.
         add: adds the rows of a record.
-        redact: whether possible secrets are masked.
+        is_list: whether the file is a list.
     """
-    return _reading(
-        name, suite, path, partial(_blocks, partial(_elements, redact=redact), suite, path, add)
-    )
 
+    def read(path: Path, context: ImportContext) -> Iterator[Reading]:
+        records = partial(_elements if is_list else _lines, redact=context.options.redact)
+        yield _reading(name, suite, path, partial(_blocks, records, suite, path, add))
 
-def lines_reading(name: str, suite: str, path: Path, add: Add, *, redact: bool) -> Reading:
-    """Return the reading of JSON lines, of any size; see `list_reading`."""
-    return _reading(
-        name, suite, path, partial(_blocks, partial(_lines, redact=redact), suite, path, add)
-    )
+    return read
 
 
 class Figure(NamedTuple):
@@ -86,35 +82,66 @@ class Figure(NamedTuple):
 
     Attributes:
         run_id: the run that it is about.
-        row: its row without ids; one without `value` and `text` is no figure.
+        metric: its name.
+        value: the figure, or a cell of a table; there is none if it is null or empty.
+        columns: what else is known of it.
     """
 
     run_id: str
-    row: ReportedMetricRow
+    metric: str
+    value: Json
+    columns: ReportedMetricRow
 
 
-def figures_reading(
-    name: str, suite: str, file: SourceFile, figures: Iterable[Figure | Reject]
-) -> Reading:
-    """Return the reading of a small file of figures.
+def figures_reader(
+    name: str, suite: str, figures: Callable[[SourceFile], Iterable[Figure | Reject]]
+) -> Read:
+    """Return a `Reader.read` for small files of figures.
 
     Args:
         name: name of the format.
         suite: suite of the runs.
-        file: the file.
-        figures: the figures, and what of the file cannot be used.
+        figures: yields the figures of a file, and what of it cannot be used.
     """
-    runs = JudgedRuns(suite, file.path)
-    for seq, each in enumerate(figures, 1):
-        if isinstance(each, Reject):
-            runs.problems.rejects.append(each)
-        elif (each.row["value"], each.row["text"]) != (None, None):
-            rows = runs.of(each.run_id, "").rows
-            content = [(column, str(value)) for column, value in sorted(each.row.items())]
-            ids = {"seq": seq, "content_id": rows.id_of("figure", content)}
-            rows.add("reported_metrics", {**each.row, **ids})
-    blocks = list(runs.take())
-    return _reading(name, suite, file.path, lambda: iter(blocks))
+
+    def read(path: Path, context: ImportContext) -> Iterator[Reading]:
+        file = context.read(path)
+        if file is not None:
+            runs = JudgedRuns(suite, path)
+            for seq, each in enumerate(figures(file), 1):
+                if isinstance(each, Reject):
+                    runs.problems.rejects.append(each)
+                else:
+                    _add_figure(each, seq, runs.of(each.run_id, "").rows)
+            blocks = list(runs.take())
+            yield _reading(name, suite, path, lambda: iter(blocks))
+
+    return read
+
+
+def _add_figure(figure: Figure, seq: int, rows: RowCollector) -> None:
+    number, cell = number_in(figure.value), figure.value
+    value, text = (number, None) if number is not None else amount(cell or None)
+    if value is None and text is None:
+        return
+    row: ReportedMetricRow = {
+        **figure.columns,
+        "metric": utf8(figure.metric),
+        "value": value,
+        "text": text,
+    }
+    content = [(column, str(each)) for column, each in sorted(row.items())]
+    rows.add("reported_metrics", {**row, "seq": seq, "content_id": rows.id_of("figure", content)})
+
+
+def number_in(value: Json) -> float | None:
+    """Return a finite number, which may be written as text; None for any other value."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    return finite_number(value)
 
 
 def csv_records(file: SourceFile) -> Iterator[tuple[int, dict[str, str]] | Reject]:
@@ -129,15 +156,6 @@ def csv_records(file: SourceFile) -> Iterator[tuple[int, dict[str, str]] | Rejec
                 yield reader.line_num, record
     except (UnicodeDecodeError, csv.Error) as error:
         yield Reject(f"cannot be read as a table ({error})", raw=file.data)
-
-
-def cell_amount(cell: str) -> tuple[float | None, str | None]:
-    """Return a cell as a finite number, or as text; neither if it is empty."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return None, cell or None
-    return (number, None) if math.isfinite(number) else (None, cell)
 
 
 def _reading(name: str, suite: str, path: Path, blocks: Callable[[], Iterator[Block]]) -> Reading:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.formats.common.fields import Fields, amount, finite_number, object_of, text_of
+from ingest.formats.common.fields import Fields, object_of, text_of
 from ingest.formats.common.judged import rater_config
-from ingest.formats.common.judged_files import Figure, cell_amount, figures_reading, list_reading
+from ingest.formats.common.judged_files import Figure, figures_reader, number_in, records_reader
 from ingest.formats.common.records import UnreadableRecordError, parsed
 from ingest.reading import Reject
 from warehouse.core.formats.json_text import json_text
@@ -14,11 +14,10 @@ from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ingest.formats.common.judged import JudgedRows
     from ingest.formats.common.judged_files import JudgedRuns
-    from ingest.reading import ImportContext, Reading, SourceFile
+    from ingest.reading import SourceFile
     from warehouse.core.types import (
         Json,
         JsonObject,
@@ -36,12 +35,8 @@ _REASONS = {"K": "the margin of lengths, a setting"}
 _BY_TAGS = "the tags of the tasks are in a data set, not in the logs"
 
 
-def read_judged(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Read scores or battles; folders named `eval=JUDGE` and `ref=MODEL` say what they are."""
-    yield list_reading("WildBench judgements", SUITE, path, _add, redact=context.options.redact)
-
-
 def _add(record: JsonObject, position: int, runs: JudgedRuns) -> str | None:
+    """Add a score or battle; folders named `eval=JUDGE` and `ref=MODEL` say what it is."""
     fields = Fields(record)
     task_id = fields.text("session_id")
     if task_id is None:
@@ -78,8 +73,7 @@ def _add_score(fields: Fields, position: int, common: RaterColumns, rows: Judged
         return "has neither model_test nor model_outputs"
     scale: RatingRow = {"scale_low": _LOWEST, "scale_high": _HIGHEST}
     rating: RatingRow = {**common, **scale, "seq": position, "model": model}
-    score = fields.peek("score")
-    value = cell_amount(score)[0] if isinstance(score, str) else finite_number(score)
+    value = number_in(fields.peek("score"))
     if value is not None:
         fields.value("score")
         rating |= {"value": value, "status": "ok"}
@@ -115,14 +109,8 @@ def _add_vote(fields: Fields, position: int, common: RaterColumns, rows: JudgedR
     return None
 
 
-def read_leaderboard(path: Path, context: ImportContext) -> Iterator[Reading]:
-    """Read the figures of a leaderboard, which is a run: it does not say who the judge was."""
-    file = context.read(path)
-    if file is not None:
-        yield figures_reading("WildBench leaderboard", SUITE, file, _figures(file))
-
-
 def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
+    """Yield the figures of a leaderboard, which is a run: it does not say who the judge was."""
     try:
         board, _ = parsed(file.data)
     except UnreadableRecordError as error:
@@ -130,17 +118,13 @@ def _figures(file: SourceFile) -> Iterator[Figure | Reject]:
         return
     for model, figures in object_of(board).items():
         for metric, group, figure in _cells(object_of(figures)):
-            value, text = amount(figure)
-            row: ReportedMetricRow = {
+            columns: ReportedMetricRow = {
                 "model": utf8(model),
                 "task_set": TASK_SET,
                 "task_group": group,
-                "metric": utf8(metric),
-                "value": value,
-                "text": text,
                 "reason": _BY_TAGS if "task" in metric else _REASONS.get(metric),
             }
-            yield Figure(utf8(file.path.stem), row)
+            yield Figure(utf8(file.path.stem), metric, figure, columns)
 
 
 def _cells(figures: JsonObject) -> Iterator[tuple[str, str | None, Json]]:
@@ -155,3 +139,7 @@ def _cells(figures: JsonObject) -> Iterator[tuple[str, str | None, Json]]:
                 yield from ((f"{name}.{each}", utf8(group), inner[each]) for each in inner)
             else:
                 yield name, utf8(group), inner
+
+
+read_judged = records_reader("WildBench judgements", SUITE, _add, is_list=True)
+read_leaderboard = figures_reader("WildBench leaderboard", SUITE, _figures)
