@@ -247,3 +247,18 @@ def test_answers_of_a_model_are_declined_and_secrets_masked(tmp_path):
     texts = query(store, "SELECT raw_output FROM results ORDER BY raw_output")
     assert len(texts) == 2
     assert not any(key in row["raw_output"] for row in texts)
+
+
+def test_secrets_in_what_is_nested_too_deeply_are_masked_in_quarantine(tmp_path):
+    key = "sk-proj-" + "a1B2" * 12
+    nested = [key]
+    for _ in range(100):
+        nested = [nested]
+    path = write_list(tmp_path / "annotations.json", VOTE, {**VOTE, "note": nested})
+    store = imported(tmp_path)
+    import_into(store, path, redact=True)
+    store.sync()
+    (row,) = query(store, "SELECT reason, raw FROM lake.quarantine")
+    assert row["reason"].startswith("nested too deeply")
+    assert b"(redacted)" in row["raw"]
+    assert key.encode() not in row["raw"]

@@ -133,13 +133,13 @@ class Elements:
 
     def _masked(self, value: object) -> object:
         """Return an element without the secrets in its text."""
-        if isinstance(value, DeepElement):
-            return value
         data = self._raw.encode()
         masked = mask(data, find_secrets(data))
         if masked == data:
             return value
         self._raw = masked.decode()
+        if isinstance(value, DeepElement):
+            return value
         try:
             return json.loads(self._raw)
         except ValueError as error:
