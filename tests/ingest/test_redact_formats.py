@@ -79,7 +79,33 @@ def lm_eval(folder, texts):
     (folder / f"samples_say_{TIME}.jsonl").write_text(lines(samples))
 
 
+def alpaca_eval(folder, texts):
+    names = {"output_1": None, "generator_1": "a", "generator_2": "b", "annotator": "j"}
+    votes = [
+        {
+            "instruction": f"Q{n}",
+            **names,
+            "output_2": text,
+            "preference": 1,
+            "raw_completion": [text],
+        }
+        for n, text in enumerate(texts)
+    ]
+    (folder / "annotations.json").write_text(json.dumps(votes))
+
+
+def mt_bench(folder, texts):
+    names = {"model_a": "a", "model_b": "b", "winner": "tie", "judge": "expert_1", "turn": 1}
+    votes = (
+        {"question_id": n, **names, "conversation_a": [{"role": "assistant", "content": text}]}
+        for n, text in enumerate(texts)
+    )
+    (folder / "votes.jsonl").write_text("\n".join(map(json.dumps, votes)))
+
+
 WRITERS = {
+    "alpaca_eval": alpaca_eval,
+    "mt_bench": mt_bench,
     "csv": lambda folder, texts: delimited(folder, texts, "csv"),
     "tsv": lambda folder, texts: delimited(folder, texts, "tsv"),
     "jsonl": json_lines,
