@@ -331,6 +331,7 @@ def test_judgements_and_people_of_fastchat(tmp_path):
         PERSON,
         {**PERSON, "judge": "author_0", "winner": "tie (bothbad)", "turn": 2},
         {**PERSON, "judge": "author_1", "winner": "?"},
+        {**PERSON, "judge": "author_2", "conversation_a": ["a1", 7]},
     ]
     write_lines(folder / "model_judgment" / "gpt-4_single.jsonl", SINGLE, failed)
     write_lines(folder / "model_judgment" / "gpt-4_pair.jsonl", GAMES)
@@ -348,9 +349,10 @@ def test_judgements_and_people_of_fastchat(tmp_path):
     found = [(row["first_shown"], row["outcome"], row["turn"], row["run_id"]) for row in games]
     assert found == [("a", "a", 1, "gpt-4"), ("b", "tie", 1, "gpt-4")]
     votes = query(store, "FROM preferences WHERE rater_kind = 'human' ORDER BY seq")
-    assert [row["rater"] for row in votes] == ["expert_3", "author_0", "author_1"]
-    assert [row["outcome"] for row in votes] == ["b", "both_bad", None]
-    assert [row["status"] for row in votes] == ["ok", "ok", "unparsed"]
+    assert [row["rater"] for row in votes] == ["expert_3", "author_0", "author_1", "author_2"]
+    assert [row["outcome"] for row in votes] == ["b", "both_bad", None, "b"]
+    assert [row["status"] for row in votes] == ["ok", "ok", "unparsed", "ok"]
+    assert json.loads(votes.pop()["extra"]) == {"conversation_a": ["a1", 7]}
     assert {(row["run_id"], row["first_shown"]) for row in votes} == {("human", None)}
     # All three voted on the same two answers.
     assert len({row["pair"] for row in votes}) == 1
@@ -358,6 +360,14 @@ def test_judgements_and_people_of_fastchat(tmp_path):
     assert [tuple(row.values()) for row in answers] == [("x", "a1\n\na2"), ("y", "b1")]
     (task,) = query(store, "FROM tasks")
     assert (task["task_id"], task["prompt"], task["seq"]) == ("81", "q1\n\nq2", 81)
+
+
+@pytest.mark.parametrize("place", ["somewhere", "judgments/en", "en/judgments/j/elsewhere"])
+def test_where_a_file_lies_says_no_more_than_its_language(tmp_path, place):
+    store = imported(tmp_path, write_lines(tmp_path / place / "a.jsonl", PAIR))
+    task_set = "mt_bench/en" if place.startswith("en/") else "mt_bench"
+    rows = query(store, "SELECT DISTINCT task_set, rater_config FROM preferences")
+    assert rows == [{"task_set": task_set, "rater_config": '{"model":"j"}'}]
 
 
 def test_what_cannot_be_used_is_in_quarantine(tmp_path):

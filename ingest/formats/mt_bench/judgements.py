@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from ingest.formats.common.judged import JudgedRows, Outcome, Side, Status
     from ingest.formats.common.judged_files import JudgedRuns
-    from warehouse.core.types import Json, JsonObject, PreferenceRow, RaterColumns, RatingRow
+    from warehouse.core.types import JsonObject, PreferenceRow, RaterColumns, RatingRow
 
 SUITE = "mt_bench"
 
 _LANGUAGES = ("en", "ko")
 _JUDGEMENTS = "judgments"
 _REFERENCE_FOLDER = "single_grade_ref"
-_WITH_REFERENCE = {"single_grade": False, _REFERENCE_FOLDER: True}
+_WITH_REFERENCE = {"single_grade": False, _REFERENCE_FOLDER: True, "pairwise": None}
 _MATH = "-math-"  # FastChat's prompts that show a reference have it in their names.
 _NOT_PARSED, _LOWEST, _HIGHEST = -1, 1.0, 10.0
 _ERROR = "error"
@@ -78,9 +78,9 @@ _PEOPLE = (
 
 def task_set_of(path: Path) -> str:
     """Return the task set of a file: the benchmark, in the language that a folder names."""
-    parts = path.parts
-    is_below = _JUDGEMENTS in parts[1:]
-    folder = parts[parts.index(_JUDGEMENTS, 1) - 1] if is_below else path.parent.name
+    folders = path.parts[-2::-1]
+    above = folders.index(_JUDGEMENTS) + 1 if _JUDGEMENTS in folders else 0
+    folder = next(iter(folders[above:]), "")
     return f"{SUITE}/{folder}" if folder in _LANGUAGES else SUITE
 
 
@@ -120,7 +120,8 @@ def _judge(fields: Fields, path: Path) -> RaterColumns:
     name, prompt = judge_id or names[0], names[1]
     with_reference = None if prompt is None else _MATH in prompt
     if judge_id is not None:
-        prompt, with_reference = utf8(path.parent.name), _WITH_REFERENCE.get(path.parent.name)
+        prompt = path.parent.name if path.parent.name in _WITH_REFERENCE else None
+        with_reference = _WITH_REFERENCE.get(path.parent.name)
     config = rater_config(model=name, prompt=prompt, with_reference=with_reference)
     return {"rater": name, "rater_kind": "judge", "rater_config": config}
 
@@ -180,7 +181,7 @@ def _add_votes(
     task_id = str(common["task_id"])
     if model_a is None or model_b is None:
         return "has no two models"
-    answers = [_answer(fields.value(f"conversation_{letter}")) for _, letter in _SIDES]
+    answers = [_answer(fields, f"conversation_{letter}") for _, letter in _SIDES]
     votes: list[PreferenceRow] = []
     for order in orders:
         outcome = order.outcomes.get(str(fields.peek(order.winner)))
@@ -206,8 +207,11 @@ def _add_votes(
     return None
 
 
-def _answer(conversation: Json) -> str | None:
-    """Return what a model said in a conversation, all turns together."""
-    messages = map(object_of, list_of(conversation))
+def _answer(fields: Fields, name: str) -> str | None:
+    """Take what a model said in a conversation, all turns together; the rest are the questions."""
+    messages = map(object_of, list_of(fields.peek(name)))
     texts = [text_of(each.get("content")) for each in messages if each.get("role") == _ANSWERS]
-    return "\n\n".join(text for text in texts if text is not None) if texts else None
+    if not texts or None in texts:
+        return None
+    fields.value(name)
+    return "\n\n".join(filter(None, texts))
