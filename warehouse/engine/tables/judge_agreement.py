@@ -158,7 +158,11 @@ def _figures(group: _Group, cells: Sequence[_Cell]) -> Row:
     labels = sorted({*(c.label for c in cells), *(c.other_label for c in cells)})
     if group.is_number:
         labels.sort(key=float)
-    row = group._asdict() | {"other_kind": _KINDS[group.other_rank]}
+    row: dict[str, object] = dict(
+        zip(_KEYS, (*group[:_N_KEY], _KINDS[group.other_rank]), strict=True)
+    )
+    row |= {"n_items": group.n_items, "n_tasks": group.n_tasks}
+    row["mean_difference"] = group.mean_difference
     row |= _share("agreement_rate", group, cells, lambda cell: cell.label == cell.other_label)
     if len(labels) > _MOST_LABELS:
         return row
