@@ -53,7 +53,7 @@ def _add(record: JsonObject, position: int, runs: JudgedRuns) -> str | None:
     task_id = hashlib.sha256(instruction.encode()).hexdigest()
     dataset = fields.text("dataset")
     extra = None if dataset is None else json_text({"dataset": dataset})
-    rows.add_task(task_id, instruction, extra=extra)
+    rows.add_task(task_id, instruction, seq=1, extra=extra)
     seconds = fields.number("time_per_example")
     vote: PreferenceRow = {
         "seq": position,

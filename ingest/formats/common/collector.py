@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ingest.formats.common.elements import BrokenElementsError, DeepElement
 from ingest.formats.common.repeats import SeenHashes
-from ingest.reading import Block
+from ingest.reading import Block, Reject
+from warehouse.core.formats.values import TOO_DEEP
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from ingest.formats.common.elements import Elements
     from ingest.formats.common.records import LineRecord, RecordBlock
-    from ingest.reading import Reject
-    from warehouse.core.types import Row
+    from warehouse.core.types import JsonObject, Row
 
 _ROWS = 4000
 _PART_DIGITS = 8
@@ -70,6 +72,34 @@ class RowCollector:
             for record in block.records:
                 add(record)
                 yield from self.full()
+
+    def add_elements(
+        self, elements: Elements, name: str, add: Callable[[JsonObject, int], str]
+    ) -> Iterator[Block]:
+        """Yield blocks of what `add` makes of each object in a list, given its number from 1.
+
+        Args:
+            elements: the list.
+            name: what an element is, for reasons.
+            add: returns why an element cannot be used; "" if it was added.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        try:
+            for seq, value in enumerate(elements.read(), 1):
+                if isinstance(value, dict):
+                    problem = add(value, seq)
+                else:
+                    problem = TOO_DEEP if isinstance(value, DeepElement) else "not a JSON object"
+                if problem:
+                    raw = elements.raw().encode("utf-8", "replace")
+                    self.rejects.append(Reject(f"{name} {seq}: {problem}", raw=raw))
+                self.secrets += elements.take_secrets()
+                yield from self.full()
+        except BrokenElementsError as error:
+            self.rejects.append(Reject(str(error)))
+        self.secrets += elements.take_secrets()
 
     def full(self) -> Iterator[Block]:
         """Yield a block if there are rows enough for one."""

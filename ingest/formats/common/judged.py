@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ingest.formats.common.fields import task_position
+from ingest.reading import Reading, Stream
 from warehouse.core.formats.json_text import canonical_json
+from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
     from ingest.formats.common.collector import RowCollector
+    from ingest.reading import Block
     from warehouse.core.types import JsonObject, PreferenceRow, RatingRow, ResultRow, Row, TaskRow
+    from warehouse.lake.batch import RunKey
 
 RaterKind: TypeAlias = Literal["human", "judge", "gold", "reward"]
 Status: TypeAlias = Literal["ok", "unparsed", "error", "not_applicable"]
@@ -38,14 +46,14 @@ class JudgedRows:
         self._set_hash = content_hash(suite, task_set)
 
     def add_task(
-        self, task_id: str, prompt: str | None, *, seq: int = 1, **columns: str | None
+        self, task_id: str, prompt: str | None, *, seq: int | None = None, **columns: str | None
     ) -> None:
         """Add a task; one that was added before stays as it is.
 
         Args:
             task_id: its id.
             prompt: what the models were asked.
-            seq: its position in the task set, the same in all logs; 1 if it has none.
+            seq: its position in the task set, the same in all logs; by default, that in its id.
             columns: text columns of `tasks`, such as `target` and `extra`.
         """
         texts: JsonObject = {"prompt": prompt, **columns}
@@ -55,7 +63,7 @@ class JudgedRows:
             "suite": self.suite,
             "task_set": self.task_set,
             "task_set_hash": self._set_hash,
-            "seq": seq,
+            "seq": task_position(task_id) if seq is None else seq,
             "task_id": task_id,
             "task_hash": task_hash,
             "prompt": prompt,
@@ -69,7 +77,7 @@ class JudgedRows:
             task_id: id of its task.
             model: the model that gave it.
             text: the answer.
-            seq: position of its task, as in `add_task`.
+            seq: position of its task; 1 if it has none.
         """
         if text is None:
             return None
@@ -88,10 +96,39 @@ class JudgedRows:
         self.rows.add("results", row)
         return found
 
+    def add_pair(
+        self,
+        task_id: str,
+        pair_id: str | None,
+        models: Sequence[str],
+        texts: Sequence[str | None],
+        seq: int,
+    ) -> PreferenceRow:
+        """Add two answers to a task; return the columns that all votes on them share.
+
+        Args:
+            task_id: id of the task.
+            pair_id: id of the pair.
+            models: the models of a and b.
+            texts: their answers.
+            seq: position of the pair in its file, from 1.
+        """
+        answers = [self.add_answer(task_id, *each) for each in zip(models, texts, strict=True)]
+        return {
+            "task_id": task_id,
+            "pair_id": pair_id,
+            "model_a": models[0],
+            "model_b": models[1],
+            "result_a": answers[0],
+            "result_b": answers[1],
+            "seq": seq,
+        }
+
     def add_rating(self, row: RatingRow) -> None:
         """Add a rating, of which `task_id`, `rater_kind`, and `value` or `label` are given.
 
-        The rest is added: `criterion` is `overall`, `status` is `ok`.
+        The rest is added: `criterion` is `overall`, `status` is `ok`; without a value and a label
+        it is `unparsed`.
         """
         self._add("ratings", row)
 
@@ -99,12 +136,13 @@ class JudgedRows:
         """Add a vote, of which `task_id`, `model_a`, `model_b`, `rater_kind`, `outcome` are given.
 
         Both orders of a presentation are two votes with the same a and b. The rest is added:
-        `criterion` is `overall`, `status` is `ok`.
+        `criterion` is `overall`, `status` is `ok`; without an outcome it is `unparsed`.
         """
         self._add("preferences", row)
 
     def _add(self, table: str, row: Row) -> None:
-        row = {**_DEFAULTS, **row}
+        is_given = any(row.get(name) is not None for name in _GIVEN)
+        row = {"criterion": OVERALL, "status": "ok" if is_given else "unparsed", **row}
         content = [(name, str(row[name])) for name in sorted(row) if name not in _NOT_CONTENT]
         self.rows.add(
             table,
@@ -118,8 +156,44 @@ class JudgedRows:
         )
 
 
+def judged_reading(
+    name: str,
+    run: RunKey,
+    paths: tuple[Path, ...],
+    blocks: Callable[[], Iterator[Block]],
+    **header: str | None,
+) -> Reading:
+    """Return the reading of a run that is streamed.
+
+    Args:
+        name: name of the format, for people.
+        run: suite and id of the run.
+        paths: the files that the blocks are read from; the first is the run's source.
+        blocks: reads them.
+        header: columns of `runs`.
+    """
+    row = {"suite": run[0], "run_id": run[1], "origin": "import", **header}
+    row["source_name"] = utf8(paths[0].name)
+    stream = Stream(paths=paths, tables=_TABLES, blocks=blocks, is_run=True)
+    return Reading(name, rows={"runs": [row]}, run=run, stream=stream)
+
+
+_TABLES = ("results", "ratings", "preferences", "tasks")
+
+
+def side_of(position: Outcome | None, first_shown: Side) -> Outcome | None:
+    """Return the better answer, where a judge named it by its position.
+
+    Args:
+        position: a for the answer shown first, b for the other.
+        first_shown: which answer was shown first.
+    """
+    return position if first_shown == "a" else _OTHERS.get(position, position)
+
+
+_OTHERS: dict[Outcome | None, Outcome] = {"a": "b", "b": "a"}
 _NOT_CONTENT = {"seq", "file_sha256"}
-_DEFAULTS: Row = {"criterion": OVERALL, "status": "ok"}
+_GIVEN = ("outcome", "value", "label")
 
 
 def rater_config(

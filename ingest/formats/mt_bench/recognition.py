@@ -17,15 +17,18 @@ _JUDGED = (
     (b'"judge_id"', b'"winner_ab"'),
     (b'"judge"', b'"score"', b'"judgment"'),
     (b'"judge"', b'"g1_winner"'),
-    (b'"judge"', b'"winner"', b'"conversation_a"'),
 )
+# Votes of an arena have the same columns; their questions are not numbered.
+_VOTED = (b'"judge"', b'"winner"', b'"conversation_a"')
+_NUMBERED = re.compile(rb'"question_id"\s*:\s*[0-9]')
 _TABLE = re.compile(rb"(\xef\xbb\xbf)?(judge,en_|language,(judge,protocol|row_type),)")
 _REVIEW = re.compile(rb"(\xef\xbb\xbf)?category,n,bleu_mean,")
 
 
 def is_judged(candidate: Candidate) -> bool:
     """Return whether a file is lines of judgements or votes, of either dialect."""
-    return any(_is_lines_with(candidate, *keys) for keys in _JUDGED)
+    is_vote = _is_lines_with(candidate, *_VOTED) and _NUMBERED.search(candidate.head) is not None
+    return is_vote or any(_is_lines_with(candidate, *keys) for keys in _JUDGED)
 
 
 def is_questions(candidate: Candidate) -> bool:

@@ -9,13 +9,15 @@ from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.values import utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from ingest.formats.tables.columns.column_map import TableSpec
-    from ingest.reading import ImportContext
+    from ingest.reading import Block, ImportContext
 
 FORMAT = "table"
+_TABLES = ("results", "result_scores", "tasks")
+_TABLES_OF_VOTES = ("preferences", "results", "tasks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,20 @@ def read_table(path: Path, context: ImportContext) -> Iterator[Reading]:
             reason = "a table whose columns were not confirmed"
             yield Reading(FORMAT, rejects=[Reject(reason, raw=file.data)], files=[file])
         return
-    from ingest.formats.tables.blocks import TableBlocks
-
     stream = Stream(
         paths=(path,),
-        tables=("results", "result_scores", "tasks"),
-        blocks=TableBlocks(path, spec, redact=context.options.redact).read,
+        tables=_TABLES_OF_VOTES if spec.map.is_votes else _TABLES,
+        blocks=_blocks(path, spec, redact=context.options.redact),
         header={"config": spec.config, "source_name": utf8(path.name)},
     )
     yield Reading(FORMAT, run=(spec.suite, spec.run), stream=stream)
+
+
+def _blocks(path: Path, spec: TableSpec, *, redact: bool) -> Callable[[], Iterator[Block]]:
+    if spec.map.is_votes:
+        from ingest.formats.tables.votes import VoteBlocks
+
+        return VoteBlocks(path, spec, redact=redact).read
+    from ingest.formats.tables.blocks import TableBlocks
+
+    return TableBlocks(path, spec, redact=redact).read

@@ -8,9 +8,12 @@ rows, so that a table means the same in blocks of any size.
 from __future__ import annotations
 
 import json
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
+
+if TYPE_CHECKING:
+    from ingest.formats.common.judged import Outcome
 
 Converted: TypeAlias = tuple[pl.Series, pl.Series]
 
@@ -25,6 +28,13 @@ _FALSE_WORDS = (
 )
 TRUE = (*_TRUE_WORDS, "1", "1.0")
 FALSE = (*_FALSE_WORDS, "0", "0.0")
+# Words for the better of two answers; the name of a model is another.
+WINNERS: dict[str, Outcome] = {
+    **dict.fromkeys(("model_a", "a", "left", "model_1", "1"), "a"),
+    **dict.fromkeys(("model_b", "b", "right", "model_2", "2"), "b"),
+    **dict.fromkeys(("tie", "draw"), "tie"),
+    **dict.fromkeys(("tie (bothbad)", "both_bad", "bothbad", "both bad"), "both_bad"),
+}
 # Marks may be followed by a character that asks for their coloured form.
 _COLOURED = "\ufe0f"
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.formats.common.collector import RowCollector
-from ingest.formats.common.elements import BrokenElementsError, DeepElement, Elements
+from ingest.formats.common.elements import BrokenElementsError, Elements
 from ingest.formats.common.fields import list_of, object_of, text_of, texts_of
 from ingest.formats.common.json_spans import file_spans
 from ingest.formats.common.records import UnreadableRecordError, parsed
@@ -18,7 +18,7 @@ from ingest.formats.tau_bench.trials import add_trial, from_v1, problem_of, v1_t
 from ingest.reading import Reading, Reject, Stream
 from warehouse.core.files import open_regular
 from warehouse.core.formats.secrets import find_secrets, mask
-from warehouse.core.formats.values import TOO_DEEP, utf8
+from warehouse.core.formats.values import utf8
 from warehouse.core.hashing import content_hash
 
 if TYPE_CHECKING:
@@ -77,28 +77,22 @@ def _v1_blocks(path: Path, experiment: Experiment, *, redact: bool) -> Iterator[
     rows = RowCollector(path, experiment.run_id)
     rows.add("systems", experiment.system)
     elements = Elements(path, is_masked=redact)
-    try:
-        for seq, trial in enumerate(elements.read(), 1):
-            problem = TOO_DEEP if isinstance(trial, DeepElement) else problem_of(trial)
-            if problem:
-                raw = elements.raw().encode("utf-8", "replace")
-                rows.rejects.append(Reject(f"trial {seq}: {problem}", raw=raw))
-            elif isinstance(trial, dict):
-                _add_v1(trial, seq, experiment, rows)
-            rows.secrets += elements.take_secrets()
-            yield from rows.full()
-    except BrokenElementsError as error:
-        rows.rejects.append(Reject(str(error)))
-    rows.secrets += elements.take_secrets()
+    yield from rows.add_elements(
+        elements, "trial", lambda trial, seq: _add_v1(trial, seq, experiment, rows)
+    )
     yield from rows.rest()
 
 
-def _add_v1(trial: JsonObject, seq: int, experiment: Experiment, rows: RowCollector) -> None:
+def _add_v1(trial: JsonObject, seq: int, experiment: Experiment, rows: RowCollector) -> str:
+    problem = problem_of(trial)
+    if problem:
+        return problem
     if isinstance(object_of(trial.get("info")).get("task"), dict):
         row = task_row(v1_task(trial), experiment.task_set)
         experiment.tasks[row["task_id"]] = row
         rows.add("tasks", row)
     add_trial(from_v1(trial), seq, experiment, rows)
+    return ""
 
 
 def read_folder(path: Path, context: ImportContext) -> Iterator[Reading]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ingest.formats.tables.columns.roles import BY_NAME, unit_of_latency
+from ingest.formats.tables.columns.roles import (
+    BY_NAME,
+    NEEDED_OF_VOTES,
+    OF_VOTES,
+    unit_of_latency,
+)
 from warehouse.core.errors import BadInput
 from warehouse.core.files import problem, read_regular
 from warehouse.core.formats.json_text import json_text
@@ -42,8 +47,13 @@ _SETTINGS: dict[str, tuple[Callable[[object], bool], str]] = {
     "latency_unit": (lambda value: value in ("ms", "s"), "ms or s"),
     "first_attempt": (lambda value: value in (0, 1) and not isinstance(value, bool), "0 or 1"),
     "decimal_comma": (lambda value: isinstance(value, bool), "true or false"),
+    "shown_first": (lambda value: value in ("a", "b"), "a or b"),
+    "rater_kind": (
+        lambda value: value in ("human", "judge", "gold", "reward"),
+        "human, judge, gold or reward",
+    ),
 }
-_LATER = ("decimal_comma", "models", "cells")
+_LATER = ("decimal_comma", "models", "cells", "shown_first", "rater_kind")
 _LARGEST_FILE_BYTES = 2**20
 
 
@@ -59,6 +69,9 @@ class ColumnMap:
         decimal_comma: whether `0,5` is a half.
         models: columns that are named like a model and hold one value of each of its results.
         cells: what this value is, one of `CELLS`.
+        shown_first: of votes the answer that was shown first, `a` or `b`; None if not known, or if
+            a column says it.
+        rater_kind: of votes the kind of all raters; None for `human`, or what a judge's name says.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -68,6 +81,13 @@ class ColumnMap:
     decimal_comma: bool = False
     models: tuple[str, ...] = ()
     cells: str | None = None
+    shown_first: str | None = None
+    rater_kind: str | None = None
+
+    @property
+    def is_votes(self) -> bool:
+        """Whether each row is a vote between two models."""
+        return not NEEDED_OF_VOTES.isdisjoint(self.columns)
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -134,6 +154,9 @@ class TableSpec:
             raise BadInput(
                 f"{where}: models have columns of their own: name no other, and no `--model`"
             )
+        if self.map.is_votes:
+            self._check_votes(where)
+            return
         roles = self.map.by_model().columns
         if "model" not in roles and self.model is None:
             raise BadInput(
@@ -149,6 +172,15 @@ class TableSpec:
             raise BadInput(
                 f"{where}: a table with a row for each metric needs `metric` and `value`"
             )
+
+    def _check_votes(self, where: str) -> None:
+        roles = self.map.columns.keys()
+        if missing := ", ".join(sorted(NEEDED_OF_VOTES - roles)):
+            raise BadInput(f"{where}: a table of votes needs a column for {missing}")
+        unused = [*sorted(roles - OF_VOTES), *(["scores"] if self.map.scores else [])]
+        if unused or self.map.models or self.model is not None:
+            names = ", ".join(unused or ["model"])
+            raise BadInput(f"{where}: a vote between two models has no {names}")
 
 
 def read_column_map(path: Path) -> ColumnMap:
@@ -206,6 +238,8 @@ def _from_document(document: Mapping[str, Any]) -> ColumnMap:
         scores=tuple(document.get("scores", ())),
         models=tuple(document.get("models", ())),
         cells=document.get("cells"),
+        shown_first=document.get("shown_first"),
+        rater_kind=document.get("rater_kind"),
         latency_unit=unit,
         first_attempt=document.get("first_attempt", 1),
         decimal_comma=document.get("decimal_comma", False),

@@ -137,7 +137,7 @@ def _by_model(
 ) -> ColumnMap | None:
     """Return the map of a table with a column for each model; None if it is not such a one."""
     models = model_columns(facts, columns, is_wide=request.wide)
-    if not models or ("model" in columns.columns and not request.wide):
+    if not models or columns.is_votes or ("model" in columns.columns and not request.wide):
         return None
     by_model = guess(facts, constants, models)
     proposal = f"{len(models)} columns look like models: {', '.join(by_model.models)}"

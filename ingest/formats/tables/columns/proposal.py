@@ -14,11 +14,15 @@ from ingest.formats.tables.columns.roles import (
     BY_NAME,
     DURATION,
     INTEGER,
+    LEFT,
     LIST,
     LONG_ROLES,
+    NEEDED_OF_VOTES,
     NUMBER,
+    OF_VOTES,
     ROLES,
     TIME,
+    VOTE_ROLES,
     may_be_metric,
     may_be_model,
     plain_name,
@@ -26,7 +30,7 @@ from ingest.formats.tables.columns.roles import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ingest.formats.tables.columns.column_map import TableSpec
     from ingest.formats.tables.columns.facts import ColumnFacts
@@ -77,13 +81,10 @@ def guess(
         models: columns that are one for each model.
     """
     by_name = {plain_name(each.name): each for each in reversed(facts) if each not in models}
-    found: dict[str, ColumnFacts] = {}
-    for role in ROLES:
-        taken = {each.name for each in found.values()}
-        free = {n: each for n, each in by_name.items() if each.name not in taken}
-        names = [name for name in _names(role, found) if name in free and _suits(role, free[name])]
-        if names and role.name not in constants:
-            found[role.name] = free[names[0]]
+    found = _assigned(ROLES, by_name, constants)
+    is_votes = _assigned(VOTE_ROLES, by_name, ()).keys() >= NEEDED_OF_VOTES
+    if is_votes and not models and "model" not in {*found, *constants}:
+        return _guess_votes(by_name, constants)
     if models and found.keys().isdisjoint({"task", "question", "prompt"}):
         # The first column of such a table names its rows.
         rest = [e for e in facts if e.n and e not in models and e not in found.values()]
@@ -108,6 +109,31 @@ def guess(
     )
 
 
+def _assigned(
+    roles: Iterable[Role], by_name: Mapping[str, ColumnFacts], constants: Collection[str]
+) -> dict[str, ColumnFacts]:
+    """Return the column of each role that has one, by usual names, the first roles first."""
+    found: dict[str, ColumnFacts] = {}
+    for role in roles:
+        taken = {each.name for each in found.values()}
+        free = {n: each for n, each in by_name.items() if each.name not in taken}
+        names = [name for name in _names(role, found) if name in free and _suits(role, free[name])]
+        if names and role.name not in constants:
+            found[role.name] = free[names[0]]
+    return found
+
+
+def _guess_votes(by_name: Mapping[str, ColumnFacts], constants: Collection[str]) -> ColumnMap:
+    """Guess which column is what in a table of votes."""
+    others = (role for role in ROLES if role.name in OF_VOTES)
+    found = _assigned((*VOTE_ROLES, *others), by_name, constants)
+    if "task" not in found and "prompt" in found and found["prompt"].is_integer:
+        found["task"] = found.pop("prompt")  # the prompt's number
+    is_left = "first" not in found and plain_name(found["model_a"].name) in LEFT
+    names = {name: each.name for name, each in found.items()}
+    return ColumnMap(columns=names, shown_first="a" if is_left else None)
+
+
 def _cells(models: Sequence[ColumnFacts]) -> str | None:
     """Return what the cells of models' columns are."""
     if not models:
@@ -124,7 +150,7 @@ def describe(spec: TableSpec, facts: Sequence[ColumnFacts]) -> list[str]:
     by_name = {each.name: each for each in facts}
     columns = spec.map.columns
     lines = [_line("suite", spec.suite, "(for all rows)")]
-    for role in ROLES:
+    for role in (*VOTE_ROLES, *ROLES):
         if role.name in columns:
             each = by_name[columns[role.name]]
             lines.append(_line(role.name, each.name, _shown(role.name, each, spec)))
@@ -198,7 +224,9 @@ def _is_score(facts: ColumnFacts) -> bool:
 
 
 def _constant(role: str, spec: TableSpec) -> str | None:
-    return {"run": spec.run, "model": spec.model, "task_set": spec.task_set}.get(role)
+    first = f"model_{spec.map.shown_first}" if spec.map.shown_first else None
+    given = {"run": spec.run, "model": spec.model, "task_set": spec.task_set, "first": first}
+    return given.get(role)
 
 
 def _shown(role: str, facts: ColumnFacts, spec: TableSpec) -> str:
@@ -208,6 +236,9 @@ def _shown(role: str, facts: ColumnFacts, spec: TableSpec) -> str:
         flags, _ = values.boolean(pl.Series(samples))
         verdicts = zip(samples, flags, strict=True)
         return ", ".join(f"{_quoted(s)} = {'pass' if flag else 'fail'}" for s, flag in verdicts)
+    if role == "winner":
+        outcomes = ((sample, values.WINNERS.get(sample.lower())) for sample in samples)
+        return ", ".join(f"{_quoted(s)} = {outcome or 'a model?'}" for s, outcome in outcomes)
     kind = NUMBER if role == "score" else BY_NAME[role].kind
     if kind in {NUMBER, INTEGER, DURATION}:
         samples = [_as_read(sample, role, spec) for sample in samples]

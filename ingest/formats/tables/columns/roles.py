@@ -85,13 +85,31 @@ ROLES = (
     Role(
         "time",
         TIME,
-        "started_at start_time timestamp datetime created_at created run_date date time",
+        "started_at start_time timestamp datetime created_at created run_date date time tstamp",
     ),
     # Of tables with a row for each metric.
     Role("metric", TEXT, "metric metric_name measure"),
     Role("value", NUMBER, "value metric_value score"),
 )
-BY_NAME = {role.name: role for role in ROLES}
+# Of tables of votes between two models: all that these may have, with some of the others.
+VOTE_ROLES = (
+    Role("model_a", TEXT, "model_a left model_left left_model model_1"),
+    Role("model_b", TEXT, "model_b right model_right right_model model_2"),
+    Role("winner", TEXT, "winner preferred preference vote"),
+    Role("rater", TEXT, "rater rater_id worker worker_id annotator annotator_id judge user_id"),
+    Role("pair", TEXT, "pair_id pair battle_id id"),
+    Role("turn", INTEGER, "turn"),
+    Role("first", TEXT, "first first_shown shown_first"),
+    Role("answer_a", TEXT, "conversation_a answer_a response_a output_a"),
+    Role("answer_b", TEXT, "conversation_b answer_b response_b output_b"),
+)
+BY_NAME = {role.name: role for role in (*ROLES, *VOTE_ROLES)}
+NEEDED_OF_VOTES = frozenset({"model_a", "model_b", "winner"})
+OF_VOTES = frozenset(
+    {"run", "task_set", "task", "question", "prompt", "time"} | {role.name for role in VOTE_ROLES}
+)
+# Names of columns that say which answer stood left, and was read first.
+LEFT = frozenset({"model_a", "left", "model_left", "left_model"})
 LONG_ROLES = frozenset({"metric", "value"})
 
 # Numbers that are settings or positions, not scores.

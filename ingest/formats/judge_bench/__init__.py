@@ -1,0 +1,1 @@
+"""Reads JUDGE-BENCH: people's ratings of items by criterion, and the figures of judges."""
