@@ -30,6 +30,7 @@ rules:
   - {max_cost_per_passed_usd: 0.02, task_set: hard}
   - {max_p95_ms: 5000, on_inconclusive: warn}
   - must_pass: [refund, 12]
+  - {min_pass_hat_k: 0.3, max_pass_hat_k_drop: 0.05, k: 4, max_missed: 0.1}
 """
 
 
@@ -56,6 +57,8 @@ def test_everything_is_read():
             Rule(kind="max_cost_per_passed_usd", limit=0.02, task_set="hard"),
             Rule(kind="max_p95_ms", limit=5000.0, on_inconclusive="warn"),
             Rule(kind="must_pass", tasks=("refund", "12")),
+            Rule(kind="max_pass_hat_k_drop", limit=0.05, k=4, max_missed=0.1),
+            Rule(kind="min_pass_hat_k", limit=0.3, k=4),
         ),
     )
 
@@ -86,6 +89,12 @@ def test_defaults():
         ("rules: [{metric: latency_ms, max_drop: 1}]", "r:1: max_drop: latency_ms is better if"),
         ("rules: [{must_pass: [a], max_missed: 1}]", "r:1: max_missed: only with max_drop"),
         ("rules: [{must_pass: t1}]", "r:1: must_pass: must be a list"),
+        ("rules: [{min_pass_hat_k: 0.3}]", "r:1: min_pass_hat_k: needs k, how many attempts must"),
+        ("rules: [{max_drop: 0.1, k: 4}]", "r:1: k: only with max_pass_hat_k_drop or min_pass_hat"),
+        ("rules: [{min_pass_hat_k: 0.3, k: 0}]", "r:1: k: must be a number from 1 to 1000"),
+        ("rules: [{min_pass_hat_k: 0.3, k: 1.5}]", "r:1: k: must be a whole number"),
+        ("rules: [{min_pass_hat_k: 30, k: 4}]", "r:1: min_pass_hat_k: must be at most 1: pass^k"),
+        ("rules: [{max_pass_hat_k_drop: 2, k: 4}]", "r:1: max_pass_hat_k_drop: must be below 1"),
         ("alpha: 1\nrules: [{max_drop: 0.1}]", "r:1: alpha: must be a number between 0 and 1"),
         ("alpha: 0.1\nalpha: 0.2\nrules: [{max_drop: 0.1}]", "r:2: alpha: duplicate key"),
         (

@@ -288,7 +288,7 @@ def _panel(
     series: list[Series], *, suite: str, task_set: str, metric: MetricKey, missing: Missing
 ) -> Panel:
     if missing == "fail" and metric.metric not in CALL_METRICS:
-        _fail_unjudged(series)
+        series = _fail_unjudged(series)
     series = pool_runs(series)
     task_ids = tuple(sorted(set().union(*(one.asked for one in series))))
     places = {task_id: place for place, task_id in enumerate(task_ids)}
@@ -327,11 +327,13 @@ def _panel(
     )
 
 
-def _fail_unjudged(series: Iterable[Series]) -> None:
+def _fail_unjudged(series: Iterable[Series]) -> list[Series]:
     """Give tasks that were asked but not judged the value 0, unless nothing ever judges them."""
     judged = set().union(*(one.values for one in series))
-    for one in series:
-        one.values.update(dict.fromkeys(one.asked.keys() & judged - one.values.keys(), (0.0,)))
+    return [
+        replace(one, values=dict.fromkeys(one.asked.keys() & judged, (0.0,)) | one.values)
+        for one in series
+    ]
 
 
 def _by_item(series: Series, items: Mapping[tuple[SeriesKey, str, str], str]) -> Series:

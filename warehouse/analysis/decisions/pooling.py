@@ -25,7 +25,7 @@ def pool_runs(series: Iterable[Series]) -> list[Series]:
 
 
 def _pooled(first: Series, others: Sequence[Series]) -> Series:
-    values, bounds = dict(first.values), dict(first.bounds)
+    values, bounds, n_missing = dict(first.values), dict(first.bounds), dict(first.n_missing)
     for task_id, asked in first.asked.items():
         runs = [first, *(one for one in others if _is_same_task(asked, one.asked.get(task_id)))]
         if found := [one.values[task_id] for one in runs if task_id in one.values]:
@@ -34,8 +34,9 @@ def _pooled(first: Series, others: Sequence[Series]) -> Series:
             ends = [pair for one in runs for pair in _ends(one, task_id)]
             least, most = (sum(side) / len(ends) for side in zip(*ends, strict=True))
             bounds[task_id] = least, most
+            n_missing[task_id] = sum(one.n_missing.get(task_id, 0) for one in runs)
     pooled = tuple(run for one in others for run in one.runs)
-    return replace(first, pooled=pooled, values=values, bounds=bounds)
+    return replace(first, pooled=pooled, values=values, bounds=bounds, n_missing=n_missing)
 
 
 def _is_same_task(asked: Asked, other: Asked | None) -> bool:

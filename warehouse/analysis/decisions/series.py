@@ -147,7 +147,7 @@ _BOUNDS = (
     + """
 SELECT
     sides.side, rates.suite, rates.task_set, rates.provider, rates.model, rates.settings,
-    rates.task_id, rates.run_id, rates.min_rate, rates.max_rate
+    rates.task_id, rates.run_id, rates.min_rate, rates.max_rate, rates.n_missing
 FROM scores.task_rates AS rates
 JOIN sides"""
     + _OF_SIDE.format(table="rates")
@@ -304,6 +304,8 @@ class Series:
         asked: the tasks asked, by ID, whether or not they have a value.
         values: the values of the attempts at each task that has any, in their order.
         bounds: the least and most that a task can count, of each task that lacks a verdict.
+        n_missing: attempts without a verdict, of each of these tasks.
+        n_too_few: tasks without a value because they have too few attempts for it: for pass^k.
         newer: later runs of the side that do not count, because they cover less of the task set or
             got no answer; none if runs are mixed or named.
         pooled: further runs, whose attempts are in the values.
@@ -316,6 +318,8 @@ class Series:
     asked: dict[str, Asked] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)
     bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    n_missing: dict[str, int] = field(default_factory=dict)
+    n_too_few: int = 0
 
     @property
     def runs(self) -> list[str]:
@@ -393,11 +397,11 @@ def read_series(
             found[row.key, row.metric].values[row.task_id] = row.values
     if metric == VERDICT and rescorer is None:
         for row in connection.execute(_BOUNDS, parameters).fetchall():
-            key, (task_id, run_id, least, most) = SeriesKey(*row[:6]), row[6:]
+            key, (task_id, run_id, least, most, n_missing) = SeriesKey(*row[:6]), row[6:]
             one = found.get((key, MetricKey(VERDICT, None, None)))
             # A model without any verdict has no rate to bound.
             if one is not None and one.values and one.asked[task_id].run_id == run_id:
-                one.bounds[task_id] = least, most
+                one.bounds[task_id], one.n_missing[task_id] = (least, most), n_missing
     return [found[key] for key in sorted(found, key=_order)]
 
 

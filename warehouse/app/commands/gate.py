@@ -75,6 +75,13 @@ _FALLBACKS = ("fail", "warn", "pass")
 )
 @click.option("--min-value", type=float, help="Minimum of the lower end of the interval.")
 @click.option(
+    "--min-pass-hat-k",
+    type=float,
+    help="Minimum of the lower end of the interval of pass^k: all of --k attempts pass.",
+)
+@click.option("--max-pass-hat-k-drop", type=float, help="Largest drop of pass^k allowed.")
+@click.option("--k", type=click.IntRange(1, 1000), help="Attempts that must all pass, for pass^k.")
+@click.option(
     "--max-cost-per-passed-usd", type=float, help="Maximum cost per passed call, in US dollars."
 )
 @click.option("--max-p95-ms", type=float, help="Maximum 95th percentile of the latency.")
@@ -229,13 +236,16 @@ def _of_file(file: Path) -> dict[str, object]:
 
 def _rules_of_options(given: Mapping[str, object]) -> tuple[Rule, ...]:
     """Return the rules that options give, one for each limit."""
-    from warehouse.analysis.decisions.gate.rules import LIMITS, OF_METRIC, Rule
-    from warehouse.analysis.decisions.gate.rules_file import limit_problem
+    from warehouse.analysis.decisions.gate.rules import LIMITS, OF_METRIC, OF_PASS_HAT, Rule
+    from warehouse.analysis.decisions.gate.rules_file import k_problem, limit_problem
 
     metric = str(given.get("metric", "passed"))
+    k = value if isinstance(value := given.get("k"), int) else None
     kinds = [kind for kind in LIMITS if kind in given]
     if "metric" in given and not OF_METRIC.intersection(kinds):
         raise click.UsageError("--metric: only with --max-drop or --min-value")
+    if problem := k_problem(kinds, k):
+        raise click.UsageError(f"--{problem.replace('_', '-')}")
     rules = []
     for kind in kinds:
         value = given[kind]
@@ -243,5 +253,6 @@ def _rules_of_options(given: Mapping[str, object]) -> tuple[Rule, ...]:
         if problem := limit_problem(kind, limit, metric):
             raise BadInput(f"--{problem.replace('_', '-', kind.count('_'))}")
         tasks = value if isinstance(value, tuple) else ()
-        rules.append(Rule(kind=kind, limit=limit, metric=metric, tasks=tasks))
+        k_of = k if kind in OF_PASS_HAT else None
+        rules.append(Rule(kind=kind, limit=limit, metric=metric, k=k_of, tasks=tasks))
     return tuple(rules)

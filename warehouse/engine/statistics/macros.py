@@ -47,14 +47,14 @@ class TaskMeans(NamedTuple):
 
     Attributes:
         means: mean of the attempts at each task: shape (tasks,).
-        n_attempts: attempts at all of them.
+        n_attempts: attempts at all of them; infinite where no attempts are behind the values.
         scale: largest possible value, where the least is 0; None if not known.
         clusters: the number of each task's cluster, from 0 and without gaps; None if each task is
             one.
     """
 
     means: Floats
-    n_attempts: int
+    n_attempts: float
     scale: float | None = 1.0
     clusters: Indices | None = None
 

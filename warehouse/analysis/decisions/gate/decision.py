@@ -51,8 +51,8 @@ class Decision:
         candidate_value: mean of the candidate; for costs, US dollars for each passed call; for
             latency, milliseconds.
         drop: baseline_value - candidate_value.
-        low: lower end of the interval of the drop; for `min_value`, of the candidate's mean; for
-            costs and latency, the one-sided lower end of `candidate_value`.
+        low: lower end of the interval of the drop; for `min_value` and `min_pass_hat_k`, of the
+            candidate's mean; for costs and latency, the one-sided lower end of `candidate_value`.
         high: upper end of it.
         n_only_baseline: tasks that only the baseline passed, at one attempt each.
         n_only_candidate: tasks that only the candidate passed.

@@ -17,6 +17,7 @@ from warehouse.analysis.decisions.gate.words import (
     p_words,
     series_name,
     tasks_words,
+    too_few_attempts,
 )
 from warehouse.engine.scoring.bootstrap import holm
 from warehouse.engine.statistics.bounded_means import (
@@ -82,7 +83,10 @@ def tested_drop(
     """
     clusters = paired.clusters
     decision = replace(_figures(rule, paired, clusters), against=against)
-    if reason := _too_old(rules, age_days) or _too_little(rules, decision, paired):
+    reason = _too_old(rules, age_days)
+    for row in (paired.a, paired.b):
+        reason = reason or too_few_attempts(rule, paired.panel, row)
+    if reason := reason or _too_little(rules, decision, paired):
         return replace(decision, reason=reason)
     tested = _tested(decision, rules, paired, clusters)
     of_baseline, p_missing = (

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import exp
+from math import exp, inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warehouse.analysis.decisions.gate.decision import Decision, Outcome, undecided
-from warehouse.analysis.decisions.gate.words import amount, few_words, tasks_words
+from warehouse.analysis.decisions.gate.words import (
+    amount,
+    few_words,
+    tasks_words,
+    too_few_attempts,
+)
 from warehouse.analysis.decisions.paired import least_means
 from warehouse.engine.statistics.distributions import student_quantile
 from warehouse.engine.statistics.macros import TaskMeans, share_intervals
@@ -30,7 +35,7 @@ _SHOWN = 10
 def decide_values(
     rule: Rule, rules: Rules, rows: Sequence[tuple[Panel, int]]
 ) -> Iterator[Decision]:
-    """Decide a rule of the least value, by the lower end of the candidate's interval.
+    """Decide a rule of the least value or pass^k, by the lower end of the candidate's interval.
 
     Args:
         rule: the rule.
@@ -40,20 +45,25 @@ def decide_values(
     judged, worst = [], []
     for panel, row in rows:
         least = least_means(panel, row, is_rescored=rules.scorer is not None)
-        judged.append(_task_means(panel, row, panel.means[row]))
-        worst.append(_task_means(panel, row, least))
+        judged.append(_task_means(rule, panel, row, panel.means[row]))
+        worst.append(_task_means(rule, panel, row, least))
     limits = _intervals([*judged, *worst], 1 - rules.alpha)
     for (panel, row), values, *ends in zip(
         rows, judged, limits[: len(rows)], limits[len(rows) :], strict=True
     ):
-        yield _decided_value(_value(rule, panel, row, values), rules, panel.scale, ends)
+        decision = _value(rule, panel, row, values)
+        if reason := too_few_attempts(rule, panel, row):
+            yield replace(decision, reason=reason)
+        else:
+            yield _decided_value(decision, rules, panel.scale, ends)
 
 
-def _task_means(panel: Panel, row: int, means: Floats) -> TaskMeans:
+def _task_means(rule: Rule, panel: Panel, row: int, means: Floats) -> TaskMeans:
     """Return the values that are known; a task that has one without a verdict counts once."""
     tasks = np.flatnonzero(~np.isnan(means))
     n_unjudged = len(tasks) - int((~np.isnan(panel.means[row])).sum())
-    n_attempts = int(panel.n_attempts[row].sum()) + n_unjudged
+    # A task's pass^k is one value, behind which there are no trials.
+    n_attempts = inf if rule.k is not None else int(panel.n_attempts[row].sum()) + n_unjudged
     return TaskMeans(means[tasks], n_attempts, panel.scale, panel.clusters_of(tasks))
 
 
@@ -90,6 +100,8 @@ def _decided_value(
         return replace(decision, reason=f"only {tasks_words(n_tasks)}, too few for an interval")
     is_kept = limits.low >= least
     value = amount(decision.candidate_value or 0.0, scale)
+    if (k := decision.rule.k) is not None:
+        value = f"pass^{k} is {value}"
     low, limit = amount(limits.low, scale), amount(least, scale)
     reason = (
         f"{value} on {tasks_words(n_tasks)}; the lower end of its interval, {low}, is "

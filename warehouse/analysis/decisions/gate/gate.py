@@ -15,7 +15,13 @@ from warehouse.analysis.decisions.gate.floors import (
     decide_tasks,
     decide_values,
 )
-from warehouse.analysis.decisions.gate.rules import CONFIRMED, check_rules
+from warehouse.analysis.decisions.gate.rules import (
+    CONFIRMED,
+    DROPS,
+    OF_METRIC,
+    OF_PASS_HAT,
+    check_rules,
+)
 from warehouse.analysis.decisions.gate.runs import (
     ANCHOR,
     BASELINE,
@@ -26,6 +32,7 @@ from warehouse.analysis.decisions.gate.runs import (
 )
 from warehouse.analysis.decisions.gate.words import p_words, series_name
 from warehouse.analysis.decisions.paired import pair, pairs_between, panels
+from warehouse.analysis.decisions.pass_hat import pass_hat_series
 from warehouse.analysis.decisions.rescored import find_rescorer
 from warehouse.analysis.decisions.series import VERDICT, read_series
 from warehouse.analysis.decisions.sides import ResolvedSide, parse_side, resolve_sides
@@ -75,7 +82,7 @@ class _Gate:
         ]
         self._runs = gate_runs(connection, rules, self._sides)
         self._series: dict[str, list[tuple[Series, bool]]] = {}
-        self._panels: dict[tuple[str, bool], list[Panel]] = {}
+        self._panels: dict[tuple[str, int | None, bool], list[Panel]] = {}
         self._notes: list[str] = []
         self._rescorer = self._found_rescorer()
 
@@ -175,11 +182,11 @@ class _Gate:
             yield from found or [self._nothing(rule)]
 
     def _test_rule(self, rule: Rule, *, is_confirming: bool) -> Iterator[Decision | Tested]:
-        if rule.kind == "max_drop":
+        if rule.kind in DROPS:
             yield from self._drops(rule, BASELINE, is_confirming=is_confirming)
             if self._rules.anchor is not None:
                 yield from self._drops(rule, ANCHOR, is_confirming=is_confirming)
-        elif rule.kind == "min_value":
+        elif rule.kind in {"min_value", "min_pass_hat_k"}:
             yield from decide_values(rule, self._rules, list(self._candidate_rows(rule)))
         elif rule.kind == "must_pass":
             yield decide_tasks(rule, list(self._candidate_rows(rule)))
@@ -290,19 +297,23 @@ class _Gate:
 
     def _read(self, rule: Rule, *, is_confirming: bool) -> list[Panel]:
         """Return the panels of a rule's metric, in its suite and task set."""
-        metric = VERDICT if rule.kind == "must_pass" else rule.metric
-        if (metric, is_confirming) not in self._panels:
+        metric = rule.metric if rule.kind in OF_METRIC else VERDICT
+        key = (metric, rule.k, is_confirming)
+        if key not in self._panels:
             found = [
                 series
                 for series, is_further in self._read_series(metric)
                 if is_confirming or not is_further
             ]
-            read = panels(found, missing=self._rules.missing)
+            missing = self._rules.missing
+            if rule.k is not None:
+                found, missing = pass_hat_series(found, rule.k, missing=missing), "exclude"
+            read = panels(found, missing=missing)
             self._set_clusters(read)
-            self._panels[metric, is_confirming] = read
+            self._panels[key] = read
         return [
             panel
-            for panel in self._panels[metric, is_confirming]
+            for panel in self._panels[key]
             if self._is_meant(rule, panel.suite, panel.task_set)
         ]
 
@@ -353,7 +364,8 @@ class _Gate:
         places = [rule.suite or self._rules.suite, rule.task_set or self._rules.task_set]
         place = "/".join(filter(None, places))
         where = f" of {place}" if place else ""
-        what = rule.metric if rule.kind in {"max_drop", "min_value"} else "its calls"
+        is_of_metric = rule.kind in OF_METRIC | OF_PASS_HAT
+        what = rule.metric if is_of_metric else "its calls"
         return Decision(
             rule=rule,
             outcome=Outcome.INCONCLUSIVE,

@@ -113,6 +113,7 @@ def json_report(verdict: Verdict) -> str:
             "rule": decision.rule.text,
             "kind": decision.rule.kind,
             "metric": decision.rule.metric,
+            "k": decision.rule.k,
             "limit": decision.rule.limit,
             "outcome": decision.outcome.value,
             "counts_as": verdict.treatment(decision),

@@ -20,14 +20,18 @@ FALLBACKS: Final[tuple[Fallback, ...]] = ("fail", "warn", "pass")
 LIMITS: Final = {
     "max_drop": "the candidate's mean is at most this much below the baseline's",
     "min_value": "the lower end of the interval of the candidate's mean is at least this",
+    "max_pass_hat_k_drop": "the candidate's pass^k is at most this much below the baseline's",
+    "min_pass_hat_k": "the lower end of the interval of the candidate's pass^k is at least this",
     "max_cost_per_passed_usd": "the candidate's cost per passed call is not shown to exceed this",
     "max_p95_ms": "the 95th percentile of the candidate's latency is not shown to exceed this",
     "must_pass": "the candidate passes these tasks at every attempt",
 }
 OF_METRIC: Final = {"max_drop", "min_value"}
+OF_PASS_HAT: Final = {"max_pass_hat_k_drop", "min_pass_hat_k"}
+DROPS: Final = {"max_drop", "max_pass_hat_k_drop"}
 # Rules that fail by evidence, which more runs may not bear out. What is to be proved must not get a
 # second chance.
-CONFIRMED: Final = {"max_drop", "max_cost_per_passed_usd", "max_p95_ms"}
+CONFIRMED: Final = DROPS | {"max_cost_per_passed_usd", "max_p95_ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,7 @@ class Rule:
         kind: one of `LIMITS`.
         limit: the limit, in the metric's unit, US dollars or milliseconds; 0 for `must_pass`.
         metric: the metric, for `max_drop` and `min_value`.
+        k: attempts that must all pass, for rules of pass^k; None for others.
         suite: the only suite that it is about.
         task_set: the only task set that it is about.
         tasks: the tasks of `must_pass`.
@@ -48,6 +53,7 @@ class Rule:
     kind: str
     limit: float = 0.0
     metric: str = VERDICT
+    k: int | None = None
     suite: str | None = None
     task_set: str | None = None
     tasks: tuple[str, ...] = ()
@@ -60,6 +66,8 @@ class Rule:
         if self.kind == "must_pass":
             return f"must_pass {', '.join(self.tasks)}"
         limit = f"{self.kind} {self.limit:g}"
+        if self.k is not None:
+            return f"{limit} with k = {self.k}"
         return f"{limit} of {self.metric}" if self.kind in OF_METRIC else limit
 
 
@@ -121,11 +129,11 @@ def check_rules(rules: Rules) -> None:
     Raises:
         BadInput: they do not.
     """
-    drops = [rule for rule in rules.rules if rule.kind == "max_drop"]
+    drops = [rule for rule in rules.rules if rule.kind in DROPS]
     if drops and rules.baseline is None:
         raise BadInput(f"{drops[0].text}: needs a baseline; name one with `baseline`")
     if rules.anchor is not None and not drops:
-        raise BadInput("anchor: only with a max_drop rule: no other compares with it")
+        raise BadInput("anchor: only with a drop rule: no other compares with it")
     if rules.confirm and rules.proves:
         raise BadInput("confirm: does not go with prove: what is to be proved gets one chance")
     if rules.confirm and not CONFIRMED.intersection(rule.kind for rule in rules.rules):
@@ -138,6 +146,6 @@ def check_rules(rules: Rules) -> None:
             raise BadInput(f"{rule.text}: max_missed does not go with prove, which misses no drop")
         if max_missed <= rule.limit:
             raise BadInput(
-                f"{rule.text}: max_missed ({max_missed:g}) must be larger than max_drop: smaller "
-                "drops are allowed"
+                f"{rule.text}: max_missed ({max_missed:g}) must be larger than {rule.kind}: "
+                "smaller drops are allowed"
             )

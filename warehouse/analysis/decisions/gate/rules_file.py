@@ -13,7 +13,14 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from warehouse.analysis.decisions.gate.rules import FALLBACKS, LIMITS, OF_METRIC, Rule
+from warehouse.analysis.decisions.gate.rules import (
+    DROPS,
+    FALLBACKS,
+    LIMITS,
+    OF_METRIC,
+    OF_PASS_HAT,
+    Rule,
+)
 from warehouse.analysis.decisions.series import CALL_METRICS, VERDICT
 from warehouse.core.errors import BadInput
 from warehouse.core.formats.yaml.documents import (
@@ -26,7 +33,7 @@ from warehouse.core.formats.yaml.documents import (
 from warehouse.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from warehouse.analysis.decisions.gate.rules import Fallback
     from warehouse.core.formats.yaml.documents import Node
@@ -37,9 +44,10 @@ _TEXTS = ("candidate", "baseline", "anchor", "suite", "task_set", "scorer", "clu
 # The second is the name before version 0.2.
 _ON_INCONCLUSIVE = ("on_inconclusive", "cannot_tell")
 # The least and the most of each.
+MAX_K: Final = 1000
 _COUNTS = {"min_tasks": (1, 1e9), "baseline_runs": (1, 1000), "confirm": (0, 1000)}
 _AMOUNTS = {"max_anchor_days": (0, 1e9), "min_coverage": (0, 1), "max_missed": (0, 1e15)}
-_OF_RULE = (*LIMITS, "metric", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
+_OF_RULE = (*LIMITS, "metric", "k", "suite", "task_set", "max_missed", *_ON_INCONCLUSIVE)
 _KEYS = (*_TEXTS, "alpha", *_COUNTS, *_AMOUNTS, "missing", "prove", *_ON_INCONCLUSIVE, "rules")
 
 
@@ -89,8 +97,11 @@ def _rules(keys: _Keys) -> list[Rule]:
         keys.fail(f"the rule has no limit; the limits are: {', '.join(LIMITS)}")
     if metric is not None and not given.keys() & OF_METRIC:
         keys.fail(f"metric: only with {' or '.join(sorted(OF_METRIC))}")
-    if max_missed is not None and "max_drop" not in given:
-        keys.fail("max_missed: only with max_drop")
+    if max_missed is not None and not given.keys() & DROPS:
+        keys.fail(f"max_missed: only with {' or '.join(sorted(DROPS))}")
+    k = keys.number("k", 1, MAX_K)
+    if problem := k_problem(given, k):
+        keys.fail(problem)
     for kind, limit in given.items():
         if problem := limit_problem(kind, limit, metric or VERDICT):
             keys.fail(problem, kind)
@@ -99,10 +110,11 @@ def _rules(keys: _Keys) -> list[Rule]:
             kind=kind,
             limit=limit,
             metric=metric or VERDICT,
+            k=int(k) if k is not None and kind in OF_PASS_HAT else None,
             suite=suite,
             task_set=task_set,
             tasks=tasks if kind == "must_pass" else (),
-            max_missed=max_missed if kind == "max_drop" else None,
+            max_missed=max_missed if kind in DROPS else None,
             on_inconclusive=on_inconclusive,
         )
         for kind, limit in given.items()
@@ -115,13 +127,26 @@ def limit_problem(kind: str, limit: float, metric: str) -> str | None:
         return f"{kind}: must be a finite number"
     if limit < 0 and kind != "min_value":
         return f"{kind}: must not be negative"
-    if kind == "max_drop" and metric == VERDICT and limit >= 1:
+    if kind == "min_pass_hat_k" and limit > 1:
+        return f"{kind}: must be at most 1: pass^k is 0 to 1"
+    is_rate = kind in OF_PASS_HAT or metric == VERDICT
+    if kind in DROPS and is_rate and limit >= 1:
         return f"{kind}: must be below 1: pass rates are 0 to 1, so that 2 points are 0.02"
     if kind in OF_METRIC and metric in CALL_METRICS:
         return (
             f"{kind}: {metric} is better if it is lower; use max_cost_per_passed_usd or max_p95_ms"
         )
     return None
+
+
+def k_problem(kinds: Iterable[str], k: float | None) -> str | None:
+    """Return why rules of some kinds do not go with k, or with none; None if they do."""
+    of_pass_hat = sorted(OF_PASS_HAT.intersection(kinds))
+    if of_pass_hat and k is None:
+        return f"{of_pass_hat[0]}: needs k, how many attempts must all pass"
+    if k is not None and not of_pass_hat:
+        return f"k: only with {' or '.join(sorted(OF_PASS_HAT))}"
+    return None if k is None or float(k).is_integer() else "k: must be a whole number"
 
 
 def _fallback(keys: _Keys) -> Fallback | None:

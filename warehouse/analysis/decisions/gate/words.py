@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warehouse.analysis.decisions.gate.runs import NAMES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warehouse.analysis.decisions.gate.rules import Rule
+    from warehouse.analysis.decisions.paired import Panel
     from warehouse.analysis.decisions.series import SeriesKey
 
 _SHOWN_RUNS = 5
@@ -59,6 +63,18 @@ def few_words(n_tasks: int, n_clusters: int | None, least: int) -> str | None:
     if n_clusters is not None:
         found = f"{n_clusters:,} cluster{'' if n_clusters == 1 else 's'} of {found}"
     return f"only {found}, less than min_tasks ({least:,})"
+
+
+def too_few_attempts(rule: Rule, panel: Panel, row: int) -> str | None:
+    """Return that tasks of a series have too few attempts for a rule's k; None if none have."""
+    series = panel.series[row]
+    if not series.n_too_few:
+        return None
+    return (
+        f"{series.n_too_few:,} of {tasks_words(len(series.asked))} of the {NAMES[series.key.side]} "
+        f"have fewer than {rule.k} attempts with a verdict; make {rule.k} attempts or more at each "
+        "task and judge them, or lower k"
+    )
 
 
 def series_name(key: SeriesKey) -> str:
