@@ -144,6 +144,15 @@ def test_the_verdict_is_what_evaluations_say(trials, events, passed):
     assert len(scores) == len(events)
 
 
+@pytest.mark.parametrize("label", ["pass", "fail", "odd"])
+def test_an_error_with_a_verdict_is_no_contradiction(trials, label):
+    failed = agent(1, error="lost", events=[evaluation(score__label=label)])
+    (trial,) = trials(otlp(failed))
+    assert trial["end_reason"] == "error"
+    assert trial["passed"] is {"pass": True, "fail": False, "odd": None}[label]
+    assert not query(trials.store, "FROM checks.contradictory_outcomes")
+
+
 def test_evaluations_come_as_log_records_too(trials):
     def log(**ids):
         made = evaluation(score__label="fail")

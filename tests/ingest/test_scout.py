@@ -101,6 +101,20 @@ def test_a_row_is_a_trial(tmp_path):
     assert digests(store) == before
 
 
+def test_a_transcript_with_an_error_and_a_verdict_is_no_contradiction(tmp_path):
+    rows = [
+        {**ROW, "transcript_id": f"t{n}", "error": "lost", "success": passed}
+        for n, passed in enumerate((None, False, True))
+    ]
+    store = new_store(tmp_path / "store")
+    import_into(store, write(tmp_path / "a.parquet", *rows))
+    found = query(store, "SELECT success, failure_type, violation FROM results ORDER BY trial_id")
+    expected = [(False, "error", "lost"), (True, None, "lost"), (True, None, None)]
+    assert [tuple(row.values()) for row in found] == expected
+    assert {row["end_reason"] for row in query(store, "FROM trials")} == {"error"}
+    assert not query(store, "FROM checks.contradictory_outcomes")
+
+
 def test_what_cannot_be_used_is_rejected(tmp_path):
     broken = {**ROW, "messages": "[7, {", "events": '[1, {"event": 3}]', "transcript_id": "t2"}
     store = new_store(tmp_path / "store")

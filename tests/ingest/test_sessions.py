@@ -512,6 +512,7 @@ def test_a_rollout_has_the_verdict_of_its_reward(tmp_path, fields, expected):
     [row] = query(store, "SELECT success, run_id FROM results")
     assert (trial["passed"], trial["end_reason"], row["success"]) == expected
     assert (trial["n_tool_calls"], trial["duration_ms"], row["run_id"]) == (8, 60_000, "job")
+    assert not query(store, "FROM checks.contradictory_outcomes")
 
 
 def test_rollouts_of_a_folder_are_a_run_and_a_broken_one_is_quarantined(tmp_path):

@@ -227,8 +227,11 @@ def test_calls_with_equal_or_empty_ids_take_their_results_in_order(tmp_path):
     ],
 )
 def test_verdict_and_end_follow_from_reward_and_reason(tmp_path, reason, reward, passed, end):
-    row = trial_of(tmp_path, termination_reason=reason, reward_info={"reward": reward})
+    given = simulation(termination_reason=reason, reward_info={"reward": reward})
+    store, _ = imported(tmp_path, results(given))
+    [row] = query(store, "FROM trials")
     assert (row["passed"], row["end_reason"], row["recorded_end"]) == (passed, end, reason)
+    assert not query(store, "FROM checks.contradictory_outcomes")
 
 
 def test_a_simulation_without_reward_info_has_no_verdict(tmp_path):

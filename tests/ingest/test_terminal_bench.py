@@ -178,6 +178,7 @@ def test_tokens_of_0_are_unknown(tmp_path, tokens, expected):
         ("context_length_exceeded", False, "limit"),
         ("output_length_exceeded", False, "limit"),
         ("unknown", None, "unknown"),
+        (None, None, "unknown"),
         ("new_word", False, "gave_up"),
     ],
 )
@@ -190,6 +191,7 @@ def test_how_a_trial_ended(tmp_path, mode, resolved, end):
     [result] = query(store, "SELECT success, availability_status FROM results")
     expected = (False, "error") if resolved is None else (True, "ok")
     assert tuple(result.values()) == expected
+    assert not query(store, "FROM checks.contradictory_outcomes")
 
 
 def test_figures_count_a_trial_without_verdict_as_not_resolved(tmp_path):

@@ -10,13 +10,15 @@ from warehouse.core.hashing import content_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warehouse.core.types import JsonObject, SystemRow
+    from warehouse.core.types import JsonObject, ResultRow, SystemRow
 
 EndReason: TypeAlias = Literal["solved", "gave_up", "limit", "timeout", "error", "unknown"]
 
 Models: TypeAlias = "Mapping[str, str | Sequence[str]]"
 
 MAIN_ROLE = "agent"
+# Why a trial without a verdict failed, if the log gives no reason.
+NO_VERDICT = "no verdict"
 _NOT_RECORDED = "model not recorded"
 
 
@@ -75,6 +77,26 @@ def end_reason(
     if passed is None:
         return "unknown"
     return "solved" if passed else "gave_up"
+
+
+def answered(
+    *, passed: bool | None, failure: str | None, violation: str | None = None
+) -> ResultRow:
+    """Return whether a trial gave an answer, and how it was judged.
+
+    Args:
+        passed: the verdict; a trial that has one gave an answer, however it ended.
+        failure: why it gave none, if the log says so.
+        violation: what went wrong; a trial that passed has none.
+    """
+    is_answered = passed is not None or failure is None
+    return {
+        "objective_pass": passed,
+        "availability_status": "ok" if is_answered else "error",
+        "success": is_answered,
+        "failure_type": None if is_answered else failure,
+        "violation": None if passed else violation,
+    }
 
 
 def system_label(

@@ -16,7 +16,7 @@ from ingest.formats.common.fields import (
     text_of,
     whole_number,
 )
-from ingest.formats.common.trials import end_reason, system_row
+from ingest.formats.common.trials import answered, end_reason, system_row
 from ingest.formats.harbor.layout import SUITE
 from warehouse.core.formats.json_text import json_text
 from warehouse.core.formats.values import utf8
@@ -82,7 +82,6 @@ def trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> Resul
     fields = Fields(trial)
     trial_id = fields.text("id") or fields.peek("trial_name")
     passed, failure = verdict(rewards_of(trial)), _failure(trial)
-    is_answered = passed is not None or failure is None
     amounts = _amounts(trial)
     is_known = any(amounts.get(name) for name in ("n_input_tokens", "n_output_tokens"))
     tokens = {name: whole_number(amounts.get(name)) if is_known else None for name in _AMOUNTS}
@@ -98,12 +97,9 @@ def trial_row(trial: JsonObject, system: SystemRow, rows: RowCollector) -> Resul
         "task_set": fields.text("source") or "adhoc",
         "task_id": fields.text("task_name"),
         "task_hash": fields.text("task_checksum"),
-        "objective_pass": passed,
         "end_reason": end_reason(_cause(failure), passed=passed),
         "recorded_end": failure,
-        "availability_status": "ok" if is_answered else "error",
-        "success": is_answered,
-        "failure_type": None if is_answered else failure,
+        **answered(passed=passed, failure=failure),
         "started_at": fields.moment("started_at"),
         "ended_at": fields.moment("finished_at"),
         "input_tokens": tokens["n_input_tokens"],

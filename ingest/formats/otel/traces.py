@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from ingest.formats.common.trials import end_reason, system_label, system_row
+from ingest.formats.common.trials import answered, end_reason, system_label, system_row
 from ingest.formats.otel.attributes import cost, count, first, integer, text
 from ingest.formats.otel.messages import message_rows
 from ingest.formats.otel.spans import langfuse_scores, moment, nanoseconds
@@ -312,7 +312,6 @@ class TraceFacts:
         passed = verdict(trial.evaluations)
         starts = [fact.start for fact in facts if fact.start is not None]
         ends = [fact.end for fact in facts if fact.end is not None]
-        has_failed = error is not None and passed is None
         cause: Literal["error"] | None = "error" if error is not None else None
         attempt = integer(self.stated.get("attempt"))
         return {
@@ -320,11 +319,7 @@ class TraceFacts:
             "task_id": trial.task,
             "attempt": attempt if attempt is not None and 0 <= attempt < 2**31 else None,
             "trial_id": trial.trial_id,
-            "objective_pass": passed,
-            "availability_status": "error" if has_failed else "ok",
-            "success": not has_failed,
-            "failure_type": "error" if has_failed else None,
-            "violation": error,
+            **answered(passed=passed, failure=cause, violation=error),
             "end_reason": end_reason(cause, passed=passed),
             "recorded_end": "ERROR" if error is not None else None,
             "token_scope": "tree",

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from ingest.formats.common.collector import RowCollector, part_id
 from ingest.formats.common.fields import Fields, amount, list_of, plain_text, texts_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.formats.common.trials import end_reason, system_row
+from ingest.formats.common.trials import answered, end_reason, system_row
 from ingest.formats.scout.events import id_below, step_rows
 from ingest.reading import Block, Reading, Reject, Stream
 from warehouse.core.files import open_regular
@@ -176,11 +176,7 @@ def _result(fields: Fields, trial_id: str, number: int) -> ResultRow:
         "task_set": fields.text("task_set"),
         "task_id": plain_text(fields.value("task_id")),
         "attempt": fields.integer("task_repeat"),
-        "availability_status": "ok" if error is None else "error",
-        "success": error is None,
-        "failure_type": None if error is None else "error",
-        "violation": error,
-        "objective_pass": passed,
+        **answered(passed=passed, failure=None if error is None else "error", violation=error),
         "end_reason": _end_reason(error, limit, passed=passed),
         "recorded_end": limit or error,
         "token_scope": "tree",

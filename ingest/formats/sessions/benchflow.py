@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ingest.formats.common.collector import RowCollector, part_id
 from ingest.formats.common.fields import Fields, amount, finite_number, object_of, text_of
 from ingest.formats.common.records import UnreadableRecordError, parsed
-from ingest.formats.common.trials import end_reason
+from ingest.formats.common.trials import NO_VERDICT, answered, end_reason
 from ingest.formats.sessions.system import SUITE, system_of, trial_content_id
 from ingest.reading import Reading, Reject, Stream
 from warehouse.core.formats.json_text import canonical_json
@@ -111,13 +111,10 @@ def _result_row(fields: Fields, rewards: JsonObject) -> ResultRow:
     broken = fields.text("verifier_error")
     return {
         "task_id": fields.text("task_name"),
-        "objective_pass": passed,
         "end_reason": end_reason(_cause(error), passed=passed),
         "recorded_end": error,
         # Without a verdict the agent or the verifier did not run to its end.
-        "availability_status": "error" if passed is None else "ok",
-        "success": passed is not None,
-        "failure_type": (broken or error) if passed is None else None,
+        **answered(passed=passed, failure=broken or error or NO_VERDICT),
         "tool_call_count": fields.integer("n_tool_calls"),
         "started_at": fields.moment("started_at"),
         "ended_at": fields.moment("finished_at"),

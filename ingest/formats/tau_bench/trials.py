@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ingest.formats.common.fields import Fields, amount, finite_number, list_of, object_of
-from ingest.formats.common.trials import end_reason
+from ingest.formats.common.trials import answered, end_reason
 from ingest.formats.tau_bench.conversation import Conversation, messages_of, usage_of
 from ingest.formats.tau_bench.experiment import SUITE, id_text
 from warehouse.core.formats.json_text import canonical_json
@@ -166,12 +166,9 @@ def _result_row(fields: Fields, experiment: Experiment) -> ResultRow:
         "task_hash": task["task_hash"] if task else None,
         "prompt": task["prompt"] if task else None,
         "attempt": None if trial is None else trial + 1,
-        "objective_pass": passed,
         "recorded_end": recorded_end,
         "end_reason": end_reason("error" if error else _cause(recorded_end), passed=passed),
-        "availability_status": "error" if error else "ok",
-        "success": not error,
-        "failure_type": "error" if error else _failure(recorded_end),
+        **answered(passed=passed, failure="error" if error else None),
         "started_at": fields.moment("start_time"),
         "ended_at": fields.moment("end_time"),
         "duration_seconds": fields.number("duration"),
@@ -192,10 +189,6 @@ def _add_totals(result: ResultRow, messages: list[JsonObject]) -> None:
 
 def _cause(recorded_end: str | None) -> Literal["limit", "timeout", "error"] | None:
     return _CAUSES.get(recorded_end)
-
-
-def _failure(recorded_end: str | None) -> str | None:
-    return recorded_end if _cause(recorded_end) == "error" else None
 
 
 def _is_dropped(simulation: JsonObject) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ingest.formats.common.collector import part_id
 from ingest.formats.common.fields import Fields, amount, object_of, text_of, whole_number
-from ingest.formats.common.trials import end_reason
+from ingest.formats.common.trials import NO_VERDICT, answered, end_reason
 from ingest.formats.terminal_bench.setup import SUITE
 from warehouse.core.formats.json_text import canonical_json, json_text
 from warehouse.core.formats.values import utf8
@@ -97,13 +97,10 @@ def _result_row(fields: Fields, setup: RunSetup, own_id: str | None) -> ResultRo
         "task_id": fields.text("task_id"),
         "attempt": int(name["attempt"]) if name else None,
         "prompt": fields.text("instruction"),
-        "objective_pass": passed,
         "end_reason": end_reason(_CAUSES.get(recorded_end), passed=passed),
         "recorded_end": recorded_end,
         # Without a verdict the tests did not run to their end, or nobody could read them.
-        "availability_status": "error" if passed is None else "ok",
-        "success": passed is not None,
-        "failure_type": recorded_end if passed is None else None,
+        **answered(passed=passed, failure=recorded_end or NO_VERDICT),
         "phases": _phases(fields),
         "started_at": fields.moment("trial_started_at"),
         "ended_at": fields.moment("trial_ended_at"),
