@@ -16,6 +16,7 @@ from tests.campaigns.fuzz_logs import helm_runs, inspect_logs, lm_eval_runs, oth
 from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import expectations, labels
 from tests.campaigns.fuzz_round import FORMATS, BugError, Round, check_shown
+from tests.campaigns.fuzz_trials import TRIALS, trials
 from tests.campaigns.mutating import NASTY_TEXTS
 from warehouse.app.store import Store
 
@@ -273,4 +274,5 @@ KINDS: tuple[Callable[[Round], None], ...] = (
     labels,
     replies,
     addresses,
+    *([trials] if TRIALS.is_dir() else []),
 )

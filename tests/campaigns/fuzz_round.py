@@ -58,7 +58,7 @@ class Round:
             evalstore._cli, ["--store", str(self.store), *texts]
         )
         is_exit = done.exception is None or isinstance(done.exception, SystemExit)
-        if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.output:
+        if not is_exit or done.exit_code not in _EXIT_CODES or "Traceback" in done.stderr:
             trace = "".join(traceback.format_exception(done.exception))
             raise BugError(f"{texts}: exit {done.exit_code}\n{done.output[-2000:]}\n{trace}")
         check_shown(done.stderr.replace("\t", " ").replace("\r", "\n"), "message")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from openclaw_cases import line, write_run
 from support import ROOT, command, import_into, log, write_log
+from trials import needs_trials
 
 from ingest.formats.palindrome.yaml_files import parsed
 from ingest.readers import reader_of
@@ -19,6 +20,7 @@ from tests.campaigns.fuzz_logs import helm_runs, inspect_logs, lm_eval_runs, oth
 from tests.campaigns.fuzz_network import addresses, replies
 from tests.campaigns.fuzz_pages import check_page, expectations, labels
 from tests.campaigns.fuzz_round import BugError, check_shown
+from tests.campaigns.fuzz_trials import trials
 from tests.campaigns.mutating import NASTY_TEXTS, damaged
 from warehouse.core.schemas import BY_NAME, arrow_schema
 
@@ -81,6 +83,12 @@ def test_damaged_folders(unit):
 @pytest.mark.parametrize("kind", [inspect_logs, lm_eval_runs, helm_runs, other_tools])
 def test_damaged_logs_of_other_tools(kind):
     assert try_round(kind, 1) > 10
+
+
+@pytest.mark.campaign
+@needs_trials
+def test_damaged_logs_of_agents():
+    assert try_round(trials, 1) > 60
 
 
 @pytest.mark.campaign
