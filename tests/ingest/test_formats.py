@@ -46,6 +46,7 @@ SAMPLES = {
 }
 # Options without which a format is not imported.
 OPTIONS = {"coding-agent sessions": {"format_options": (KeepSecrets(),)}}
+_FEW = 12
 # Formats of single files that only tests of their own have samples of.
 WITHOUT = {"settings", "tables"}
 BY_NAME = {each.name: each for each in FORMATS}
@@ -91,6 +92,24 @@ def test_a_format_recognises_its_samples_and_no_others(tool, samples):
 @pytest.mark.slow
 def test_the_same_import_again_changes_nothing(tool, samples, tmp_path):
     check_the_same_import_again_changes_nothing(BY_NAME[tool], samples, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "tool", sorted(tool for tool in SAMPLES if TRIALS in SAMPLES[tool].parents)
+)
+@pytest.mark.slow
+def test_trials_may_be_imported_in_any_order(tool, samples, tmp_path):
+    def content(name, *imports):
+        store = new_store(tmp_path / name)
+        for paths in imports:
+            import_into(store, *paths, **OPTIONS.get(tool, {}))
+        return digests(store, without=("main.files", "main.quarantine"))
+
+    found = find_files([samples]).readers
+    paths = sorted(found, key=lambda path: largest_file(path).stat().st_size)[:_FEW]
+    expected = content("at once", paths)
+    assert content("one by one", *([path] for path in reversed(paths))) == expected
+    assert content("halves", paths[1::2], paths[::2], paths) == expected
 
 
 @by_tool
