@@ -73,6 +73,20 @@ def test_a_chain_is_one_trial_and_copied_context_does_not_count(store, tmp_path)
     }
 
 
+def test_what_is_no_document_among_several_is_rejected(store, tmp_path):
+    several = {
+        "a": document(step(1)),
+        "b": 7,
+        "c": {"steps": []},
+        "d": document(step(1), session_id="d"),
+    }
+    summary = imported(store, write(tmp_path / "several.json", several))
+    assert [row["trial_id"] for row in query(store, "FROM trials ORDER BY ALL")] == ["d", "s"]
+    assert summary.n_quarantined == 2
+    reasons = [row["reason"] for row in query(store, "FROM quarantine ORDER BY reason")]
+    assert reasons == ["b: no ATIF document", "c: no ATIF document"]
+
+
 def call(**fields):
     return {"tool_call_id": "c", "function_name": "bash", "arguments": {"cmd": "ls"}, **fields}
 

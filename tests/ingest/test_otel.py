@@ -456,6 +456,23 @@ def test_what_cannot_be_used_is_rejected_with_its_place(trials):
     ]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"resourceSpans": [7]},
+        {"resourceSpans": "x"},
+        {"resourceSpans": [{"scopeSpans": {"a": 1}}]},
+        {"resourceSpans": [{"scopeSpans": [None]}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": "x"}]}]},
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [7]}]}]},
+    ],
+)
+def test_what_stands_where_spans_belong_is_rejected(trials, broken):
+    assert len(trials(otlp(call(1)), broken)) == 1
+    (reject,) = query(trials.store, "FROM quarantine")
+    assert (reject["line"], reject["reason"][:5]) == (2, "not a")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_damage_is_never_a_crash(tmp_path, seed):
     rng = random.Random(seed)

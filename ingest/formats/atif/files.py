@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ingest.formats.atif.documents import read_document
+from ingest.formats.atif.documents import Document, read_document
 from ingest.formats.atif.trajectories import (
     EMBEDDED,
     Trajectories,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ingest.formats.atif.documents import Document
     from ingest.reading import Block, ImportContext, SourceFile
     from warehouse.core.types import JsonObject, ResultRow, SystemRow
 
@@ -46,19 +45,18 @@ def read_trajectory(path: Path, context: ImportContext) -> Iterator[Reading]:
         if _VERSION in document.root:
             yield _reading([[document, *_others(path, is_masked=is_masked)]])
             return
-        nested = [
-            read_document(path, is_masked=is_masked, start=start, end=end)
-            for start, end in _values(document)
-        ]
+        nested = list(_nested(document))
     except OSError:
         context.read(path)  # reports why it cannot be read
         return
-    documents = [each for each in nested if _VERSION in each.root]
+    documents = [each for each in nested if isinstance(each, Document)]
     if not documents:
         reason = document.spans.problem or "no ATIF document: it has no schema_version"
         yield Reading(FORMAT, rejects=[Reject(reason)], files=_files(path, context))
     else:
-        yield _reading([[each] for each in documents])
+        reading = _reading([[each] for each in documents])
+        reading.rejects += [each for each in nested if isinstance(each, Reject)]
+        yield reading
 
 
 def _files(path: Path, context: ImportContext) -> list[SourceFile]:
@@ -70,11 +68,15 @@ def _others(path: Path, *, is_masked: bool) -> list[Document]:
     return [read_document(each, is_masked=is_masked) for each in trial_files(path)[1:]]
 
 
-def _values(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield where the values of an object of documents are."""
+def _nested(document: Document) -> Iterator[Document | Reject]:
+    """Yield the documents in an object of documents, and a reject for each member that is none."""
+    yield from document.rejects
     for name, (_, end) in document.spans.members.items():
-        if isinstance(document.root.get(name), dict):
-            yield document.value_starts[name], end
+        value, start = document.root.get(name), document.value_starts.get(name, 0)
+        if isinstance(value, dict) and _VERSION in value:
+            yield read_document(document.path, is_masked=document.is_masked, start=start, end=end)
+        elif name in document.root:
+            yield Reject(f"{utf8(name)}: no ATIF document", byte_offset=start)
 
 
 def _reading(trials: list[list[Document]]) -> Reading:

@@ -143,14 +143,18 @@ def records_of(value: Json, trace: Mapping[str, Json] | None = None) -> Iterator
         yield _span(given, {})
 
 
-def _of(given: Mapping[str, Json], *names: str) -> list[Json]:
-    return [each for name in names for each in list_of(given.get(name))]
+def _of(given: Json, *names: str) -> list[Json]:
+    """Return the elements of lists; None, which is no record, for what stands where one belongs."""
+    if not isinstance(given, dict):
+        return [None]
+    members = [given[name] for name in names if given.get(name) is not None]
+    return [each for one in members for each in (one if isinstance(one, list) else [None])]
 
 
 def _resource_spans(given: Mapping[str, Json]) -> Iterator[Record]:
     resource = _resource(given)
     for scope in _of(given, "scopeSpans", "instrumentationLibrarySpans"):
-        for span in _of(object_of(scope), "spans"):
+        for span in _of(scope, "spans"):
             yield _span(object_of(span), resource)
 
 
@@ -158,7 +162,10 @@ def _resource_logs(given: Mapping[str, Json]) -> Iterator[Record]:
     """Yield the evaluations among log records; other logs are no spans."""
     resource = _resource(given)
     for scope in _of(given, "scopeLogs", "instrumentationLibraryLogs"):
-        for each in map(object_of, _of(object_of(scope), "logRecords")):
+        for each in _of(scope, "logRecords"):
+            if not isinstance(each, dict):
+                yield "not a log record"
+                continue
             fields = key_values(each.get("attributes"))
             names = (each.get("eventName"), fields.get("event.name"))
             if EVALUATION in names or "gen_ai.evaluation.name" in fields:
@@ -197,7 +204,7 @@ def _span(given: Mapping[str, Json], resource: JsonObject) -> Record:
         attributes=attributes,
         raw=raw,
         resource=resource or flat(_resource(given)),
-        events=[_event(object_of(each)) for each in _of(given, "events")],
+        events=[_event(object_of(each)) for each in list_of(given.get("events"))],
     )
     _add_events(span)
     span.kind = _kind(span)
