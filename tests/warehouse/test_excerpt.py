@@ -77,3 +77,14 @@ def test_site_of_a_model_has_its_runs_only(examples, tmp_path):
     assert model in text
     assert "example/aurora-2" not in text
     assert command(examples.path, "report", "--to", to, "--model", "no").code == 2
+
+
+def test_the_systems_of_other_suites_are_left_out(tmp_path):
+    store = new_store(tmp_path / "store")
+    for suite in ("kept", "other"):
+        with store.record(suite=suite, model=f"{suite} model") as run:
+            run.log(task_id="t", output=f"x {suite}", passed=True)
+    with excerpt(store, suite="kept") as chosen:
+        assert chosen.sql("SELECT suite, system FROM systems").fetchall() == [
+            ("kept", "kept model")
+        ]

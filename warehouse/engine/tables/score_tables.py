@@ -53,8 +53,8 @@ class Scope:
     """What is scored.
 
     Attributes:
-        suites: the suites with runs or annotations, or those of the changed runs if no score is
-            computed for other runs: only these are scored. Planning the queries of a suite without
+        suites: the suites of the changed runs, and if a score is computed for other runs, those
+            with runs or annotations: only these are scored. Planning the queries of a suite without
             any would take most of a small sync.
         own: the suites of users' own.
         runs: the changed runs; None if there are none.
@@ -81,7 +81,8 @@ def scope(
     suites = "SELECT suite FROM lake.generations UNION SELECT suite FROM lake.annotations"
     of_runs: set[str | None] = set() if runs is None else set(runs.ranges)
     return Scope(
-        _names(connection, suites) if recompute_all else of_runs,
+        # Of a suite whose only run is gone, the scores have to go, too.
+        of_runs | _names(connection, suites) if recompute_all else of_runs,
         _names(connection, "SELECT suite FROM lake.tasks WHERE scorer IS NOT NULL"),
         runs,
         recompute_all,
