@@ -358,8 +358,16 @@ LEFT JOIN tool_tiers AS tiers
     AND boards.provider IS NOT DISTINCT FROM tiers.provider
     AND boards.model IS NOT DISTINCT FROM tiers.model
     AND boards.settings = tiers.settings
--- Trials that nothing judged, and of which nothing has a score, rank nowhere.
-WHERE trials.entry IS NULL OR boards.pass_rate IS NOT NULL OR boards.score IS NOT NULL
+-- Trials that nothing judged, and answers that only votes are about, rank nowhere.
+WHERE boards.pass_rate IS NOT NULL
+    OR boards.score IS NOT NULL
+    OR (
+        trials.entry IS NULL
+        AND NOT EXISTS (
+            FROM lake.preferences AS votes
+            WHERE votes.suite = boards.suite AND votes.run_id = boards.run_id
+        )
+    )
 ORDER BY
     is_main DESC, suite, task_set, CASE WHEN NOT is_main THEN metric END, scorer, filter,
     is_comparable DESC, coalesce(min_pass_rate, pass_rate) DESC NULLS LAST,
