@@ -43,6 +43,7 @@ CALLS = {
     "history": "example/aurora-2",
     "grep": "saippua",
     "judges": "",
+    "rank": "--help",
     "compare": "example/aurora-2 example/kaamos-mini",
     "plan": "example/aurora-2 example/kaamos-mini --difference 0.2",
     "gate": "--candidate example/aurora-2 --baseline example/kaamos-mini --max-drop 0.9",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from warehouse.core.types import JsonObject, PreferenceRow, RatingRow, ResultRow, Row, TaskRow
     from warehouse.lake.batch import RunKey
 
-RaterKind: TypeAlias = Literal["human", "judge", "gold", "reward"]
 Status: TypeAlias = Literal["ok", "unparsed", "error", "not_applicable"]
 Outcome: TypeAlias = Literal["a", "b", "tie", "both_bad"]
 Side: TypeAlias = Literal["a", "b"]

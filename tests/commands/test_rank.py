@@ -1,0 +1,117 @@
+"""`evalstore rank`: ranks by votes, of models whose strength is known."""
+
+import json
+import math
+import random
+
+import pytest
+from preferences import PREFERENCES, needs_preferences
+from support import add_rows, command, new_store
+
+KEY = {"suite": "arena", "run_id": "r", "generation": "root"}
+STRENGTHS = {"ant": 1.5, "bee": 0.0, "cat": 0.0, "dog": -1.5}
+
+
+def vote(number, model_a, model_b, outcome, *, rater="ann", kind="human", task=0):
+    return {
+        **KEY,
+        "content_id": f"vote {number}",
+        "seq": number,
+        "task_set": "core",
+        "task_id": f"t{task}",
+        "criterion": "overall",
+        "status": "ok",
+        "model_a": model_a,
+        "model_b": model_b,
+        "rater": rater,
+        "rater_kind": kind,
+        "outcome": outcome,
+    }
+
+
+def drawn_votes(n, seed=1, **columns):
+    draw = random.Random(seed)
+    for number in range(n):
+        a, b = draw.sample(sorted(STRENGTHS), 2)
+        chance = 1 / (1 + math.exp(STRENGTHS[b] - STRENGTHS[a]))
+        yield vote(number, a, b, "a" if draw.random() < chance else "b", task=number, **columns)
+
+
+def ranked(tmp_path, votes, *options):
+    store = new_store(tmp_path / "store")
+    add_rows(store.lake, runs=[{**KEY, "content_id": "run"}], preferences=votes)
+    store.sync()
+    return command(store.path, "rank", *options, "--format", "json")
+
+
+def test_ranks_are_those_of_the_strengths_and_equal_models_are_not_told_apart(tmp_path):
+    ended = ranked(tmp_path, drawn_votes(2000))
+    rows = json.loads(ended.out)
+    assert [row["model"] for row in rows][::3] == ["ant", "dog"]
+    ranges = {row["model"]: (row["rank_low"], row["rank_high"]) for row in rows}
+    assert ranges == {"ant": (1, 1), "bee": (2, 3), "cat": (2, 3), "dog": (4, 4)}
+    for row in rows:
+        assert row["log_score_low"] < STRENGTHS[row["model"]] < row["log_score_high"]
+    assert ended.err.startswith("votes of people in arena, overall; a tie is half a win each; ")
+
+
+def test_few_tasks_leave_all_ranks_open(tmp_path):
+    ended = ranked(tmp_path, drawn_votes(15))
+    assert {row["rank_low"] for row in json.loads(ended.out)} == {None}
+    assert "no intervals, for lack of enough tasks (15)" in ended.err
+
+
+def test_raters_are_clusters_where_tasks_are_few(tmp_path):
+    votes = [
+        vote | {"task_id": "t", "rater": f"p{n % 25}"} for n, vote in enumerate(drawn_votes(500))
+    ]
+    ended = ranked(tmp_path, votes)
+    assert {row["clustered_by"] for row in json.loads(ended.out)} == {"rater"}
+    assert "intervals by raters (25); of other tasks than these 1 they say nothing" in ended.err
+
+
+def test_models_that_no_vote_connects_are_refused(tmp_path):
+    votes = [vote(1, "ant", "bee", "tie"), vote(2, "cat", "dog", "tie")]
+    ended = ranked(tmp_path, votes)
+    assert ended.code == 2
+    assert "ant" in ended.err
+    assert "cat" in ended.err
+
+
+def test_several_judges_have_to_be_told_apart(tmp_path):
+    votes = [
+        *drawn_votes(30, rater="j", kind="judge"),
+        *(
+            each | {"content_id": f"k {each['seq']}", "rater": "k"}
+            for each in drawn_votes(30, kind="judge")
+        ),
+    ]
+    ended = ranked(tmp_path, votes)
+    assert ended.code == 2
+    assert "votes of several raters: choose one by --rater: j, k" in ended.err
+    store = tmp_path / "store"
+    assert command(store, "rank", "--rater", "k").code == 0
+    unknown = command(store, "rank", "--rater", "kk")
+    assert unknown.code == 2
+    assert "no votes have the rater 'kk'; did you mean 'k'" in unknown.err
+
+
+def test_without_votes_it_says_so(tmp_path):
+    new_store(tmp_path / "store")
+    ended = command(tmp_path / "store", "rank")
+    assert (ended.code, ended.out) == (2, "")
+    assert "the store has no votes between two models" in ended.err
+
+
+@needs_preferences
+@pytest.mark.parametrize("ties", ["half", "davidson"])
+def test_scores_are_those_of_evalica(tmp_path, ties):
+    store = new_store(tmp_path / "store")
+    assert command(store.path, "import", PREFERENCES / "llmfao" / "llmfao.csv", "--yes").code == 0
+    ended = command(store.path, "rank", "--ties", ties, "--format", "json")
+    ours = {row["model"]: row["log_score"] for row in json.loads(ended.out)}
+    oracle = json.loads((PREFERENCES / "llmfao" / "oracle.json").read_text("utf-8"))
+    name = "bradley_terry" if ties == "half" else "newman"
+    logs = {model: math.log(score) for model, score in oracle["evalica"][name]["scores"].items()}
+    mean = sum(logs.values()) / len(logs)
+    assert ours == pytest.approx({model: log - mean for model, log in logs.items()}, abs=1e-6)

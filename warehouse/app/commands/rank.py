@@ -1,0 +1,81 @@
+"""`evalstore rank`: models ranked by votes between their answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from warehouse.app.console.cli import (
+    TableOptions,
+    note_wrapped,
+    open_store,
+    print_values,
+    table_options,
+)
+from warehouse.app.console.completion import complete_suite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warehouse.analysis.votes import Cluster
+    from warehouse.engine.statistics.bradley_terry import Ties
+
+_TIES = {"half": "a tie is half a win each", "davidson": "ties have a parameter of their own"}
+
+
+@click.command()
+@click.argument("suite", required=False, shell_complete=complete_suite)
+@click.option("--criterion", help="Only votes by this criterion.")
+@click.option("--rater", help="Only votes of this judge, or of `people`.")
+@click.option(
+    "--ties",
+    type=click.Choice(tuple(_TIES)),
+    default="half",
+    show_default=True,
+    help="What a tie is: half a win each, or an outcome of its own (Davidson).",
+)
+@click.option(
+    "--cluster",
+    type=click.Choice(("task", "rater")),
+    help="What votes depend on; by default tasks, or raters where there are 20 of only these.",
+)
+@table_options
+@click.pass_obj
+def rank(
+    store: Path,
+    /,
+    suite: str | None,
+    *,
+    criterion: str | None,
+    rater: str | None,
+    ties: Ties,
+    cluster: Cluster | None,
+    output: TableOptions,
+) -> None:
+    """Rank the models of SUITE by votes between their answers: of people, or of one judge.
+
+    The scores are those of Bradley and Terry's model: the difference of two is the logit of one
+    being preferred to the other. The ranks that the votes leave open hold for all models together
+    with 95 %; below 20 tasks, or raters, there are none.
+
+    \b
+      evalstore rank
+      evalstore rank --rater gpt-4o-mini --ties davidson
+    """
+    # Imported here: the help must not wait for DuckDB.
+    from warehouse.analysis.votes import ANSWER, COLUMNS, choose_votes, rank_by_votes
+
+    with open_store(store).reading() as connection:
+        source = choose_votes(connection, suite, criterion, rater)
+        by = cluster or source.clusters()
+        rows = rank_by_votes(connection, source, ties, by)
+    print_values(COLUMNS, rows, output.fmt, output.layout(ANSWER))
+    n_clusters = source.n_tasks if by == "task" else source.n_raters
+    has_ranks = rows[0][1] is not None
+    shown = "intervals by" if has_ranks else "no intervals, for lack of enough"
+    few = f"; of other tasks than these {source.n_tasks} they say nothing" if by == "rater" else ""
+    note_wrapped(
+        f"votes of {source.rater} in {source.suite}, {source.criterion}; {_TIES[ties]}; {shown} "
+        f"{by}s ({n_clusters:,}){few}"
+    )
