@@ -46,7 +46,7 @@ LIMITS = (
     ("sql SELECT+1 --format html", 310, {"duckdb", "jinja2"}),
     ("grep palindromi", 300, READS),
     ("judges --format csv", 290, READS),
-    ("rank", 300, {"duckdb"}),
+    ("rank --help", 160, set()),
     ("history example/aurora-2", 345, READS),
     ("compare example/aurora-2 example/kaamos-mini", 830, {*READS, "numpy", "scipy"}),
     ("plan example/aurora-2 --difference 0.05", 390, {"duckdb", "numpy", "scipy"}),
